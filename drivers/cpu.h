@@ -1,0 +1,30 @@
+/* What CPUID says that matters to clocks and cores. Facts only; each leaf is read under its own maximum. */
+#ifndef BARETICK_CPU_H
+#define BARETICK_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+
+struct cpu_facts {
+	char vendor[13];     /* CPUID 0h, as it stands there */
+	char brand[49];      /* CPUID 80000002h..4h, blanks at both ends removed; "" where there is none */
+	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
+	uint32_t basic_leaf_max;
+	uint32_t extended_leaf_max;
+	uint32_t apic_id;        /* of the core that asked: leaf Bh where it counts, else leaf 1h */
+	bool has_tsc;
+	bool has_rdtscp;
+	bool has_x2apic;
+	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
+	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
+	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */
+	struct rate tsc_crystal;    /* claim of leaf 15h: crystal times ratio; den 0 where it makes none */
+	struct rate tsc_base;       /* claim of leaf 16h: base MHz, rounded by the vendor; likewise */
+	struct rate tsc_hypervisor; /* claim of leaf 40000010h: kHz; likewise */
+};
+
+void cpu_read_facts(struct cpu_facts *facts);
+
+#endif

@@ -1,0 +1,202 @@
+/* The hardware leaves on the machine itself. See hw.h for what each promises. */
+#include "hw.h"
+
+uint8_t
+hw_in8(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+uint32_t
+hw_in32(uint16_t port)
+{
+	uint32_t value;
+
+	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+void
+hw_out8(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port) : "memory");
+}
+
+void
+hw_out16(uint16_t port, uint16_t value)
+{
+	__asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port) : "memory");
+}
+
+uint32_t
+hw_read32(uint64_t address)
+{
+	uint32_t value;
+
+	__asm__ volatile("movl (%1), %0" : "=r"(value) : "r"(address) : "memory");
+	return value;
+}
+
+uint64_t
+hw_read64(uint64_t address)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq (%1), %0" : "=r"(value) : "r"(address) : "memory");
+	return value;
+}
+
+void
+hw_write32(uint64_t address, uint32_t value)
+{
+	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
+}
+
+void
+hw_write64(uint64_t address, uint64_t value)
+{
+	__asm__ volatile("movq %0, (%1)" : : "r"(value), "r"(address) : "memory");
+}
+
+#define CR4_LA57       (UINT64_C(1) << 12) /* SDM vol. 3A, 2.5: 57-bit linear addresses */
+#define PAGE_PRESENT   UINT64_C(1)         /* SDM vol. 3A, 4.5.4, tables 4-14 to 4-20 */
+#define PAGE_LARGE     (UINT64_C(1) << 7)
+#define PAGE_ADDRESS   UINT64_C(0x000ffffffffff000)
+#define PAGE_SIZE      UINT64_C(4096)
+#define ENTRIES_MASK   UINT64_C(511)
+#define LARGEST_LEAF   3u /* a page of 1 GiB; entries above always name a table */
+
+static bool
+page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
+{
+	uint64_t table = cr3 & PAGE_ADDRESS;
+
+	for (unsigned level = levels; level > 0; level--) {
+		uint64_t index = (address >> (12 + 9 * (level - 1))) & ENTRIES_MASK;
+		uint64_t entry = hw_read64(table + index * sizeof(uint64_t));
+
+		if (!(entry & PAGE_PRESENT))
+			return false;
+		if (level == 1 || (level <= LARGEST_LEAF && (entry & PAGE_LARGE)))
+			return true;
+		table = entry & PAGE_ADDRESS;
+	}
+	return false;
+}
+
+bool
+hw_is_mapped(uint64_t address, size_t length)
+{
+	uint64_t cr3, cr4;
+	uint64_t last = address + (length ? length - 1 : 0);
+
+	__asm__ volatile("movq %%cr3, %0" : "=r"(cr3));
+	__asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
+	unsigned levels = (cr4 & CR4_LA57) ? 5 : 4;
+
+	if (last < address || last >> (12 + 9 * levels - 1))
+		return false;
+	for (uint64_t page = address & ~(PAGE_SIZE - 1); page <= last; page += PAGE_SIZE)
+		if (!page_is_mapped(page, cr3, levels))
+			return false;
+	return true;
+}
+
+uint64_t
+hw_msr_read(uint32_t msr)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr) : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+void
+hw_msr_write(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" : : "a"((uint32_t)value), "d"((uint32_t)(value >> 32)), "c"(msr)
+			 : "memory");
+}
+
+struct hw_cpuid
+hw_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	struct hw_cpuid r;
+
+	__asm__ volatile("cpuid"
+			 : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
+			 : "a"(leaf), "c"(subleaf)
+			 : "memory");
+	return r;
+}
+
+uint64_t
+hw_tsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t
+hw_tsc_lfence(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t
+hw_tsc_mfence(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("mfence; lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t
+hw_tscp(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "ecx", "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t
+hw_tsc_cpuid(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("xorl %%eax, %%eax; xorl %%ecx, %%ecx; cpuid; rdtsc"
+			 : "=a"(low), "=d"(high) : : "ebx", "ecx", "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+void
+hw_pause(void)
+{
+	__asm__ volatile("pause" : : : "memory");
+}
+
+uint64_t
+hw_interrupts_mask(void)
+{
+	uint64_t flags;
+
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
+	return flags;
+}
+
+void
+hw_interrupts_restore(uint64_t saved)
+{
+	if (saved & (1u << 9)) /* SDM vol. 1, 3.4.3: RFLAGS.IF */
+		__asm__ volatile("sti" : : : "memory");
+}

@@ -1,0 +1,55 @@
+/*
+ * What a clock is to everything above its driver: an id, a state, a width, a claim, and a way to take
+ * samples. A clock that is not there is a clock too, with its state and a sentence.
+ */
+#ifndef BARETICK_CLOCK_H
+#define BARETICK_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+
+#define CLOCK_REASON_SIZE 128 /* a sentence and its final 0 */
+
+enum clock_state {
+	CLOCK_ABSENT,   /* the machine says or shows that it has none */
+	CLOCK_PRESENT,  /* open and counting: the only state in which sample may be called */
+	CLOCK_DISABLED, /* there, switched off, and could not be switched on */
+	CLOCK_STUCK,    /* there, and its counter never moved within a bounded wait */
+	CLOCK_BROKEN,   /* there, and what it answers contradicts itself or its table */
+};
+
+/* Ticks per second as an exact fraction. den == 0: nothing is claimed or known. */
+struct rate {
+	uint64_t num;
+	uint64_t den;
+};
+
+struct clock {
+	const char *id;    /* as in report.json and the option clocks=; static storage */
+	const char *title; /* what is read and how, for people, at most 60 characters; static storage */
+	const char *main;  /* id of the clock of which this is another way of reading; itself for a main one */
+	enum clock_state state;
+	char reason[CLOCK_REASON_SIZE]; /* a sentence where there is something to say, else "" */
+	const char *found_by; /* where the driver learned of it, "" where nowhere; static storage */
+	unsigned width_bits;  /* of its counter; 0 where not known */
+	uint64_t wrap_ticks;  /* the highest reading; the next tick reads 0 */
+	struct rate claimed;  /* what its register, table or data sheet says of its rate */
+	bool edges_only;      /* its ticks are far rarer than reads: time it by its edges */
+	/* Takes COUNT chained samples on the core that calls; the caller has masked interrupts. */
+	void (*sample)(void *device, struct sample *samples, size_t count);
+	void *device; /* the driver's, alive until the driver's close */
+};
+
+/* Ticks from THEN to NOW on a counter that goes from wrap_ticks to 0; less than one wrap must lie between. */
+static inline uint64_t
+clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks)
+{
+	if (now_ticks >= then_ticks)
+		return now_ticks - then_ticks;
+	return now_ticks + (clock->wrap_ticks - then_ticks) + 1;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * A log-linear histogram in fixed memory: exact below 128, above that 64 buckets to each power of two, so
+ * that a bucket is at most 1/64 (1.6 %) of its values wide. Counts are exact. A value that it can't hold
+ * is refused and counted as refused, never put into a bucket that does not fit.
+ */
+#ifndef BARETICK_HISTOGRAM_H
+#define BARETICK_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTOGRAM_SUB_BITS  6
+#define HISTOGRAM_VALUE_MAX ((UINT64_C(1) << 40) - 1) /* 18 minutes in nanoseconds */
+#define HISTOGRAM_BUCKETS   ((40 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
+
+struct histogram {
+	uint64_t total; /* values recorded */
+	uint64_t refused;
+	uint64_t counts[HISTOGRAM_BUCKETS];
+};
+
+void histogram_clear(struct histogram *histogram);
+bool histogram_record(struct histogram *histogram, uint64_t value); /* false: refused */
+
+/* The bucket of VALUE, at most HISTOGRAM_VALUE_MAX; and the values a bucket holds, both ends included. */
+size_t histogram_bucket(uint64_t value);
+uint64_t histogram_bucket_low(size_t bucket);
+uint64_t histogram_bucket_high(size_t bucket);
+
+/* Upper end of the bucket that holds the PER_HUNDRED_THOUSAND quantile of all recorded; 0 where empty. */
+uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The fold of samples into read latency, in nanoseconds: a log-linear histogram for every duration, and
+ * exact counts for short ones. The bracket's own cost is in every figure; the null clock shows it.
+ */
+#ifndef BARETICK_LATENCY_H
+#define BARETICK_LATENCY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "histogram.h"
+#include "sample.h"
+#include "scale.h"
+
+#define LATENCY_EXACT_NS 10000 /* below this every nanosecond has its own count, as in pg_test_timing */
+
+struct latency {
+	uint64_t count;       /* samples recorded */
+	uint64_t min_ns, max_ns;
+	uint64_t max_count;   /* samples as long as max_ns */
+	uint64_t total_ticks; /* TSC ticks from begin to end of each run, all runs added up */
+	uint64_t total_ns;    /* of the recorded durations */
+	struct histogram histogram;
+	uint64_t octave[64];  /* octave[i]: durations of which 2^i - 1 ns is the tightest such bound; exact */
+	uint64_t exact[LATENCY_EXACT_NS];
+};
+
+void latency_clear(struct latency *latency);
+
+/* Adds one run of COUNT chained samples. A sample whose end is before its begin is left to monotonic.h. */
+void latency_fold(struct latency *latency, const struct scale *scale, const struct sample *samples,
+		  size_t count);
+
+/* The duration at or below which PER_HUNDRED_THOUSAND of the samples lie (50000: the median), within 1.6 %,
+ * at least min_ns and at most max_ns; 0 where nothing was recorded. */
+uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
+
+/* Mean duration, and mean cost of one turn of the sampling loop, in picoseconds; 0 where nothing was recorded. */
+uint64_t latency_mean_ps(const struct latency *latency);
+uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);
+
+#endif

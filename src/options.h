@@ -1,0 +1,69 @@
+/*
+ * The options of a run: words key=value or a bare key, separated by blanks or newlines, # starts a comment
+ * that goes to the end of its line. The same syntax from every source; a later source wins.
+ */
+#ifndef BARETICK_OPTIONS_H
+#define BARETICK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPTIONS_CLOCKS_MAX 16
+#define OPTIONS_LIMITS_MAX 32
+#define OPTIONS_NAME_SIZE  32
+#define OPTIONS_ERROR_SIZE 320
+
+enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
+enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
+enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBUG };
+
+struct options_limit {
+	char rule[OPTIONS_NAME_SIZE];
+	uint64_t value; /* in the rule's unit */
+};
+
+struct options {
+	uint64_t duration_ns; /* 10 ms to 24 h */
+	bool duration_given;  /* a profile does not change it then */
+	size_t clock_count;   /* 0: all */
+	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
+	enum options_cores cores;
+	uint32_t cores_max; /* at most so many cores, the boot core among them; UINT32_MAX where not limited */
+	enum options_profile profile;
+	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
+	enum options_exit exit;
+	bool save;
+	size_t limit_count;
+	struct options_limit limits[OPTIONS_LIMITS_MAX];
+};
+
+/* The names that a value may have; all owned by the caller, lists end with NULL. */
+struct options_names {
+	const char *const *clocks; /* for clocks= */
+	const char *const *rules;  /* for limit.RULE= */
+};
+
+void options_default(struct options *options);
+
+/*
+ * Reads LENGTH bytes of TEXT, which need not end with 0, over OPTIONS. SOURCE ("baretick.cfg", "the load
+ * options", ...) is named in an error. True on success; else ERROR (OPTIONS_ERROR_SIZE bytes) is one ASCII
+ * sentence that names the word and what would have been valid, and OPTIONS is as it was. A UTF-8 byte order
+ * mark and carriage returns are skipped; UTF-16 and control characters are named as such.
+ */
+bool options_parse(const char *text, size_t length, const char *source,
+		   const struct options_names *names, struct options *options, char *error);
+
+/* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
+bool options_check(const struct options *options, char *error);
+
+/* duration_ns, or the profile's own where none was given: quick 100 ms, standard 1 s, soak 10 s. */
+uint64_t options_duration_ns(const struct options *options);
+
+/* The words that would be typed for a value, as in report.json. */
+const char *options_profile_word(enum options_profile profile);
+const char *options_cores_word(enum options_cores cores);
+const char *options_exit_word(enum options_exit exit);
+
+#endif

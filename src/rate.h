@@ -1,0 +1,69 @@
+/*
+ * Rates as intervals. A clock is read at both ends of a window; each reading is known to have happened
+ * between two TSC readings, and each count to be off by less than one step. So neither the ticks nor the
+ * time between are numbers: both are intervals, and so is what is said of the rate.
+ */
+#ifndef BARETICK_RATE_H
+#define BARETICK_RATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "sample.h"
+
+/* One end of a window: at some moment between the TSC readings BEGIN and END the clock stood at TICKS. */
+struct rate_end {
+	uint64_t begin, end; /* TSC ticks */
+	uint64_t ticks;      /* of the clock, with its wraps undone */
+};
+
+struct rate_window {
+	struct rate_end first, last;
+	uint64_t slack_ticks; /* the count is exact within less than this: one step; 0 where ends are edges */
+};
+
+struct rate_interval { /* millionths of a hertz */
+	bool known;
+	uint64_t value, low, high; /* low <= value <= high */
+};
+
+struct rate_ppb {
+	bool known;
+	int64_t value, low, high; /* parts per 10^9 */
+};
+
+/* The tightest bracket among COUNT samples (at least 1): the one whose end - begin is least. */
+struct rate_end rate_tightest(const struct sample *samples, size_t count);
+
+/*
+ * What the TSC's rate would be if the clock's CLAIMED rate were true: claimed * TSC ticks / clock ticks.
+ * Unknown where the clock did not move, its claim is missing, or the brackets leave no time between them.
+ * Rounded outwards, so that the truth stays inside.
+ */
+struct rate_interval rate_implied_tsc(const struct rate_window *window, struct rate claimed);
+
+/* The clock's own rate, given the TSC's as an interval. Unknown where TSC is. */
+struct rate_interval rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc);
+
+/*
+ * Which of COUNT implied rates to take for the TSC's: of those whose interval meets the interval of the
+ * median value, the narrowest. COUNT where none is known. The unknown ones are passed over.
+ */
+size_t rate_consensus(const struct rate_interval *implied, size_t count);
+
+/* How much faster A runs than B: A's implied TSC rate is then the lower one. Unknown where either is. */
+struct rate_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
+
+/* How much faster than CLAIMED a clock of rate MEASURED runs. */
+struct rate_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
+
+/*
+ * Undoes wraps: how many ticks lie between readings THEN and NOW of CLOCK when about EXPECTED_TICKS should
+ * (from the TSC and the rate so far): the count that is congruent to the reading and nearest to it.
+ */
+uint64_t rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
+		     uint64_t expected_ticks);
+
+#endif
