@@ -23,7 +23,7 @@ TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -f
 # Each layer sees only itself and what lies below it.
 SRC_INCLUDES     := -Isrc
 DRIVERS_INCLUDES := -Isrc -Idrivers
-BOOT_INCLUDES    := -Isrc -Idrivers -Iboot -I/usr/include/efi -I/usr/include/efi/x86_64
+BOOT_INCLUDES    := -Isrc -Idrivers -Iboot -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 
 SRC_SOURCES     := $(sort $(wildcard src/*.c))
 DRIVERS_SOURCES := $(sort $(wildcard drivers/*.c))
@@ -33,7 +33,8 @@ BOOT_ASSEMBLY   := $(sort $(wildcard boot/*.nasm))
 OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(SRC_SOURCES) $(DRIVERS_SOURCES) $(BOOT_SOURCES)) \
            $(patsubst %.nasm,$(BUILD)/efi/%.o,$(BOOT_ASSEMBLY))
 
-GNUEFI_CRT0 := /usr/lib/crt0-efi-x86_64.o
+GNUEFI_LIB   := /usr/lib
+GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
 
 .DEFAULT_GOAL := all
 .PHONY: all
@@ -57,3 +58,14 @@ $(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
 	$(NASM) -f elf64 -Iboot/ -Wall -Werror -MD $(@:.o=.d) -o $@ $<
 
 -include $(OBJECTS:.o=.d)
+
+$(BUILD)/baretick.so: $(OBJECTS) boot/efi.lds
+	$(CC) $(TARGET) -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
+		-Wl,--build-id=none -Wl,-T,boot/efi.lds -flto=auto $(GNUEFI_CRT0) $(OBJECTS) -L$(GNUEFI_LIB) -lgnuefi -o $@
+
+# objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page.
+$(BUILD)/baretick.efi: $(BUILD)/baretick.so boot/nxcompat
+	$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela \
+		--strip-debug --target efi-app-x86_64 $< $@.tmp
+	$(PYTHON) boot/nxcompat $@.tmp
+	mv $@.tmp $@

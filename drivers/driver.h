@@ -35,6 +35,7 @@ struct device {
 struct driver {
 	const char *id;
 	size_t clock_count; /* rows it leaves, at most DRIVER_CLOCKS_MAX */
+	const char *ids[DRIVER_CLOCKS_MAX]; /* of those rows, in their order */
 	/* Fills CLOCKS[0..clock_count) in every case; masks interrupts itself where it must. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
 	/* May be called after an open that found nothing; a second call does nothing. */

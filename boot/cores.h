@@ -1,0 +1,57 @@
+/*
+ * The machine's cores as a crew, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in hlt between
+ * jobs), or borrowed from the firmware (mp.h). Whatever happens there is a crew: at worst the boot core
+ * alone, and each core that is missing has a sentence. All memory is taken in one piece before a core starts.
+ *
+ * The boot core's own registers are only read: of its LAPIC the command register alone is written.
+ */
+#ifndef BARETICK_CORES_H
+#define BARETICK_CORES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <efi.h>
+
+#include "acpi.h"
+#include "clock.h"
+#include "crew.h"
+#include "lapic.h"
+#include "scale.h"
+#include "startup.h"
+
+/* A core as the report shows it. Number 0 is the boot core, the others stand in the order of their table. */
+struct core_record {
+	uint32_t apic_id;
+	bool started; /* true for the boot core, and stays true when it stops answering later */
+	char reason[CLOCK_REASON_SIZE]; /* why it did not start, or stopped answering; else "" */
+};
+
+struct cores {
+	size_t count; /* records, at least 1 */
+	struct core_record *records;
+	char reason[CLOCK_REASON_SIZE]; /* why fewer cores work than are listed, where one cause holds for many */
+	uint64_t start_ns; /* how long starting them took */
+
+	struct core_record boot_record; /* where there was no memory for more */
+	struct startup startup;
+	void *setup; /* the cores' own memory */
+};
+
+/*
+ * Starts the cores of MADT, the boot core (OWN_APIC_ID) among them, CORES_MAX in all at most, and makes CREW
+ * of them. True where at least one was started: then cores_stop() is due before the run ends, and the run
+ * ends by reset or power-off. Takes 10 ms and up to 1 s more where a core does not come.
+ */
+bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, uint32_t cores_max,
+		 struct rate tsc, struct crew *crew);
+
+/* Stops every started core by INIT: none runs from our memory afterwards. The memory is kept: nothing that
+ * a core might still fetch from is given back. CREW is then the boot core alone. */
+void cores_stop(struct cores *cores);
+
+/* The boot core alone, for cores=off. */
+void cores_off(struct cores *cores, uint32_t own_apic_id, struct crew *crew);
+
+#endif

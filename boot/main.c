@@ -1,0 +1,398 @@
+/*
+ * The life of a run: console, options, facts, clocks, cores, judgement, report, and the way out. Everything
+ * that lasts longer than a function is in one struct run, allocated before the first measurement.
+ */
+#include "console.h"
+#include "cores.h"
+#include "cpu.h"
+#include "driver.h"
+#include "files.h"
+#include "firmware.h"
+#include "json.h"
+#include "leave.h"
+#include "mp.h"
+#include "progress.h"
+#include "report.h"
+#include "rules.h"
+#include "settings.h"
+#include "sha256.h"
+#include "survey.h"
+#include "table.h"
+#include "text.h"
+#include "warp.h"
+
+#define DRIVERS_MAX   8
+#define SAMPLES       8192
+#define TEXT_SIZE     (8u << 20) /* twelve clocks with every exact duration listed come to 6 MB */
+#define TEXT_PER_CORE 4096
+#define DEADLINE_FACTOR 3
+#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
+
+struct run {
+	struct console console;
+	struct platform platform;
+	struct report report;
+	struct latency latencies[REPORT_CLOCKS_MAX];
+	struct device devices[DRIVERS_MAX];
+	struct survey survey;
+	struct sample samples[SAMPLES];
+	struct latency scratch;
+	struct cores cores;
+	struct crew crew;
+	struct progress progress;
+	struct acpi_core acpi_cores[ACPI_CORES_MAX];
+	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
+};
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+static const uint8_t *
+memory_at(void *context, uint64_t address, size_t length)
+{
+	(void)context;
+	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+static bool
+wanted(const struct options *options, const char *id)
+{
+	for (size_t i = 0; i < options->clock_count; i++)
+		if (text_equal(options->clocks[i], id))
+			return true;
+	return options->clock_count == 0;
+}
+
+/* Opens every driver of which a row is wanted, and keeps those rows. */
+static void
+open_clocks(struct run *run)
+{
+	struct clock rows[DRIVER_CLOCKS_MAX];
+
+	for (size_t d = 0; drivers[d] && d < DRIVERS_MAX; d++) {
+		bool any = false;
+
+		for (size_t i = 0; i < drivers[d]->clock_count; i++)
+			any |= wanted(&run->report.options, drivers[d]->ids[i]);
+		if (!any)
+			continue;
+		__builtin_memset(rows, 0, sizeof(rows));
+		drivers[d]->open(&run->platform, &run->devices[d], rows);
+		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
+			struct report_clock *entry = &run->report.clocks[run->report.clock_count];
+
+			if (!wanted(&run->report.options, rows[i].id) ||
+			    run->report.clock_count == REPORT_CLOCKS_MAX)
+				continue;
+			entry->clock = rows[i];
+			entry->latency = &run->latencies[run->report.clock_count++];
+		}
+	}
+}
+
+static void
+close_clocks(struct run *run)
+{
+	for (size_t d = 0; drivers[d] && d < DRIVERS_MAX; d++)
+		drivers[d]->close(&run->devices[d]);
+}
+
+static const char *
+accelerator_of(const char *hypervisor)
+{
+	static const struct {
+		const char *signature, *word;
+	} known[] = {
+		{ "", "none" },
+		{ "TCGTCGTCGTCG", "tcg" },
+		{ "KVMKVMKVM", "kvm" },
+		{ "Microsoft Hv", "hyperv" },
+		{ "VMwareVMware", "vmware" },
+		{ "XenVMMXenVMM", "xen" },
+		{ "bhyve bhyve ", "bhyve" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (text_equal(known[i].signature, hypervisor))
+			return known[i].word;
+	return "unknown";
+}
+
+static void
+describe_machine(struct run *run)
+{
+	struct report *report = &run->report;
+	const struct cpu_facts *cpu = &run->platform.cpu;
+	char vendor[64];
+	struct text text;
+	EFI_TIME now;
+
+	report->version = VERSION;
+	report->commit = COMMIT;
+	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
+			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
+	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
+	text_init(&text, report->accelerator, sizeof(report->accelerator));
+	text_put(&text, accelerator_of(cpu->hypervisor));
+	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
+	text_init(&text, report->firmware, sizeof(report->firmware));
+	text_printf(&text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
+		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
+		    (firmware_system->Hdr.Revision & 0xffff) / 10);
+	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
+	report->tsc_is_invariant = cpu->tsc_is_invariant;
+	report->cores_listed = run->platform.acpi.madt.found ? run->platform.acpi.madt.enabled : 1;
+	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
+		return;
+	text_init(&text, report->started_at, sizeof(report->started_at));
+	text_printf(&text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour,
+		    now.Minute, now.Second);
+}
+
+static void
+read_acpi(struct run *run)
+{
+	const struct acpi_memory memory = { memory_at, NULL };
+
+	run->platform.acpi.madt.cores = run->acpi_cores;
+	run->platform.acpi.madt.core_max = ACPI_CORES_MAX;
+	acpi_read_facts(&memory, firmware_rsdp(), &run->platform.acpi);
+	for (size_t i = 0; i < run->platform.acpi.problem_count; i++)
+		report_note(&run->report, "%s", run->platform.acpi.problems[i]);
+}
+
+/* Starts the cores as the options say and gives each a row. False: no memory for the rows. */
+static bool
+start_cores(struct run *run)
+{
+	const struct options *options = &run->report.options;
+	uint32_t own = run->platform.cpu.apic_id;
+
+	if (options->cores == CORES_SIPI)
+		cores_start(&run->cores, &run->platform.acpi.madt, own, options->cores_max,
+			    run->survey.scale.hz, &run->crew);
+	else if (options->cores == CORES_MP)
+		mp_start(&run->cores, own, options->cores_max, run->survey.scale.hz, &run->crew);
+	else
+		cores_off(&run->cores, own, &run->crew);
+	if (run->cores.reason[0])
+		report_note(&run->report, "%s", run->cores.reason);
+	run->report.cores = firmware_allocate(run->cores.count * sizeof(*run->report.cores));
+	return run->report.cores != NULL;
+}
+
+static void
+describe_cores(struct run *run)
+{
+	struct report *report = &run->report;
+
+	report->core_count = run->cores.count;
+	report->cores_started = 0;
+	for (size_t i = 0; i < run->cores.count; i++) {
+		report->cores[i].apic_id = run->cores.records[i].apic_id;
+		report->cores[i].started = run->cores.records[i].started;
+		report->cores[i].boot = i == 0;
+		report->cores_started += report->cores[i].started;
+		__builtin_memcpy(report->cores[i].reason, run->cores.records[i].reason, CLOCK_REASON_SIZE);
+	}
+}
+
+static void
+stop_cores(struct run *run)
+{
+	if (run->report.options.cores == CORES_SIPI)
+		cores_stop(&run->cores);
+	else if (run->report.options.cores == CORES_MP)
+		mp_stop(&run->cores);
+}
+
+static void
+measure(struct run *run)
+{
+	struct survey *survey = &run->survey;
+	struct report *report = &run->report;
+
+	survey->report = report;
+	survey->crew = &run->crew;
+	survey->samples = run->samples;
+	survey->sample_max = SAMPLES;
+	survey->scratch = &run->scratch;
+	survey->hooks = progress_hooks(&run->progress, &run->console, run->platform.cpu.lfence_serialises);
+	cores_off(&run->cores, run->platform.cpu.apic_id, &run->crew);
+	run->crew.count = report->cores_listed; /* for the plan; replaced when they are started */
+	survey_prepare(survey);
+	progress_begin(&run->progress, survey->scale.hz,
+		       DEADLINE_FACTOR * survey->total_ns + DEADLINE_EXTRA_NS);
+	survey_rates(survey);
+	progress_rate(&run->progress, survey->scale.hz);
+	survey_latencies(survey);
+	if (!start_cores(run)) {
+		report_note(report, "No memory for the cores' figures: only the boot core was measured.");
+		return;
+	}
+	describe_cores(run);
+	survey->warp = firmware_allocate(warp_table_size(run->crew.count));
+	survey_cores(survey);
+	survey_warps(survey);
+	stop_cores(run);
+	describe_cores(run);
+}
+
+/* One block for programs: its lines between two markers, the second with the digest of what lies between. */
+static void
+put_block(struct console *console, const char *name, const struct text *body)
+{
+	char line_bytes[128];
+	char hex[SHA256_HEX_SIZE];
+	struct text line;
+
+	sha256_hex(body->bytes, body->length, hex);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s BEGIN\n", name);
+	console_serial(console, line_bytes);
+	console_serial(console, body->bytes);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s END sha256=%s\n", name, hex);
+	console_serial(console, line_bytes);
+}
+
+static void
+save(struct run *run, const struct text *table, const struct text *json)
+{
+	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE], line_bytes[CONSOLE_LINE];
+	struct text line;
+
+	if (!run->report.options.save)
+		return;
+	if (!files_make_folder(folder, reason) ||
+	    !files_write(folder, "report.json", json->bytes, json->length, reason) ||
+	    !files_write(folder, "report.txt", table->bytes, table->length, reason)) {
+		report_note(&run->report, "%s", reason);
+		return;
+	}
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "Report saved on the boot volume in %s\n", folder);
+	console_put(&run->console, line_bytes);
+}
+
+static void
+render(struct run *run, struct text *table, struct text *json)
+{
+	text_init(table, table->bytes, table->size);
+	text_init(json, json->bytes, json->size);
+	table_render(table, &run->report);
+	json_render(json, &run->report);
+}
+
+static bool
+tell(struct run *run, struct text *table, struct text *json)
+{
+	size_t notes;
+
+	table->size = json->size = TEXT_SIZE + TEXT_PER_CORE * run->report.core_count;
+	table->bytes = firmware_allocate(table->size);
+	json->bytes = firmware_allocate(json->size);
+	if (!table->bytes || !json->bytes) {
+		console_put(&run->console, "error: no memory for the report\n");
+		return false;
+	}
+	rules_judge(&run->report);
+	render(run, table, json);
+	notes = run->report.note_count;
+	save(run, table, json);
+	if (run->report.note_count != notes)
+		render(run, table, json); /* with the sentence on the volume */
+	put_block(&run->console, "TEXT", table);
+	put_block(&run->console, "REPORT", json);
+	return true;
+}
+
+static void
+show_summary(struct run *run)
+{
+	char *bytes = firmware_allocate(TEXT_PER_CORE);
+	struct text summary;
+
+	if (!bytes)
+		return;
+	text_init(&summary, bytes, TEXT_PER_CORE);
+	table_summary(&summary, &run->report);
+	console_clear(&run->console);
+	console_screen(&run->console, bytes);
+	firmware_boot->FreePool(bytes);
+}
+
+static void
+list_clock_ids(struct run *run)
+{
+	size_t count = 0;
+
+	for (size_t d = 0; drivers[d]; d++)
+		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
+			run->clock_ids[count++] = drivers[d]->ids[i];
+}
+
+/* The run did not start: says why, and ends as an error. */
+static EFI_STATUS
+refuse(struct run *run, const char *error)
+{
+	char bytes[OPTIONS_ERROR_SIZE + 64];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(&text, "error: %s\nNothing was measured.\n", error);
+	console_put(&run->console, bytes);
+	leave(&run->console, run->report.options.exit, LEAVE_ERROR, true, bytes);
+	return EFI_INVALID_PARAMETER;
+}
+
+static EFI_STATUS
+run_all(struct run *run)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options *options = &run->report.options;
+	struct text table = { .bytes = NULL }, json = { .bytes = NULL };
+
+	console_open(&run->console);
+	console_put(&run->console, "baretick " VERSION " (" COMMIT ")\n");
+	cpu_read_facts(&run->platform.cpu);
+	list_clock_ids(run);
+	const struct options_names names = { run->clock_ids, rules_ids() };
+
+	if (!settings_read(&run->platform.cpu, &names, options, error))
+		return refuse(run, error);
+	run->report.duration_ns = options_duration_ns(options);
+	read_acpi(run);
+	describe_machine(run);
+	open_clocks(run);
+	measure(run);
+	close_clocks(run);
+	run->report.elapsed_ms = progress_elapsed_ms(&run->progress);
+	run->report.elapsed_known = run->report.tsc.den != 0;
+
+	bool told = tell(run, &table, &json);
+	bool can_return = options->cores != CORES_SIPI || run->report.cores_started <= 1;
+
+	show_summary(run);
+	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
+	      can_return, told ? table.bytes : "");
+	return run->report.verdict == VERDICT_FAIL ? EFI_ABORTED : EFI_SUCCESS;
+}
+
+EFI_STATUS
+efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	struct run *run;
+
+	firmware_image = image;
+	firmware_system = system;
+	firmware_boot = system->BootServices;
+	run = firmware_allocate(sizeof(*run));
+	if (!run) {
+		system->ConOut->OutputString(system->ConOut, (CHAR16 *)L"baretick: no memory\r\n");
+		return EFI_OUT_OF_RESOURCES;
+	}
+	EFI_STATUS status = run_all(run);
+
+	firmware_boot->FreePool(run);
+	return status;
+}

@@ -1,0 +1,103 @@
+/* Progress line and deadline. See progress.h. */
+#include "progress.h"
+
+#include "hw.h"
+#include "number.h"
+#include "text.h"
+
+#define LINE_NS        UINT64_C(1000000000) /* drawing disturbs: at most once a second */
+#define NS_PER_S       UINT64_C(1000000000)
+#define NS_PER_100NS   100
+#define PROGRESS_ROW   24 /* the last of 25 */
+
+static void
+show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	struct progress *progress = context;
+	uint64_t now = hw_tsc();
+	char bytes[CONSOLE_LINE + 1];
+	struct text line;
+
+	if (scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
+		return;
+	if (done_ns > total_ns)
+		done_ns = total_ns;
+	text_init(&line, bytes, CONSOLE_LINE);
+	text_printf(&line, "progress: %lu%% %s, %lu s left", total_ns ? done_ns / (total_ns / 100 + 1) : 0,
+		    what, (total_ns - done_ns + NS_PER_S - 1) / NS_PER_S);
+	if (progress->console->rows > PROGRESS_ROW)
+		console_row(progress->console, PROGRESS_ROW, bytes);
+	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);
+	text_put(&line, "\n");
+	console_serial(progress->console, bytes);
+	progress->shown_tsc = hw_tsc();
+}
+
+static void
+show_measured(void *context, const struct report *report, const struct report_clock *entry)
+{
+	struct progress *progress = context;
+	char bytes[CONSOLE_LINE], p50[NUMBER_SIZE], p99[NUMBER_SIZE];
+	struct text line;
+
+	(void)report;
+	number_duration(p50, latency_percentile_ns(entry->latency, 50000));
+	number_duration(p99, latency_percentile_ns(entry->latency, 99000));
+	text_init(&line, bytes, sizeof(bytes));
+	text_printf(&line, "  %-12s p50 %s  p99 %s  %lu reads\n", entry->clock.id, p50, p99,
+		    entry->latency->count);
+	console_put(progress->console, bytes);
+}
+
+static bool
+has_expired(void *context)
+{
+	struct progress *progress = context;
+
+	if (!progress->deadline_ticks || progress->passed)
+		return progress->passed;
+	progress->passed = hw_tsc() - progress->start_tsc > progress->deadline_ticks ||
+			   (progress->deadline &&
+			    firmware_boot->CheckEvent(progress->deadline) == EFI_SUCCESS);
+	return progress->passed;
+}
+
+struct survey_hooks
+progress_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
+{
+	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
+	progress->shown_tsc = progress->start_tsc;
+	scale_init(&progress->scale, (struct rate){ 0, 0 });
+	return (struct survey_hooks){
+		.context = progress,
+		.interrupts_mask = hw_interrupts_mask,
+		.interrupts_restore = hw_interrupts_restore,
+		.tsc_ordered = lfence_serialises ? hw_tsc_lfence : hw_tsc_mfence,
+		.pause = hw_pause,
+		.expired = has_expired,
+		.progress = show_progress,
+		.measured = show_measured,
+	};
+}
+
+void
+progress_rate(struct progress *progress, struct rate hz)
+{
+	scale_init(&progress->scale, hz);
+}
+
+void
+progress_begin(struct progress *progress, struct rate hz, uint64_t deadline_ns)
+{
+	progress_rate(progress, hz);
+	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)) ||
+	    EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, deadline_ns / NS_PER_100NS)))
+		progress->deadline = NULL;
+}
+
+uint64_t
+progress_elapsed_ms(const struct progress *progress)
+{
+	return scale_ns(&progress->scale, hw_tsc() - progress->start_tsc) / 1000000;
+}

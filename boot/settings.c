@@ -1,0 +1,125 @@
+/* Options from the file, the load options and fw_cfg. See settings.h. */
+#include "settings.h"
+
+#include "files.h"
+#include "fw_cfg.h"
+#include "text.h"
+
+#define SOURCE_SIZE  8192 /* bytes of options in one source */
+#define FW_CFG_NAME  "opt/baretick/options"
+
+struct reading {
+	const struct options_names *names;
+	struct options *options;
+	char *error;
+	bool good;
+};
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Takes exit= out of a source that is wrong elsewhere; all other words of it stay unread. */
+static void
+salvage_exit(struct reading *reading, const char *text, size_t length)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options word_only;
+
+	for (size_t i = 0; i < length;) {
+		size_t start = i;
+
+		while (i < length && !is_blank(text[i]))
+			i++;
+		word_only = *reading->options;
+		if (options_parse(text + start, i - start, "", reading->names, &word_only, error))
+			reading->options->exit = word_only.exit;
+		while (i < length && is_blank(text[i]))
+			i++;
+	}
+}
+
+static void
+take(struct reading *reading, const char *text, size_t length, const char *source)
+{
+	char ignored[OPTIONS_ERROR_SIZE];
+	char *error = reading->good ? reading->error : ignored; /* the first error is the one to show */
+	struct text sentence;
+
+	if (length > SOURCE_SIZE) {
+		text_init(&sentence, error, OPTIONS_ERROR_SIZE);
+		text_printf(&sentence, "%s is %zu bytes long; at most %u are read.", source, length, SOURCE_SIZE);
+		reading->good = false;
+		return;
+	}
+	if (options_parse(text, length, source, reading->names, reading->options, error))
+		return;
+	reading->good = false;
+	salvage_exit(reading, text, length);
+}
+
+/* Whether the first word is the command itself: a shell passes it along, a boot entry does not. */
+static bool
+begins_with_command(const char *text, size_t length)
+{
+	static const char suffix[] = ".efi";
+	size_t end = 0, size = sizeof(suffix) - 1;
+
+	if (firmware_protocol(firmware_image, &guid_shell_parameters))
+		return true;
+	while (end < length && !is_blank(text[end]))
+		end++;
+	if (end < size)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if ((text[end - size + i] | 0x20) != (suffix[i] | 0x20))
+			return false;
+	return true;
+}
+
+static void
+take_load_options(struct reading *reading, char *buffer)
+{
+	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	const CHAR16 *wide = image ? image->LoadOptions : NULL;
+	size_t count = image ? image->LoadOptionsSize / sizeof(CHAR16) : 0, length = 0, skip = 0;
+
+	if (!wide)
+		return;
+	for (; length < count && length < SOURCE_SIZE && wide[length]; length++) {
+		bool text = (wide[length] >= 0x20 && wide[length] < 0x7f) || wide[length] == '\t' ||
+			    wide[length] == '\n' || wide[length] == '\r';
+
+		if (!text)
+			return; /* some firmware passes data of its own here: those are no options */
+		buffer[length] = (char)wide[length];
+	}
+	if (begins_with_command(buffer, length))
+		while (skip < length && !is_blank(buffer[skip]))
+			skip++;
+	take(reading, buffer + skip, length - skip, "the load options");
+}
+
+bool
+settings_read(const struct cpu_facts *cpu, const struct options_names *names,
+	      struct options *options, char *error)
+{
+	struct reading reading = { names, options, error, true };
+	char *buffer = firmware_allocate(SOURCE_SIZE);
+	size_t length;
+
+	options_default(options);
+	if (!buffer)
+		return true;
+	if (files_read_options(buffer, SOURCE_SIZE, &length))
+		take(&reading, buffer, length, "baretick.cfg");
+	take_load_options(&reading, buffer);
+	if (cpu->hypervisor[0] && fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCE_SIZE, &length))
+		take(&reading, buffer, length, "fw_cfg " FW_CFG_NAME);
+	firmware_boot->FreePool(buffer);
+	if (reading.good && !options_check(options, error))
+		reading.good = false;
+	return reading.good;
+}

@@ -1,0 +1,267 @@
+/* From the RSDP through its root table to the three tables. See acpi.h for what is promised. */
+#include "acpi_internal.h"
+#include "text.h"
+
+/* ACPI 6.5, 5.2.5.3, table 5.3: offsets in the RSDP. */
+#define RSDP_SIGNATURE      "RSD PTR "
+#define RSDP_OEM_ID         9u
+#define RSDP_REVISION       15u
+#define RSDP_RSDT_ADDRESS   16u
+#define RSDP_SIZE_1         20u /* of ACPI 1.0, and what the first checksum covers */
+#define RSDP_LENGTH         20u
+#define RSDP_XSDT_ADDRESS   24u
+#define RSDP_SIZE_2         36u /* from revision 2 on, with a checksum over all of it */
+#define OEM_ID_SIZE         6u
+
+#define ROOT_ENTRIES_MAX    256u
+
+struct root {
+	const char *name;  /* "XSDT" or "RSDT", also its signature */
+	uint64_t address;  /* 0: there is none */
+	size_t entry_size; /* ACPI 6.5, 5.2.7: 4 bytes in an RSDT; 5.2.8: 8 in an XSDT */
+};
+
+void
+acpi_problem(struct acpi_facts *facts, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	if (facts->problem_count >= ACPI_PROBLEMS_MAX)
+		return;
+	text_init(&text, facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
+uint64_t
+acpi_field(const struct acpi_table *table, size_t offset, size_t size)
+{
+	uint64_t value = 0;
+
+	if (offset > table->length || size > table->length - offset)
+		return 0;
+	for (size_t i = size; i > 0; i--)
+		value = value << 8 | table->bytes[offset + i - 1];
+	return value;
+}
+
+uint8_t
+acpi_sum(const struct acpi_table *table, size_t length)
+{
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < length && i < table->length; i++)
+		sum = (uint8_t)(sum + table->bytes[i]);
+	return sum;
+}
+
+bool
+acpi_has_signature(const struct acpi_table *table, const char *signature)
+{
+	size_t length = text_length(signature);
+
+	if (table->length < length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (table->bytes[i] != (uint8_t)signature[i])
+			return false;
+	return true;
+}
+
+bool
+acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
+		struct acpi_table *table, struct acpi_facts *facts)
+{
+	size_t length = (size_t)acpi_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
+	uint8_t sum;
+
+	if (!acpi_has_signature(available, signature)) {
+		acpi_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
+		return false;
+	}
+	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
+		acpi_problem(facts, "%s: its length of %zu bytes cannot be; it is not used", name,
+			     length);
+		return false;
+	}
+	if (length > available->length) {
+		acpi_problem(facts, "%s: of its length of %zu bytes not all can be read; it is not used",
+			     name, length);
+		return false;
+	}
+	*table = (struct acpi_table){ available->bytes, length };
+	sum = acpi_sum(table, length);
+	if (sum != 0)
+		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
+	return sum == 0;
+}
+
+/* As many bytes of the table at ADDRESS as its header asks for and can be read; else its header alone. */
+static struct acpi_table
+fetch(const struct acpi_memory *memory, uint64_t address)
+{
+	struct acpi_table table = { memory->at(memory->context, address, ACPI_HEADER_SIZE), 0 };
+	const uint8_t *whole;
+	size_t length;
+
+	if (!table.bytes)
+		return table;
+	table.length = ACPI_HEADER_SIZE;
+	length = (size_t)acpi_field(&table, ACPI_HEADER_LENGTH, sizeof(uint32_t));
+	if (length <= ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX)
+		return table;
+	whole = memory->at(memory->context, address, length);
+	return whole ? (struct acpi_table){ whole, length } : table;
+}
+
+/*
+ * False where nothing can be read at ADDRESS. A table that comes again counts only where the ones before
+ * it could not be used: the first wins.
+ */
+static bool
+read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
+{
+	struct acpi_table table = fetch(memory, address);
+
+	if (acpi_has_signature(&table, "FACP") && !facts->fadt.found)
+		acpi_read_fadt(table.bytes, table.length, facts);
+	else if (acpi_has_signature(&table, "HPET") && !facts->hpet.found)
+		acpi_read_hpet(table.bytes, table.length, facts);
+	else if (acpi_has_signature(&table, "APIC") && !facts->madt.found)
+		acpi_read_madt(table.bytes, table.length, facts);
+	return table.bytes != NULL;
+}
+
+static void
+read_entries(const struct acpi_memory *memory, const struct root *root,
+	     const struct acpi_table *table, struct acpi_facts *facts)
+{
+	size_t count = (table->length - ACPI_HEADER_SIZE) / root->entry_size;
+	size_t unreadable = 0;
+
+	if (count > ROOT_ENTRIES_MAX) {
+		acpi_problem(facts, "%s: it has %zu entries; only the first %u are read", root->name,
+			     count, ROOT_ENTRIES_MAX);
+		count = ROOT_ENTRIES_MAX;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = acpi_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
+					      root->entry_size);
+
+		if (address != 0 && !read_entry(memory, address, facts)) /* some firmware leaves gaps */
+			unreadable++;
+	}
+	if (unreadable > 0)
+		acpi_problem(facts, "%s: %zu of its %zu entries point to where nothing can be read",
+			     root->name, unreadable, count);
+}
+
+static bool
+read_root(const struct acpi_memory *memory, const struct root *root, struct acpi_facts *facts)
+{
+	struct acpi_table available, table;
+
+	if (root->address == 0)
+		return false;
+	available = fetch(memory, root->address);
+	if (!available.bytes) {
+		acpi_problem(facts, "%s: nothing can be read at its address, %llxh", root->name,
+			     (unsigned long long)root->address);
+		return false;
+	}
+	if (!acpi_open_table(&available, root->name, root->name, &table, facts))
+		return false;
+	read_entries(memory, root, &table, facts);
+	return true;
+}
+
+/*
+ * The address of the XSDT, or 0 where the RSDP has none or the part of it that was added with revision 2
+ * can't be trusted; the RSDT's address is covered by the first checksum and stands in any case.
+ */
+static uint64_t
+xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
+{
+	struct acpi_table rsdp = { memory->at(memory->context, address, RSDP_SIZE_2), RSDP_SIZE_2 };
+	size_t length;
+	uint8_t sum;
+
+	if (!rsdp.bytes) {
+		acpi_problem(facts, "RSDP: only its first %u bytes can be read", RSDP_SIZE_1);
+		return 0;
+	}
+	length = (size_t)acpi_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
+	if (length >= RSDP_SIZE_2 && length <= ACPI_TABLE_LENGTH_MAX)
+		rsdp = (struct acpi_table){ memory->at(memory->context, address, length), length };
+	if (length != rsdp.length || !rsdp.bytes) {
+		acpi_problem(facts, "RSDP: its length of %zu bytes cannot be; its XSDT is not used",
+			     length);
+		return 0;
+	}
+	sum = acpi_sum(&rsdp, length);
+	if (sum != 0)
+		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used", sum);
+	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
+}
+
+static bool
+rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
+{
+	if (!rsdp->bytes)
+		acpi_problem(facts, "RSDP: nothing can be read at its address");
+	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
+		acpi_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
+	else if (acpi_sum(rsdp, RSDP_SIZE_1) != 0)
+		acpi_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
+			     acpi_sum(rsdp, RSDP_SIZE_1));
+	else
+		return true;
+	return false;
+}
+
+static void
+clear(struct acpi_facts *facts)
+{
+	struct acpi_core *cores = facts->madt.cores;
+	size_t core_max = facts->madt.core_max;
+
+	*facts = (struct acpi_facts){ 0 };
+	facts->madt.cores = cores;
+	facts->madt.core_max = core_max;
+}
+
+void
+acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts)
+{
+	struct acpi_table rsdp = { NULL, RSDP_SIZE_1 };
+	struct root xsdt = { "XSDT", 0, sizeof(uint64_t) };
+	struct root rsdt = { "RSDT", 0, sizeof(uint32_t) };
+
+	clear(facts);
+	if (rsdp_address == 0) {
+		acpi_problem(facts, "RSDP: the firmware names none; no ACPI table is used");
+		return;
+	}
+	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);
+	if (!rsdp_is_good(&rsdp, facts))
+		return;
+	for (size_t i = 0; i < OEM_ID_SIZE; i++) {
+		char c = (char)rsdp.bytes[RSDP_OEM_ID + i];
+
+		facts->oem_id[i] = c >= ' ' && c <= '~' ? c : c ? '?' : ' ';
+	}
+	rsdt.address = acpi_field(&rsdp, RSDP_RSDT_ADDRESS, sizeof(uint32_t));
+	if (acpi_field(&rsdp, RSDP_REVISION, 1) >= 2)
+		xsdt.address = xsdt_address(memory, rsdp_address, facts);
+
+	facts->found = read_root(memory, &xsdt, facts);
+	if (facts->found)
+		return;
+	if (rsdt.address != 0 && facts->problem_count > 0)
+		acpi_problem(facts, "RSDT: it is tried in place of the XSDT");
+	facts->found = read_root(memory, &rsdt, facts);
+	if (!facts->found && facts->problem_count == 0)
+		acpi_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
+}

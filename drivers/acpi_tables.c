@@ -1,0 +1,251 @@
+/* FADT, HPET and MADT: one table each, every field by its offset and within the table's length. */
+#include "acpi_internal.h"
+
+/* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
+#define FADT_PM_TMR_BLK     76u
+#define FADT_PM_TMR_LEN     91u
+#define FADT_IAPC_BOOT_ARCH 109u
+#define FADT_FLAGS          112u
+#define FADT_SIZE_1         116u /* of ACPI 1.0: ends behind the flags */
+#define FADT_SIZE_2         132u /* up to here bytes 109 and 110 are reserved, and not always 0 */
+#define FADT_X_PM_TMR_BLK   208u
+/* Tables 5.10 and 5.11: bits of the flags and of IAPC_BOOT_ARCH. */
+#define FADT_TMR_VAL_EXT      (1u << 8)
+#define FADT_HW_REDUCED       (1u << 20)
+#define IAPC_CMOS_RTC_ABSENT  (1u << 5)
+/* 5.2.3.2, table 5.1: offsets in a generic address structure. */
+#define GAS_SPACE   0u
+#define GAS_ADDRESS 4u
+#define GAS_SIZE    12u
+
+/* IA-PC HPET 1.0a, 3.2.4: offsets in the HPET table. */
+#define HPET_ID       36u
+#define HPET_BASE     40u
+#define HPET_MIN_TICK 53u
+#define HPET_SIZE     56u
+
+/* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
+#define MADT_LAPIC_ADDRESS 36u
+#define MADT_STRUCTURES    44u
+/* Its structures begin with a byte of type and one of length; sections 5.2.12.2, .3, .5, .8 and .12. */
+#define STRUCTURE_HEADER_SIZE 2u
+#define TYPE_LAPIC          0u
+#define TYPE_IOAPIC         1u
+#define TYPE_OVERRIDE       2u
+#define TYPE_LAPIC_ADDRESS  5u
+#define TYPE_X2APIC         9u
+#define TYPE_COUNT          10u
+/* Flag of types 0 and 9: ready for use. A core without it may only be brought in by hot plug. */
+#define LAPIC_ENABLED       1u
+/* SDM vol. 3A, 11.6.2.1 and 11.12.9: as a destination they mean every core, so they are no core's id. */
+#define LAPIC_ID_ALL        0xffu
+#define X2APIC_ID_ALL       0xffffffffu
+
+/* What each type that is read has to be long at least; 0: the type is passed over. */
+static const uint8_t structure_size[TYPE_COUNT] = {
+	[TYPE_LAPIC] = 8,
+	[TYPE_IOAPIC] = 12,
+	[TYPE_OVERRIDE] = 10,
+	[TYPE_LAPIC_ADDRESS] = 12,
+	[TYPE_X2APIC] = 16,
+};
+
+/*
+ * The ids seen so far: open addressing, at most half full, so that each id is found in a few steps and
+ * every search comes to an end at an empty slot.
+ */
+#define SEEN_BITS  13
+#define SEEN_SLOTS (1u << SEEN_BITS)
+_Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots stay empty");
+
+struct seen {
+	uint32_t slots[SEEN_SLOTS]; /* id + 1, as FFFFFFFFh is no core's id; 0: empty */
+};
+
+struct madt_walk {
+	struct acpi_table table;
+	struct acpi_facts *facts;
+	uint32_t invalid;  /* enabled, with an id that means every core */
+	uint32_t left_out; /* enabled, after ACPI_CORES_MAX distinct ones */
+	struct seen seen;
+};
+
+bool
+acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	struct acpi_table available = { bytes, length }, table;
+	struct acpi_fadt *fadt = &facts->fadt;
+	uint32_t flags;
+
+	*fadt = (struct acpi_fadt){ 0 };
+	if (!acpi_open_table(&available, "FACP", "FADT", &table, facts))
+		return false;
+	if (table.length < FADT_SIZE_1) {
+		acpi_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
+			     table.length, FADT_SIZE_1);
+		return false;
+	}
+	flags = (uint32_t)acpi_field(&table, FADT_FLAGS, sizeof(flags));
+	fadt->found = true;
+	fadt->revision = (uint8_t)acpi_field(&table, ACPI_HEADER_REVISION, 1);
+	fadt->pm_tmr_blk = (uint32_t)acpi_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
+	fadt->pm_tmr_len = (uint8_t)acpi_field(&table, FADT_PM_TMR_LEN, 1);
+	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
+	fadt->hw_reduced = flags & FADT_HW_REDUCED;
+	/* Only the length says which ACPI wrote the table: revisions are known to be wrong. */
+	if (table.length > FADT_SIZE_2)
+		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &
+					IAPC_CMOS_RTC_ABSENT;
+	fadt->has_x_pm_tmr = table.length >= FADT_X_PM_TMR_BLK + GAS_SIZE;
+	if (fadt->has_x_pm_tmr) {
+		fadt->x_pm_tmr_space = (uint8_t)acpi_field(&table, FADT_X_PM_TMR_BLK + GAS_SPACE, 1);
+		fadt->x_pm_tmr_address = acpi_field(&table, FADT_X_PM_TMR_BLK + GAS_ADDRESS,
+						    sizeof(uint64_t));
+	}
+	return true;
+}
+
+bool
+acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	struct acpi_table available = { bytes, length }, table;
+	struct acpi_hpet *hpet = &facts->hpet;
+
+	*hpet = (struct acpi_hpet){ 0 };
+	if (!acpi_open_table(&available, "HPET", "HPET table", &table, facts))
+		return false;
+	if (table.length < HPET_SIZE) {
+		acpi_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
+			     table.length, HPET_SIZE);
+		return false;
+	}
+	hpet->found = true;
+	hpet->id = (uint32_t)acpi_field(&table, HPET_ID, sizeof(uint32_t));
+	hpet->space = (uint8_t)acpi_field(&table, HPET_BASE + GAS_SPACE, 1);
+	hpet->base = acpi_field(&table, HPET_BASE + GAS_ADDRESS, sizeof(uint64_t));
+	hpet->min_tick = (uint16_t)acpi_field(&table, HPET_MIN_TICK, sizeof(uint16_t));
+	return true;
+}
+
+/* Where ID stands, or the empty slot where it belongs. */
+static uint32_t *
+seen_slot(struct seen *seen, uint32_t id)
+{
+	/* Knuth, TAOCP vol. 3, 6.4: multiplicative hashing by 2^32 over the golden ratio. */
+	uint32_t slot = (id * 2654435769u) >> (32 - SEEN_BITS);
+
+	while (seen->slots[slot] != 0 && seen->slots[slot] != id + 1)
+		slot = (slot + 1) % SEEN_SLOTS;
+	return &seen->slots[slot];
+}
+
+static void
+add_core(struct madt_walk *walk, uint32_t apic_id, uint32_t acpi_uid)
+{
+	struct acpi_madt *madt = &walk->facts->madt;
+	uint32_t *slot = seen_slot(&walk->seen, apic_id);
+
+	if (*slot != 0)
+		return;
+	if (madt->enabled == ACPI_CORES_MAX) {
+		walk->left_out++;
+		return;
+	}
+	*slot = apic_id + 1;
+	madt->enabled++;
+	if (madt->core_count < madt->core_max)
+		madt->cores[madt->core_count++] = (struct acpi_core){ apic_id, acpi_uid };
+}
+
+static void
+read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t id_all, uint32_t acpi_uid,
+	       uint32_t flags)
+{
+	walk->facts->madt.entries++;
+	if (!(flags & LAPIC_ENABLED))
+		return;
+	if (apic_id == id_all)
+		walk->invalid++;
+	else
+		add_core(walk, apic_id, acpi_uid);
+}
+
+static void
+read_structure(struct madt_walk *walk, unsigned type, size_t at)
+{
+	const struct acpi_table *table = &walk->table;
+	struct acpi_madt *madt = &walk->facts->madt;
+
+	switch (type) {
+	case TYPE_LAPIC:
+		read_processor(walk, (uint32_t)acpi_field(table, at + 3, 1), LAPIC_ID_ALL,
+			       (uint32_t)acpi_field(table, at + 2, 1),
+			       (uint32_t)acpi_field(table, at + 4, 4));
+		break;
+	case TYPE_IOAPIC:
+		madt->ioapics++;
+		break;
+	case TYPE_OVERRIDE:
+		madt->overrides++;
+		break;
+	case TYPE_LAPIC_ADDRESS:
+		madt->lapic_address = acpi_field(table, at + 4, 8);
+		break;
+	case TYPE_X2APIC:
+		read_processor(walk, (uint32_t)acpi_field(table, at + 4, 4), X2APIC_ID_ALL,
+			       (uint32_t)acpi_field(table, at + 12, 4),
+			       (uint32_t)acpi_field(table, at + 8, 4));
+		break;
+	}
+}
+
+/* False where it stopped before the table's end: behind a wrong length nothing can be told apart. */
+static bool
+read_structures(struct madt_walk *walk)
+{
+	const struct acpi_table *table = &walk->table;
+	size_t at = MADT_STRUCTURES;
+
+	while (at < table->length) {
+		unsigned type = (unsigned)acpi_field(table, at, 1);
+		size_t size = (size_t)acpi_field(table, at + 1, 1);
+		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
+
+		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
+			acpi_problem(walk->facts, "MADT: the structure at byte %zu has type %u and "
+				     "length %zu; it and what follows are not used", at, type, size);
+			return false;
+		}
+		read_structure(walk, type, at);
+		at += size;
+	}
+	return true;
+}
+
+bool
+acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	struct acpi_table available = { bytes, length };
+	struct madt_walk walk = { .facts = facts };
+	struct acpi_madt *madt = &facts->madt;
+	bool whole;
+
+	*madt = (struct acpi_madt){ .cores = madt->cores, .core_max = madt->core_max };
+	if (!acpi_open_table(&available, "APIC", "MADT", &walk.table, facts))
+		return false;
+	if (walk.table.length < MADT_STRUCTURES) {
+		acpi_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
+			     walk.table.length, MADT_STRUCTURES);
+		return false;
+	}
+	madt->found = true;
+	madt->lapic_address = acpi_field(&walk.table, MADT_LAPIC_ADDRESS, sizeof(uint32_t));
+	whole = read_structures(&walk);
+	if (walk.invalid > 0)
+		acpi_problem(facts, "MADT: %u enabled processors have an APIC id that means all of them; "
+			     "they are left out", walk.invalid);
+	if (walk.left_out > 0)
+		acpi_problem(facts, "MADT: it lists more than %u enabled processors; %u are left out",
+			     ACPI_CORES_MAX, walk.left_out);
+	return whole && walk.invalid == 0 && walk.left_out == 0;
+}

@@ -1,0 +1,178 @@
+/* CPUID, leaf by leaf. See cpu.h; Intel's leaves: SDM vol. 2A, CPUID; AMD's: APM vol. 3, appendix E. */
+#include "cpu.h"
+#include "hw.h"
+#include "text.h"
+
+#define LEAF_BASIC_MAX      0x00000000u
+#define LEAF_FEATURES       0x00000001u
+#define LEAF_STRUCTURED     0x00000007u
+#define LEAF_TOPOLOGY       0x0000000bu
+#define LEAF_TSC_CRYSTAL    0x00000015u
+#define LEAF_FREQUENCY      0x00000016u
+#define LEAF_EXTENDED_MAX   0x80000000u
+#define LEAF_EXTENDED       0x80000001u
+#define LEAF_BRAND_FIRST    0x80000002u
+#define LEAF_BRAND_LAST     0x80000004u
+#define LEAF_POWER          0x80000007u
+#define LEAF_EXTENDED_2     0x80000021u
+/* The range that processors leave to hypervisors, and its leaf of clock rates, which VMware began. */
+#define LEAF_HYPERVISOR_MAX   0x40000000u
+#define LEAF_HYPERVISOR_CLOCK 0x40000010u
+
+#define FEATURES_ECX_X2APIC     (1u << 21)
+#define FEATURES_ECX_HYPERVISOR (1u << 31)
+#define FEATURES_EDX_TSC        (1u << 4)
+#define FEATURES_EBX_APIC_SHIFT 24
+#define STRUCTURED_EBX_ADJUST   (1u << 1)
+#define EXTENDED_EDX_RDTSCP     (1u << 27)
+#define POWER_EDX_INVARIANT     (1u << 8)
+#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
+#define FREQUENCY_EAX_MHZ       0xffffu
+
+#define VENDOR_SIZE  12u /* bytes, in three registers */
+#define UNNAMED      "unknown"
+
+/* Appends a register's four characters, lowest first, to what stands at TEXT. */
+static char *
+put_register(char *text, uint32_t value)
+{
+	for (unsigned i = 0; i < sizeof(value); i++, value >>= 8) {
+		char c = (char)(value & 0xff);
+
+		*text++ = c == 0 || (c >= ' ' && c <= '~') ? c : '?';
+	}
+	return text;
+}
+
+/* Moves what stands between the blanks at both ends of TEXT to its beginning. */
+static void
+trim(char *text)
+{
+	size_t first = 0, length = text_length(text);
+
+	while (text[first] == ' ')
+		first++;
+	while (length > first && text[length - 1] == ' ')
+		length--;
+	for (size_t i = first; i < length; i++)
+		text[i - first] = text[i];
+	text[length - first] = 0;
+}
+
+static void
+read_features(struct cpu_facts *facts, bool *hypervisor)
+{
+	struct hw_cpuid r;
+
+	if (facts->basic_leaf_max >= LEAF_FEATURES) {
+		r = hw_cpuid(LEAF_FEATURES, 0);
+		facts->apic_id = r.ebx >> FEATURES_EBX_APIC_SHIFT;
+		facts->has_tsc = r.edx & FEATURES_EDX_TSC;
+		facts->has_x2apic = r.ecx & FEATURES_ECX_X2APIC;
+		*hypervisor = r.ecx & FEATURES_ECX_HYPERVISOR;
+	}
+	if (facts->basic_leaf_max >= LEAF_STRUCTURED)
+		facts->has_tsc_adjust = hw_cpuid(LEAF_STRUCTURED, 0).ebx & STRUCTURED_EBX_ADJUST;
+	if (facts->basic_leaf_max >= LEAF_TOPOLOGY) {
+		r = hw_cpuid(LEAF_TOPOLOGY, 0);
+		if (r.ebx != 0) /* SDM vol. 2A: 0 where the leaf is there by its number only */
+			facts->apic_id = r.edx;
+	}
+}
+
+/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not tell: then nothing is claimed. */
+static void
+read_rates(struct cpu_facts *facts)
+{
+	if (facts->basic_leaf_max >= LEAF_TSC_CRYSTAL) {
+		struct hw_cpuid r = hw_cpuid(LEAF_TSC_CRYSTAL, 0);
+
+		if (r.eax != 0 && r.ebx != 0 && r.ecx != 0)
+			facts->tsc_crystal = (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax };
+	}
+	if (facts->basic_leaf_max >= LEAF_FREQUENCY) {
+		uint64_t mhz = hw_cpuid(LEAF_FREQUENCY, 0).eax & FREQUENCY_EAX_MHZ;
+
+		if (mhz != 0)
+			facts->tsc_base = (struct rate){ mhz * 1000000, 1 };
+	}
+}
+
+static void
+read_hypervisor(struct cpu_facts *facts)
+{
+	struct hw_cpuid r = hw_cpuid(LEAF_HYPERVISOR_MAX, 0);
+
+	put_register(put_register(put_register(facts->hypervisor, r.ebx), r.ecx), r.edx);
+	trim(facts->hypervisor);
+	if (facts->hypervisor[0] == 0)
+		for (unsigned i = 0; i < sizeof(UNNAMED); i++)
+			facts->hypervisor[i] = UNNAMED[i];
+	if (r.eax >= LEAF_HYPERVISOR_CLOCK && r.eax < LEAF_EXTENDED_MAX) {
+		uint64_t khz = hw_cpuid(LEAF_HYPERVISOR_CLOCK, 0).eax;
+
+		if (khz != 0)
+			facts->tsc_hypervisor = (struct rate){ khz * 1000, 1 };
+	}
+}
+
+static void
+read_brand(struct cpu_facts *facts)
+{
+	char *end = facts->brand;
+
+	for (uint32_t leaf = LEAF_BRAND_FIRST; leaf <= LEAF_BRAND_LAST; leaf++) {
+		struct hw_cpuid r = hw_cpuid(leaf, 0);
+
+		end = put_register(put_register(end, r.eax), r.ebx);
+		end = put_register(put_register(end, r.ecx), r.edx);
+	}
+	trim(facts->brand);
+}
+
+/* Whether LFENCE waits for what comes before it, so that it alone orders a read of the TSC. */
+static bool
+lfence_serialises(const struct cpu_facts *facts)
+{
+	/* SDM vol. 2B, RDTSC; Centaur's and Zhaoxin's processors follow it. */
+	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
+	    text_equal(facts->vendor, "  Shanghai  "))
+		return true;
+	/* APM vol. 3, LFENCE: older processors do so only when an MSR says so, which is not ours to set. */
+	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
+		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
+		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);
+	return false;
+}
+
+static void
+read_extended(struct cpu_facts *facts)
+{
+	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
+
+	if (max < LEAF_EXTENDED_MAX) /* there are none: what was read is another leaf's */
+		return;
+	facts->extended_leaf_max = max;
+	if (max >= LEAF_EXTENDED)
+		facts->has_rdtscp = hw_cpuid(LEAF_EXTENDED, 0).edx & EXTENDED_EDX_RDTSCP;
+	if (max >= LEAF_BRAND_LAST)
+		read_brand(facts);
+	if (max >= LEAF_POWER)
+		facts->tsc_is_invariant = hw_cpuid(LEAF_POWER, 0).edx & POWER_EDX_INVARIANT;
+}
+
+void
+cpu_read_facts(struct cpu_facts *facts)
+{
+	struct hw_cpuid r = hw_cpuid(LEAF_BASIC_MAX, 0);
+	bool hypervisor = false;
+
+	*facts = (struct cpu_facts){ .basic_leaf_max = r.eax };
+	put_register(put_register(put_register(facts->vendor, r.ebx), r.edx), r.ecx);
+	read_features(facts, &hypervisor);
+	read_rates(facts);
+	if (hypervisor)
+		read_hypervisor(facts);
+	read_extended(facts);
+	facts->lfence_serialises = lfence_serialises(facts);
+}

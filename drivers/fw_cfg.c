@@ -1,0 +1,85 @@
+/* See fw_cfg.h. Everything here is from QEMU's docs/specs/fw_cfg.rst. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fw_cfg.h"
+#include "hw.h"
+#include "text.h"
+
+#define PORT_SELECTOR 0x510 /* 16 bits wide; selecting an item also goes back to its first byte */
+#define PORT_DATA     0x511 /* the item's next byte; 0 behind its end */
+
+#define KEY_SIGNATURE 0x0000 /* an item that reads "QEMU" */
+#define KEY_FILES     0x0019 /* the directory: its number of entries in 32 bits, then the entries */
+
+#define FILE_NAME_SIZE 56u /* ends with 0 */
+#define FILES_MAX      1024u /* ours: QEMU has some tens */
+
+struct file { /* an entry of the directory, in its order; all numbers are big-endian */
+	uint32_t size;
+	uint16_t key;
+	char name[FILE_NAME_SIZE + 1];
+};
+
+/* The next SIZE bytes, at most 4, of the selected item. */
+static uint32_t
+read_number(unsigned size)
+{
+	uint32_t value = 0;
+
+	for (unsigned i = 0; i < size; i++)
+		value = value << 8 | hw_in8(PORT_DATA);
+	return value;
+}
+
+static bool
+is_there(void)
+{
+	hw_out16(PORT_SELECTOR, KEY_SIGNATURE);
+	return read_number(4) == 0x51454d55; /* "QEMU" */
+}
+
+static void
+read_entry(struct file *file)
+{
+	file->size = read_number(4);
+	file->key = (uint16_t)read_number(2);
+	read_number(2); /* reserved */
+	for (unsigned i = 0; i < FILE_NAME_SIZE; i++)
+		file->name[i] = (char)hw_in8(PORT_DATA);
+	file->name[FILE_NAME_SIZE] = 0;
+}
+
+static bool
+find_file(const char *name, struct file *file)
+{
+	uint32_t count;
+
+	hw_out16(PORT_SELECTOR, KEY_FILES);
+	count = read_number(4);
+	for (uint32_t i = 0; i < count && i < FILES_MAX; i++) {
+		read_entry(file);
+		if (text_equal(file->name, name))
+			return true;
+	}
+	return false;
+}
+
+enum fw_cfg_answer
+fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length)
+{
+	struct file file;
+
+	*length = 0;
+	if (!is_there())
+		return FW_CFG_NO_DEVICE;
+	if (!find_file(name, &file))
+		return FW_CFG_NO_FILE;
+	*length = file.size;
+	if (file.size > size)
+		return FW_CFG_TOO_LARGE;
+	hw_out16(PORT_SELECTOR, file.key);
+	for (size_t i = 0; i < file.size; i++)
+		buffer[i] = (char)hw_in8(PORT_DATA);
+	return FW_CFG_READ;
+}

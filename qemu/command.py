@@ -1,0 +1,116 @@
+"""QEMU's command line: which firmware, which devices, and what the user's own arguments replace."""
+import os
+import shutil
+
+EXIT_PORT = 0x501
+# A split build keeps its variables in a file beside the code; a combined one holds both and is a power
+# of two in size.
+FIRMWARE = [
+    "/usr/share/OVMF/OVMF_CODE_4M.fd",              # Debian 12 and later, Ubuntu
+    "/usr/share/OVMF/OVMF_CODE.fd",                 # Debian 11 and before, Fedora's link
+    "/usr/share/edk2/ovmf/OVMF_CODE.fd",            # Fedora
+    "/usr/share/edk2/x64/OVMF_CODE.4m.fd",          # Arch
+    "/usr/share/edk2-ovmf/x64/OVMF_CODE.fd",        # Arch, before 2024
+    "/usr/share/qemu/ovmf-x86_64-code.bin",         # openSUSE
+    "/usr/share/qemu/edk2-x86_64-code.fd",          # QEMU's own
+    "/usr/share/ovmf/OVMF.fd",
+]
+# Builds that refuse to run without system management mode.
+SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
+
+
+class Wrong(Exception):
+    """Something that the user can put right; one sentence."""
+
+
+def comma(path):
+    """PATH as a value in QEMU's option syntax."""
+    return str(path).replace(",", ",,")
+
+
+def find_firmware(asked):
+    if asked:
+        if not os.path.isfile(asked):
+            raise Wrong(f"--firmware: there is no file {asked}")
+        return asked
+    for path in FIRMWARE:
+        if os.path.isfile(path):
+            return path
+    raise Wrong("no UEFI firmware found: install the package ovmf, or name a file with --firmware")
+
+
+def variables_of(code):
+    """The file of variables that goes with CODE, or None where CODE is a combined image."""
+    size = os.path.getsize(code)
+    if size and size & (size - 1) == 0:
+        return None
+    folder, name = os.path.split(code)
+    plain = name.split(".")[0] + ".fd"  # OVMF_CODE_4M.secboot.fd has no variables of its own name
+    for candidate in (name, plain):
+        for word, other in (("CODE", "VARS"), ("code", "vars"), ("x86_64-code", "i386-vars"),
+                            ("x86_64-secure-code", "i386-vars")):
+            path = os.path.join(folder, candidate.replace(word, other))
+            if word in candidate and os.path.isfile(path):
+                return path
+    raise Wrong(f"--firmware: {code} has no VARS file beside it and is not a combined image")
+
+
+def firmware_arguments(code, private):
+    variables = variables_of(code)
+    if variables is None:
+        return ["-bios", code]
+    copy = os.path.join(private, "variables.fd")
+    shutil.copyfile(variables, copy)
+    arguments = []
+    if any(word in os.path.basename(code).lower() for word in SMM_WORDS):
+        arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
+    return arguments + [
+        "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={comma(code)}",
+        "-drive", f"if=pflash,unit=1,format=raw,file={comma(copy)}"]
+
+
+def boot_arguments(boot, image, out):
+    if boot == "efi":
+        return ["-kernel", image]
+    if boot == "usb":
+        # A copy: the report is written to the stick, and the next run starts from a clean one.
+        stick = os.path.join(out, "stick.img")
+        shutil.copyfile(image, stick)
+        return ["-device", "qemu-xhci",
+                "-drive", f"if=none,id=stick,format=raw,file={comma(stick)}",
+                "-device", "usb-storage,drive=stick,bootindex=0,removable=on"]
+    return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={comma(image)}",
+            "-device", "ide-cd,drive=cd,bootindex=0"]
+
+
+def uses_accelerator(arguments):
+    """True where the user's own arguments choose the accelerator."""
+    return "-accel" in arguments or "-enable-kvm" in arguments or any(
+        before == "-machine" and "accel=" in value for before, value in zip(arguments, arguments[1:]))
+
+
+def build(run, accelerator, private, monitor_fd):
+    """The whole command line. RUN holds the user's choices; PRIVATE is a folder that dies with the run."""
+    own = run.qemu_arg
+    command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
+               "-m", run.memory, "-smp", str(run.cpus), "-nic", "none"]
+    if not uses_accelerator(own):
+        command += ["-accel", accelerator]
+    if "-cpu" not in own:
+        # Without migration the host's invariant TSC is shown to the guest.
+        command += ["-cpu", "host,migratable=off" if accelerator == "kvm" else "max"]
+    if "-display" not in own and "-nographic" not in own:
+        command += ["-display", "none"]
+    if "-vga" not in own:
+        command += ["-vga", "std"]
+    if "-serial" not in own:
+        command += ["-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"]
+    command += ["-chardev", f"socket,id=monitor,fd={monitor_fd}", "-mon", "chardev=monitor,mode=control",
+                "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
+    command += firmware_arguments(run.code, private)
+    command += boot_arguments(run.boot, run.image, run.out)
+    words = os.path.join(private, "options")
+    with open(words, "w", encoding="utf-8") as file:
+        file.write("\n".join(run.words) + "\n")
+    command += ["-fw_cfg", f"name=opt/baretick/options,file={comma(words)}"]
+    return command + own

@@ -1,0 +1,189 @@
+"""One QEMU process from start to end: bounded, watched, and never left behind."""
+import ctypes
+import fcntl
+import json
+import os
+import selectors
+import shlex
+import signal
+import socket
+import subprocess
+import time
+
+PR_SET_PDEATHSIG = 1          # <linux/prctl.h>
+F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
+PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
+SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
+TICK_S = 0.1
+END_S = 5.0                   # from SIGKILL, or from QEMU's end to that of its pipe
+SETTLE_S = 1.5                # the screen is drawn after the report is out
+# A guest in these states never runs again, while QEMU stays.
+DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
+
+
+class Monitor:
+    """QEMU's end of a machine protocol socket; speaks only when spoken to, and never blocks."""
+
+    def __init__(self):
+        self.socket, self.far = socket.socketpair()
+        self.socket.setblocking(False)
+        self._rest = b""
+        self.send("qmp_capabilities")
+
+    def send(self, command, label=None, **arguments):
+        message = {"execute": command, "arguments": arguments, "id": label}
+        try:
+            self.socket.send(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass  # QEMU is gone, or does not listen: the loop sees that by other means
+
+    def read(self):
+        """The messages that came in; None once QEMU has hung up."""
+        try:
+            data = self.socket.recv(65536)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        if not data:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        messages = []
+        for line in lines:
+            try:
+                messages.append(json.loads(line))
+            except ValueError:
+                pass
+        return messages
+
+    def close(self):
+        self.socket.close()
+        self.far.close()
+
+
+def die_with_parent():
+    """Between fork and exec: QEMU is killed when the runner is, however that came."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Guest:
+    """Why it ended is in `ending`:
+
+    exit        QEMU ended by itself, with `status` (negative: by a signal)
+    timeout     the deadline came
+    stuck       QEMU says that the guest cannot go on; `state` holds its word
+    mute        not one byte on the serial line within `mute_s`
+    flood       the serial line would not end
+    complete    the report is out and a picture of the screen was wanted: nothing more will come
+    """
+
+    def __init__(self, transcript, serial_log, qemu_log):
+        self.transcript, self.serial_log, self.qemu_log = transcript, serial_log, qemu_log
+        self.ending, self.status, self.state = None, None, ""
+        self.picture_error = None  # why there is no picture of the screen, where one was wanted
+        self._process = self._monitor = None
+        self._heard_s = time.monotonic()
+        self._picture_answer = None
+
+    def run(self, command_of, deadline, mute_s=None, picture=None):
+        """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
+        (of time.monotonic()). PICTURE names the PNG file that the last screen goes to."""
+        self._monitor = Monitor()
+        monitor_fd = self._monitor.far.fileno()
+        command = command_of(monitor_fd)
+        self.qemu_log.write((shlex.join(command) + "\n").encode())
+        self.qemu_log.flush()
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.qemu_log,
+                pass_fds=[monitor_fd], start_new_session=True, preexec_fn=die_with_parent)
+            self._monitor.far.close()
+            self._watch(deadline, mute_s, picture)
+            if picture and self.ending in ("complete", "timeout"):
+                self._take_picture(picture)
+        finally:
+            self._end()
+
+    def _watch(self, deadline, mute_s, picture):
+        line = self._process.stdout
+        os.set_blocking(line.fileno(), False)
+        try:
+            fcntl.fcntl(line.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
+        except OSError:
+            pass  # the usual 64 KiB do as well
+        begin = asked = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(line, selectors.EVENT_READ, self._hear)
+            selector.register(self._monitor.socket, selectors.EVENT_READ, self._listen)
+            while self.ending is None:
+                for key, _ in selector.select(TICK_S):
+                    if not key.data():
+                        selector.unregister(key.fileobj)
+                now = time.monotonic()
+                if now - asked >= TICK_S:
+                    asked = now
+                    self._monitor.send("query-status")
+                self.status = self._process.poll()
+                if self.ending is not None:
+                    break
+                if self.status is not None:
+                    self.ending = "exit"
+                elif now >= deadline:
+                    self.ending = "timeout"
+                elif mute_s and not self.transcript.size and now - begin >= mute_s:
+                    self.ending = "mute"
+                elif picture and self.transcript.complete and now - self._heard_s >= SETTLE_S:
+                    self.ending = "complete"
+
+    def _hear(self):
+        """Reads what is there; False at the end of the line."""
+        data = self._process.stdout.read(65536)
+        if data is None:
+            return True
+        self._heard_s = time.monotonic()
+        self.serial_log.write(data)
+        self.serial_log.flush()
+        self.transcript.feed(data)
+        if self.transcript.size > SERIAL_SIZE_MAX:
+            self.ending = "flood"
+        return bool(data)
+
+    def _listen(self):
+        messages = self._monitor.read()
+        for message in messages or []:
+            answer = message.get("return")
+            state = answer.get("status") if isinstance(answer, dict) else None
+            if state in DEAD_STATES and self.ending is None:
+                self.ending, self.state = "stuck", state
+            if message.get("id") == "picture":
+                self._picture_answer = message
+        return messages is not None
+
+    def _take_picture(self, path):
+        self._monitor.send("screendump", "picture", filename=os.path.abspath(path), format="png")
+        end = time.monotonic() + END_S
+        while self._picture_answer is None and time.monotonic() < end:
+            if not self._listen():
+                break
+            time.sleep(TICK_S)
+        answer = self._picture_answer or {"error": {"desc": "QEMU gave no answer"}}
+        if "error" in answer:
+            self.picture_error = answer["error"].get("desc", "QEMU gave no reason")
+
+    def _end(self):
+        """Kills whatever is left of QEMU and reads what it had still said."""
+        if self._process:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            end = time.monotonic() + END_S
+            while time.monotonic() < end and self._hear():
+                time.sleep(TICK_S / 10)
+            self._process.stdout.close()
+            try:
+                status = self._process.wait(END_S)
+                self.status = status if self.ending == "exit" else None
+            except subprocess.TimeoutExpired:
+                pass  # not even SIGKILL ends it: it hangs in the kernel, and nothing more can be done
+        self._monitor.close()

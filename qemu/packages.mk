@@ -1,0 +1,29 @@
+# What baretick needs from the distribution, by purpose, and the targets that see to it. `make run`, `make
+# check` and the like install what is missing, saying so first; a plain `make` only names it. A rule that
+# needs a list has its target as an order-only prerequisite:  $(OBJECTS): | deps-build
+#
+#   NO_INSTALL=1   never install; name what is missing and go on, for those who have the tools otherwise
+
+PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3
+PACKAGES_run   := python3 qemu-system-x86 ovmf
+PACKAGES_image := mtools dosfstools fdisk xorriso
+PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime \
+                  python3-pytest python3-pytest-xdist python3-jsonschema
+PACKAGES_fresh := debootstrap
+
+# What a goal will come to need, so that one call installs all of it before the first compiler runs.
+packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
+PACKAGES_GOAL := $(PACKAGES_build) \
+    $(if $(filter run bench,$(MAKECMDGOALS)),$(PACKAGES_run)) \
+    $(if $(filter image,$(MAKECMDGOALS)),$(PACKAGES_image)) \
+    $(if $(filter fuzz lint,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
+    $(if $(filter check,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))
+
+PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
+
+.PHONY: deps-build deps-run deps-image deps-test deps-fresh
+deps-build:
+	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
+deps-run deps-image deps-test deps-fresh: deps-%: deps-build
+	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

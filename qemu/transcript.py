@@ -1,0 +1,120 @@
+"""What baretick says on the serial line: the lines for people, and the two blocks for programs.
+
+A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
+over the lines between, each with its newline and without carriage returns.
+"""
+import hashlib
+import json
+import re
+
+ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
+# The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
+FIRST = re.compile(rb"(?:^|\x00)(baretick [^\x00]*)$")
+BEGIN = re.compile(rb"^BARETICK (REPORT|TEXT) BEGIN$")
+END = re.compile(rb"^BARETICK (REPORT|TEXT) END sha256=([0-9a-f]{64})$")
+SCHEMA = "baretick.report/1"
+
+
+def printable(line):
+    """LINE as text that is safe to show on a terminal."""
+    plain = ESCAPE.sub(b"", line).decode("ascii", "replace")
+    return "".join(c if c.isprintable() and ord(c) < 0x7F or c == "\t" else "?" for c in plain)
+
+
+class Transcript:
+    """Fed with serial bytes as they come; calls SHOW with each line that is for people."""
+
+    def __init__(self, show):
+        self.show = show
+        self.started = False  # the application's first line was seen
+        self.size = 0         # bytes fed, the firmware's included
+        self.last_line = ""   # for people, without progress
+        self.error = ""       # the application's own sentence on why it did not run
+        self.text = None      # bytes of the checked block, else None
+        self.report = None    # the checked and parsed block, else None
+        self.report_bytes = None
+        self.faults = []      # sentences on damaged blocks
+        self._rest = bytearray()
+        self._block = None    # name of the open block
+        self._lines = []
+
+    @property
+    def complete(self):
+        return self.report is not None and self.text is not None
+
+    def feed(self, data):
+        self.size += len(data)
+        if b"\n" not in data:
+            self._rest += data
+            return
+        lines = (bytes(self._rest) + data).split(b"\n")
+        self._rest = bytearray(lines.pop())
+        for line in lines:
+            self._line(line.replace(b"\r", b""))
+
+    def close(self):
+        """The line is dead: what stands without a newline is a line too."""
+        if self._rest:
+            self._line(bytes(self._rest).replace(b"\r", b""))
+            self._rest = bytearray()
+        if self._block:
+            self._abandon("ends in the middle")
+
+    def _line(self, line):
+        begin, end = BEGIN.match(line), END.match(line)
+        if begin:
+            self.started = True
+            if self._block:
+                self._abandon("has no end")
+            self._block, self._lines = begin[1].decode(), []
+        elif end:
+            self._finish(end[1].decode(), end[2].decode())
+        elif self._block:
+            self._lines.append(line)
+            if self._block == "TEXT":
+                self._say(line)
+        elif self.started:
+            self._say(line)
+        else:
+            first = FIRST.search(ESCAPE.sub(b"\x00", line))
+            if first:
+                self.started = True
+                self._say(first[1])
+
+    def _say(self, line):
+        line = printable(line)
+        if line.strip() and not line.startswith("progress: "):
+            self.last_line = line.strip()
+        if line.startswith("error: "):
+            self.error = line[len("error: "):]
+        self.show(line)
+
+    def _abandon(self, how):
+        self.faults.append(f"the {self._block.lower()} on the serial line {how}")
+        self._block = None
+
+    def _finish(self, name, told):
+        if name != self._block:
+            self.faults.append(f"the {name.lower()} on the serial line has no beginning")
+            return
+        self._block = None
+        data = b"".join(line + b"\n" for line in self._lines)
+        found = hashlib.sha256(data).hexdigest()
+        if found != told:
+            self.faults.append(f"the {name.lower()} on the serial line is damaged: its SHA-256 is "
+                               f"{found[:16]}..., the line says {told[:16]}...")
+        elif name == "TEXT":
+            self.text = data
+        else:
+            self._accept(data)
+
+    def _accept(self, data):
+        try:
+            report = json.loads(data.decode("ascii"))
+        except ValueError as error:
+            self.faults.append(f"the report on the serial line is not JSON in ASCII: {error}")
+            return
+        if not isinstance(report, dict) or report.get("schema") != SCHEMA:
+            self.faults.append(f"the report on the serial line is not of schema {SCHEMA}")
+            return
+        self.report, self.report_bytes = report, data

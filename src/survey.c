@@ -1,0 +1,105 @@
+/* The plan of a run and what its steps share. See survey.h. */
+#include "survey_internal.h"
+
+#include "text.h"
+
+#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about so long */
+#define BATCH_SAMPLES_MIN  16
+#define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
+#define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* waking a core and folding what it brings */
+#define EDGE_WAIT_NS       (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
+#define WINDOW_FACTOR      10
+#define WINDOW_MIN_NS      SURVEY_NS_PER_S
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
+#define WARP_NS            (500 * SURVEY_NS_PER_MS)
+
+void
+survey_batch(struct survey *survey, const struct clock *clock, size_t count)
+{
+	uint64_t saved = survey->hooks.interrupts_mask();
+
+	clock->sample(clock->device, survey->samples, count);
+	survey->hooks.interrupts_restore(saved);
+}
+
+size_t
+survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
+{
+	uint64_t ns = scale_ns(&survey->scale, ticks);
+	uint64_t size = ns ? BATCH_NS * count / ns : survey->sample_max;
+
+	if (size < BATCH_SAMPLES_MIN)
+		return BATCH_SAMPLES_MIN;
+	return size < survey->sample_max ? size : survey->sample_max;
+}
+
+bool
+survey_expired(struct survey *survey)
+{
+	if (!survey->report->incomplete && survey->hooks.expired(survey->hooks.context)) {
+		survey->report->incomplete = true;
+		report_note(survey->report,
+			    "The deadline of the run passed: what had been measured by then is reported.");
+	}
+	return survey->report->incomplete;
+}
+
+bool
+survey_is_main(const struct report_clock *entry)
+{
+	return text_equal(entry->clock.id, entry->clock.main) && entry->clock.found_by[0] != '\0';
+}
+
+void
+survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns)
+{
+	struct text reason;
+
+	entry->clock.state = CLOCK_STUCK;
+	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
+	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stood_ns / 1000);
+}
+
+static size_t
+usable_count(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		count += survey_usable(&report->clocks[i]);
+	return count;
+}
+
+uint64_t
+survey_core_share_ns(const struct report *report, size_t cores)
+{
+	uint64_t share = report->duration_ns;
+	uint64_t others = cores > 1 ? cores - 1 : 1;
+
+	if (report->options.profile == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
+		share = QUICK_SHARE_MAX_NS;
+	if (share > report->duration_ns * CORES_SHARE_FACTOR / others)
+		share = report->duration_ns * CORES_SHARE_FACTOR / others;
+	return share;
+}
+
+uint64_t
+survey_window_ns(const struct report *report)
+{
+	uint64_t window_ns = WINDOW_FACTOR * report->duration_ns;
+
+	if (report->options.profile == PROFILE_QUICK || window_ns < WINDOW_MIN_NS)
+		return WINDOW_MIN_NS;
+	return window_ns < WINDOW_MAX_NS ? window_ns : WINDOW_MAX_NS;
+}
+
+uint64_t
+survey_plan_ns(const struct report *report, size_t cores)
+{
+	uint64_t clocks = usable_count(report);
+	uint64_t core_ns = survey_core_share_ns(report, cores) + clocks * JOB_OVERHEAD_NS;
+
+	return EDGE_WAIT_NS + survey_window_ns(report) + EDGE_WAIT_NS + clocks * report->duration_ns +
+	       (cores - 1) * core_ns + (cores > 1 ? WARP_NS : 0);
+}

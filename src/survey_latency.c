@@ -1,0 +1,162 @@
+/* What a reading of each clock costs: from the boot core in full, from every other core in short. */
+#include "survey_internal.h"
+
+#define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stood still */
+#define STALL_NS_MIN     UINT64_C(2000)
+#define STUCK_PERIODS    16 /* without a single step in so many periods the clock is stuck, not slow */
+#define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
+#define CORE_BATCHES_MIN 2
+#define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
+
+/* The TSC ticks in COUNT periods of the clock; 0 where it claims no rate. */
+static uint64_t
+periods_in_tsc(const struct survey *survey, const struct clock *clock, uint64_t count)
+{
+	if (!clock->claimed.den || !clock->claimed.num)
+		return 0;
+	return scale_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
+							    clock->claimed.num));
+}
+
+static uint64_t
+stall_ticks(const struct survey *survey, const struct clock *clock)
+{
+	uint64_t ticks = periods_in_tsc(survey, clock, STALL_PERIODS);
+	uint64_t ticks_min = scale_ticks(&survey->scale, STALL_NS_MIN);
+
+	return ticks && ticks < ticks_min ? ticks_min : ticks;
+}
+
+static void
+measure_on_boot_core(struct survey *survey, struct report_clock *entry)
+{
+	const struct clock *clock = &entry->clock;
+	uint64_t stall = stall_ticks(survey, clock);
+	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
+	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t start, now, shown_ns = survey->done_ns;
+	size_t size;
+
+	survey_batch(survey, clock, SURVEY_WARM_UP);
+	start = now = survey->samples[0].begin;
+	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	latency_clear(entry->latency);
+	while (batches-- > 0 && now - start < duration_ticks && !survey_expired(survey)) {
+		survey_batch(survey, clock, size);
+		latency_fold(entry->latency, &survey->scale, survey->samples, size);
+		resolution_fold(&entry->resolution, clock, survey->samples, size);
+		monotonic_fold(&entry->monotonic, clock, stall, survey->samples, size);
+		now = survey->samples[size - 1].end;
+		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
+		survey->hooks.progress(survey->hooks.context, clock->id,
+				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
+	}
+	uint64_t enough = periods_in_tsc(survey, clock, STUCK_PERIODS);
+
+	if (enough && now - start > enough && !entry->resolution.steps)
+		survey_mark_stuck(entry, scale_ns(&survey->scale, now - start));
+	survey->done_ns = shown_ns + survey->report->duration_ns;
+}
+
+void
+survey_latencies(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry))
+			continue;
+		measure_on_boot_core(survey, entry);
+		survey->hooks.measured(survey->hooks.context, report, entry);
+	}
+}
+
+struct core_batch { /* what a core is asked for */
+	const struct clock *clock;
+	struct sample *samples;
+	size_t count;
+};
+
+static void
+take_core_batch(void *argument, size_t core)
+{
+	const struct core_batch *batch = argument;
+
+	(void)core;
+	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
+}
+
+static struct core_latency
+summary(const struct latency *latency)
+{
+	if (!latency->count)
+		return (struct core_latency){ 0 };
+	return (struct core_latency){
+		latency->count,
+		latency->min_ns,
+		latency_percentile_ns(latency, 50000),
+		latency_percentile_ns(latency, 99000),
+	};
+}
+
+/* One clock from one core for SHARE_NS of sampling; false once the core no longer answers. */
+static bool
+measure_on_core(struct survey *survey, size_t core, const struct clock *clock, uint64_t share_ns)
+{
+	const struct crew *crew = survey->crew;
+	struct core_batch batch = { clock, survey->samples, SURVEY_WARM_UP };
+	uint64_t share_ticks = scale_ticks(&survey->scale, share_ns);
+	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t taken_ticks = 0;
+
+	latency_clear(survey->scratch);
+	if (!crew->run(crew->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+		return false;
+	for (uint64_t turn = 0; turn < batches; turn++) {
+		uint64_t ticks = survey->samples[batch.count - 1].end - survey->samples[0].begin;
+
+		batch.count = survey_batch_size(survey, ticks, batch.count);
+		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_expired(survey)))
+			break;
+		if (!crew->run(crew->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+			return false;
+		latency_fold(survey->scratch, &survey->scale, survey->samples, batch.count);
+		taken_ticks += survey->samples[batch.count - 1].end - survey->samples[0].begin;
+	}
+	return true;
+}
+
+static void
+measure_core(struct survey *survey, size_t core, uint64_t share_ns)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+		if (!survey_usable(&report->clocks[i]))
+			continue;
+		if (!measure_on_core(survey, core, &report->clocks[i].clock, share_ns))
+			return; /* the crew's owner tells why */
+		report->cores[core].latency[i] = summary(survey->scratch);
+	}
+}
+
+void
+survey_cores(struct survey *survey)
+{
+	struct report *report = survey->report;
+	uint64_t share_ns = survey_core_share_ns(report, survey->crew->count);
+	uint64_t clocks = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		clocks += survey_usable(&report->clocks[i]);
+		report->cores[0].latency[i] = summary(report->clocks[i].latency);
+	}
+	for (size_t core = 1; core < survey->crew->count && !survey_expired(survey); core++) {
+		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
+		if (survey->crew->alive(survey->crew->context, core))
+			measure_core(survey, core, share_ns / (clocks ? clocks : 1));
+		survey->done_ns += share_ns;
+	}
+}
