@@ -53,9 +53,17 @@ $(BUILD)/efi/boot/%.o: boot/%.c Makefile
 	$(CC) $(TARGET) $(BOOT_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' \
 		-MMD -MP -c $< -o $@
 
+$(BUILD)/efi/boot/memory.o: TARGET += -fno-lto
+
 $(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -Iboot/ -Wall -Werror -MD $(@:.o=.d) -o $@ $<
+
+$(BUILD)/efi/boot/main.o: $(BUILD)/commit
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
+.PHONY: FORCE
 
 -include $(OBJECTS:.o=.d)
 
@@ -69,3 +77,92 @@ $(BUILD)/baretick.efi: $(BUILD)/baretick.so boot/nxcompat
 		--strip-debug --target efi-app-x86_64 $< $@.tmp
 	$(PYTHON) boot/nxcompat $@.tmp
 	mv $@.tmp $@
+
+# Host side: the same sources, with the simulated machine in place of the hardware leaves.
+HOST_CC        := gcc
+HOST_FLAGS     := $(COMMON) -fno-strict-aliasing -O1
+SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
+TEST_INCLUDES  := $(DRIVERS_INCLUDES) -Itests/sim
+SIM_SOURCES    := $(sort $(wildcard tests/sim/*.c))
+UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.c))
+UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
+PURE_OBJECTS   := $(patsubst %.c,$(BUILD)/unit/%.o,$(SRC_SOURCES) $(filter-out drivers/hw.c,$(DRIVERS_SOURCES)))
+SIM_OBJECTS    := $(patsubst %.c,$(BUILD)/unit/%.o,$(SIM_SOURCES))
+
+$(BUILD)/unit/src/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
+
+$(BUILD)/unit/drivers/%.o: drivers/%.c Makefile
+	@mkdir -p $(@D)
+	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
+
+$(BUILD)/unit/tests/%.o: tests/%.c Makefile
+	@mkdir -p $(@D)
+	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -Itests/unit -MMD -MP -c $< -o $@
+
+$(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/unit/tests/unit/%.o $(PURE_OBJECTS) $(SIM_OBJECTS)
+	$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
+
+-include $(PURE_OBJECTS:.o=.d) $(SIM_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/unit/%.d,$(UNIT_SOURCES))
+
+# Fuzz targets: built by every `make check` and run for a moment on their seeds; `make fuzz` runs them long.
+FUZZ_CC      := clang
+FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SECONDS := 60
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+
+$(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC_SOURCES) $(wildcard src/*.h drivers/*.h) \
+		drivers/acpi.c drivers/acpi_tables.c Makefile
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_INCLUDES) $< $(SRC_SOURCES) drivers/acpi.c drivers/acpi_tables.c -o $@
+
+.PHONY: fuzz
+fuzz: deps-test $(FUZZ_TARGETS)
+	tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+.PHONY: check
+check: deps-build deps-run deps-image deps-test
+	$(MAKE) --no-print-directory all image $(UNIT_TESTS) $(FUZZ_TARGETS)
+	tests/check $(BUILD) $(PYTHON)
+
+.PHONY: run
+run: deps-build deps-run
+	$(MAKE) --no-print-directory all
+	qemu/run --out $(BUILD)/report
+
+.PHONY: image
+image: deps-build deps-image $(BUILD)/baretick.img $(BUILD)/baretick.iso
+
+$(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image
+	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
+
+# Optimised as the application is, leaves inlined, against the real machine.
+$(BUILD)/host/bench_host: tests/bench_host.c $(SRC_SOURCES) $(DRIVERS_SOURCES) Makefile
+	@mkdir -p $(@D)
+	$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(DRIVERS_INCLUDES) $< $(SRC_SOURCES) $(DRIVERS_SOURCES) -o $@
+
+.PHONY: bench
+bench: deps-build deps-run
+	$(MAKE) --no-print-directory all $(BUILD)/host/bench_host
+	$(PYTHON) tests/bench.py $(BUILD)
+
+.PHONY: fresh
+fresh: deps-fresh
+	qemu/fresh bookworm trixie
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: help
+help:
+	@echo 'make          build $(BUILD)/baretick.efi'
+	@echo 'make run      install what is missing, build, boot in QEMU, show the table, leave $(BUILD)/report/'
+	@echo 'make check    likewise, then run every test'
+	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
+	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
+	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
+	@echo 'make lint     static checks of the C, the shell and the Python'
+	@echo 'make fresh    as root: the two commands on a fresh Debian 12 and 13, by debootstrap; minutes'
+	@echo 'make clean    remove $(BUILD)/'

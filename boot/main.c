@@ -2,6 +2,7 @@
  * The life of a run: console, options, facts, clocks, cores, judgement, report, and the way out. Everything
  * that lasts longer than a function is in one struct run, allocated before the first measurement.
  */
+#include "as_found.h"
 #include "console.h"
 #include "cores.h"
 #include "cpu.h"
@@ -11,6 +12,7 @@
 #include "json.h"
 #include "leave.h"
 #include "mp.h"
+#include "processor.h"
 #include "progress.h"
 #include "report.h"
 #include "rules.h"
@@ -42,6 +44,8 @@ struct run {
 	struct progress progress;
 	struct acpi_core acpi_cores[ACPI_CORES_MAX];
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
+	const char *rule_ids[RULES_MAX + 1];
+	struct as_found before, after;
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -94,6 +98,26 @@ close_clocks(struct run *run)
 {
 	for (size_t d = 0; drivers[d] && d < DRIVERS_MAX; d++)
 		drivers[d]->close(&run->devices[d]);
+}
+
+static void
+read_registers(const struct run *run, struct as_found *registers)
+{
+	as_found_read(registers, &run->platform);
+	processor_as_found(registers, &run->platform.cpu);
+}
+
+/* What the run did not put back is said in its own report. */
+static void
+compare_registers(struct run *run)
+{
+	const struct as_found *before = &run->before, *after = &run->after;
+	size_t i = as_found_difference(before, after);
+
+	if (i < before->count)
+		report_note(&run->report, "Not put back as found: %s was %lxh and is %lxh.",
+			    before->registers[i].name, before->registers[i].value,
+			    after->registers[i].value);
 }
 
 static const char *
@@ -157,7 +181,8 @@ read_acpi(struct run *run)
 	run->platform.acpi.madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), &run->platform.acpi);
 	for (size_t i = 0; i < run->platform.acpi.problem_count; i++)
-		report_note(&run->report, "%s", run->platform.acpi.problems[i]);
+		rules_add_finding(&run->report, "acpi-table", NULL, REPORT_NO_CORE, "%s",
+				  run->platform.acpi.problems[i]);
 }
 
 /* Starts the cores as the options say and gives each a row. False: no memory for the rows. */
@@ -356,16 +381,20 @@ run_all(struct run *run)
 	console_put(&run->console, "baretick " VERSION " (" COMMIT ")\n");
 	cpu_read_facts(&run->platform.cpu);
 	list_clock_ids(run);
-	const struct options_names names = { run->clock_ids, rules_ids() };
+	rules_limit_ids(run->rule_ids);
+	const struct options_names names = { run->clock_ids, run->rule_ids };
 
 	if (!settings_read(&run->platform.cpu, &names, options, error))
 		return refuse(run, error);
 	run->report.duration_ns = options_duration_ns(options);
 	read_acpi(run);
 	describe_machine(run);
+	read_registers(run, &run->before);
 	open_clocks(run);
 	measure(run);
 	close_clocks(run);
+	read_registers(run, &run->after);
+	compare_registers(run);
 	run->report.elapsed_ms = progress_elapsed_ms(&run->progress);
 	run->report.elapsed_known = run->report.tsc.den != 0;
 

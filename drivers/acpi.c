@@ -87,8 +87,8 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 		return false;
 	}
 	if (length > available->length) {
-		acpi_problem(facts, "%s: of its length of %zu bytes not all can be read; it is not used",
-			     name, length);
+		acpi_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
+			     length, available->length);
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
@@ -98,7 +98,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 	return sum == 0;
 }
 
-/* As many bytes of the table at ADDRESS as its header asks for and can be read; else its header alone. */
+/* The table at ADDRESS as long as its header says, if all of that can be read; else its header alone. */
 static struct acpi_table
 fetch(const struct acpi_memory *memory, uint64_t address)
 {
@@ -178,8 +178,8 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 }
 
 /*
- * The address of the XSDT, or 0 where the RSDP has none or the part of it that was added with revision 2
- * can't be trusted; the RSDT's address is covered by the first checksum and stands in any case.
+ * The address of the XSDT, or 0 where the RSDP has none or the part of it that came with revision 2 can't
+ * be trusted; the RSDT's address is covered by the first checksum and stands in any case.
  */
 static uint64_t
 xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -202,7 +202,8 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	}
 	sum = acpi_sum(&rsdp, length);
 	if (sum != 0)
-		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used", sum);
+		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
+			     sum);
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 

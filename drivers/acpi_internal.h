@@ -14,7 +14,7 @@ struct acpi_table {
 	size_t length; /* all of it can be read */
 };
 
-/* The SIZE bytes (at most 8) at OFFSET, least significant first; 0 where they are not all in the table. */
+/* The SIZE bytes (at most 8) at OFFSET, the lowest first; 0 where they are not all in the table. */
 uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
 
 /* The sum of the first LENGTH bytes modulo 256, which is 0 where a checksum is right. */
@@ -24,7 +24,7 @@ bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
 /*
  * Whether AVAILABLE holds a table of SIGNATURE, whole and with a good checksum; TABLE is then as long as
- * its header says. Else there is a problem more, which begins with NAME, as people call the table.
+ * its header says. Else there is one problem more, which begins with NAME, the table's name for people.
  */
 bool acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
 		     struct acpi_table *table, struct acpi_facts *facts);

@@ -27,7 +27,7 @@
 /* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
 #define MADT_LAPIC_ADDRESS 36u
 #define MADT_STRUCTURES    44u
-/* Its structures begin with a byte of type and one of length; sections 5.2.12.2, .3, .5, .8 and .12. */
+/* Its structures begin with a byte of type and one of length; 5.2.12.2, .3, .5, .8 and .12. */
 #define STRUCTURE_HEADER_SIZE 2u
 #define TYPE_LAPIC          0u
 #define TYPE_IOAPIC         1u
@@ -37,7 +37,7 @@
 #define TYPE_COUNT          10u
 /* Flag of types 0 and 9: ready for use. A core without it may only be brought in by hot plug. */
 #define LAPIC_ENABLED       1u
-/* SDM vol. 3A, 11.6.2.1 and 11.12.9: as a destination they mean every core, so they are no core's id. */
+/* SDM vol. 3A, 11.6.2.1 and 11.12.9: as a destination they mean every core: they are no core's id. */
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
@@ -51,8 +51,8 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 };
 
 /*
- * The ids seen so far: open addressing, at most half full, so that each id is found in a few steps and
- * every search comes to an end at an empty slot.
+ * The ids seen so far: open addressing, at most half full, so that an id is mostly found in a few steps
+ * and every search ends at an empty slot.
  */
 #define SEEN_BITS  13
 #define SEEN_SLOTS (1u << SEEN_BITS)
@@ -199,7 +199,7 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 	}
 }
 
-/* False where it stopped before the table's end: behind a wrong length nothing can be told apart. */
+/* False where it stopped before the table's end: behind a wrong length nothing can be told. */
 static bool
 read_structures(struct madt_walk *walk)
 {

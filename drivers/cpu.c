@@ -1,4 +1,4 @@
-/* CPUID, leaf by leaf. See cpu.h; Intel's leaves: SDM vol. 2A, CPUID; AMD's: APM vol. 3, appendix E. */
+/* CPUID, leaf by leaf. Intel's leaves: SDM vol. 2A, CPUID; AMD's: APM vol. 3, appendix E. */
 #include "cpu.h"
 #include "hw.h"
 #include "text.h"
@@ -15,7 +15,7 @@
 #define LEAF_BRAND_LAST     0x80000004u
 #define LEAF_POWER          0x80000007u
 #define LEAF_EXTENDED_2     0x80000021u
-/* The range that processors leave to hypervisors, and its leaf of clock rates, which VMware began. */
+/* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
 #define LEAF_HYPERVISOR_CLOCK 0x40000010u
 
@@ -29,8 +29,7 @@
 #define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
 #define FREQUENCY_EAX_MHZ       0xffffu
 
-#define VENDOR_SIZE  12u /* bytes, in three registers */
-#define UNNAMED      "unknown"
+#define UNNAMED "unknown" /* "" would mean that there is no hypervisor */
 
 /* Appends a register's four characters, lowest first, to what stands at TEXT. */
 static char *
@@ -80,7 +79,7 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 	}
 }
 
-/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not tell: then nothing is claimed. */
+/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not tell: no claim then. */
 static void
 read_rates(struct cpu_facts *facts)
 {
@@ -108,7 +107,7 @@ read_hypervisor(struct cpu_facts *facts)
 	if (facts->hypervisor[0] == 0)
 		for (unsigned i = 0; i < sizeof(UNNAMED); i++)
 			facts->hypervisor[i] = UNNAMED[i];
-	if (r.eax >= LEAF_HYPERVISOR_CLOCK && r.eax < LEAF_EXTENDED_MAX) {
+	if (r.eax >= LEAF_HYPERVISOR_CLOCK) {
 		uint64_t khz = hw_cpuid(LEAF_HYPERVISOR_CLOCK, 0).eax;
 
 		if (khz != 0)
@@ -138,7 +137,7 @@ lfence_serialises(const struct cpu_facts *facts)
 	if (text_equal(facts->vendor, "GenuineIntel") || text_equal(facts->vendor, "CentaurHauls") ||
 	    text_equal(facts->vendor, "  Shanghai  "))
 		return true;
-	/* APM vol. 3, LFENCE: older processors do so only when an MSR says so, which is not ours to set. */
+	/* APM vol. 3, LFENCE: others do so only where an MSR says so, which is not ours to set. */
 	if (text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine"))
 		return facts->extended_leaf_max >= LEAF_EXTENDED_2 &&
 		       (hw_cpuid(LEAF_EXTENDED_2, 0).eax & EXTENDED_2_EAX_LFENCE);

@@ -1,6 +1,6 @@
 /*
  * QEMU's fw_cfg device: files that whoever started QEMU hands to the guest. To be asked only where CPUID
- * says that there is a hypervisor: elsewhere its ports may be something else's.
+ * says that there is a hypervisor: elsewhere its ports may be another device's.
  */
 #ifndef BARETICK_FW_CFG_H
 #define BARETICK_FW_CFG_H
@@ -14,7 +14,7 @@ enum fw_cfg_answer {
 	FW_CFG_READ,      /* the file's LENGTH bytes are in BUFFER; no 0 is added */
 };
 
-/* Reads the file NAME into BUFFER of SIZE bytes. LENGTH becomes its size, or 0 where it was not found. */
+/* Reads the file NAME into BUFFER of SIZE bytes; LENGTH becomes its size, 0 where it was not found. */
 enum fw_cfg_answer fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length);
 
 #endif

@@ -1,0 +1,161 @@
+/* INIT-SIPI-SIPI. The order and the times are the MP Specification's, 1.4, B.4. See startup.h. */
+#include "startup.h"
+
+#include "hw.h"
+#include "wait.h"
+
+#define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
+#define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival; the slowest seen: 3 s for 255 */
+#define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
+
+struct rate
+startup_tsc_rate(struct rate tsc)
+{
+	if (tsc.num == 0 || tsc.den == 0)
+		return (struct rate){UNKNOWN_TSC_HZ, 1};
+	return tsc;
+}
+
+static void
+startup_delay(const struct startup *startup, uint64_t ns)
+{
+	struct wait wait = wait_begin(&startup->scale, ns);
+
+	while (wait_goes_on(&wait))
+		;
+}
+
+static bool
+slot_arrived(const struct core_slot *slot)
+{
+	return __atomic_load_n(&slot->arrived, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* How many of the asked have checked in. */
+static size_t
+startup_arrived(const struct startup *startup)
+{
+	size_t arrived = 0;
+
+	for (size_t i = 1; i < startup->count; i++)
+		if (startup->slots[i].standing == CORE_ASKED && slot_arrived(&startup->slots[i]))
+			arrived++;
+	return arrived;
+}
+
+static size_t
+startup_send_inits(const struct startup *startup)
+{
+	size_t sent = 0;
+
+	for (size_t i = 1; i < startup->count; i++) {
+		struct core_slot *slot = &startup->slots[i];
+
+		if (slot->standing != CORE_ASKED)
+			continue;
+		if (!lapic_can_address(&startup->lapic, slot->apic_id))
+			slot->standing = CORE_UNADDRESSABLE;
+		else if (!lapic_send_init(&startup->lapic, slot->apic_id))
+			slot->standing = CORE_UNSENT;
+		else
+			sent++;
+	}
+	return sent;
+}
+
+/* Returns how many are still to be waited for in all. */
+static size_t
+startup_send_sipis(const struct startup *startup)
+{
+	size_t asked = 0;
+
+	for (size_t i = 1; i < startup->count; i++) {
+		struct core_slot *slot = &startup->slots[i];
+
+		if (slot->standing != CORE_ASKED)
+			continue;
+		asked++;
+		if (!slot_arrived(slot))
+			lapic_send_startup(&startup->lapic, slot->apic_id, startup->page);
+	}
+	return asked;
+}
+
+/* Waits until ASKED cores are there, starting anew at each arrival: at most ASKED times BOUND_NS. */
+static void
+startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
+{
+	struct wait wait = wait_begin(&startup->scale, bound_ns);
+	size_t seen = startup_arrived(startup);
+
+	while (seen < asked && wait_goes_on(&wait)) {
+		size_t arrived = startup_arrived(startup);
+
+		if (arrived > seen)
+			wait = wait_begin(&startup->scale, bound_ns);
+		seen = arrived;
+	}
+}
+
+size_t
+startup_cores(const struct startup *startup)
+{
+	size_t alive = 0;
+
+	if (startup_send_inits(startup) == 0)
+		return 0;
+	startup_delay(startup, INIT_NS);
+	size_t asked = startup_send_sipis(startup);
+
+	startup_delay(startup, SIPI_NS);
+	startup_send_sipis(startup);
+	startup_await(startup, asked, ARRIVAL_NS);
+	for (size_t i = 1; i < startup->count; i++) {
+		struct core_slot *slot = &startup->slots[i];
+
+		if (slot->standing == CORE_ASKED && slot_arrived(slot)) {
+			slot->standing = CORE_ALIVE;
+			alive++;
+		}
+	}
+	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_SILENT);
+	return alive;
+}
+
+void
+startup_stop(const struct startup *startup, size_t first, size_t end, enum core_standing before,
+	     enum core_standing after)
+{
+	size_t stopped = 0;
+
+	for (size_t i = first; i < end; i++) {
+		struct core_slot *slot = &startup->slots[i];
+
+		if (i == 0 || slot->standing != before)
+			continue;
+		lapic_send_init(&startup->lapic, slot->apic_id);
+		slot->standing = after;
+		stopped++;
+	}
+	if (stopped > 0)
+		startup_delay(startup, INIT_NS);
+}
+
+const char *
+startup_reason(enum core_standing standing)
+{
+	static const char *const reasons[] = {
+		[CORE_LEFT_OUT] = "left out: fewer cores were asked for",
+		[CORE_ASKED] = "was not started",
+		[CORE_ALIVE] = "",
+		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
+		[CORE_UNSENT] = "the boot core's local APIC did not send INIT to it",
+		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
+		[CORE_LATE] = "did not finish a job in time, and was stopped",
+		[CORE_FELL] = "took an exception in a job, and was stopped",
+		[CORE_STOPPED] = "",
+	};
+
+	return reasons[standing];
+}

@@ -1,0 +1,52 @@
+/*
+ * A wait that ends: by the TSC, and, should the TSC stand still or step back, by the number of turns.
+ *
+ *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
+ *	while (!ready() && wait_goes_on(&wait))
+ *		;
+ */
+#ifndef BARETICK_WAIT_H
+#define BARETICK_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw.h"
+#include "scale.h"
+
+#define WAIT_NS_PER_MS UINT64_C(1000000)
+#define WAIT_NS_PER_S  UINT64_C(1000000000)
+
+/*
+ * No core runs a turn (PAUSE, RDTSC and a test) in less: RDTSC alone costs 7 ns and more (measured on bare
+ * metal). So on a healthy TSC it is never the count that ends a wait.
+ */
+#define WAIT_TURN_NS_MIN 4
+
+struct wait {
+	uint64_t begin, bound_ticks; /* of the TSC */
+	uint64_t turns_left;
+};
+
+static inline struct wait
+wait_begin(const struct scale *scale, uint64_t bound_ns)
+{
+	return (struct wait){
+		.begin = hw_tsc(),
+		.bound_ticks = scale_ticks(scale, bound_ns),
+		.turns_left = bound_ns / WAIT_TURN_NS_MIN + 1,
+	};
+}
+
+/* One pause; false when the time or the turns are over. A step back of the TSC does not end the wait. */
+static inline bool
+wait_goes_on(struct wait *wait)
+{
+	if (wait->turns_left == 0)
+		return false;
+	wait->turns_left--;
+	hw_pause();
+	return (int64_t)(hw_tsc() - wait->begin) < (int64_t)wait->bound_ticks;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * The report as JSON, schema baretick.report/1 (tests/report.schema.json): every key in every report, numbers
+ * as numbers, null for what was not measured, ASCII only. No string in it is trusted: '<' is escaped too, so
+ * that the text can stand inside a page's <script>.
+ */
+#ifndef BARETICK_JSON_H
+#define BARETICK_JSON_H
+
+#include "report.h"
+#include "text.h"
+
+/* One object and a final newline. OUT is truncated where it is too small, and then no JSON. */
+void json_render(struct text *out, const struct report *report);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * The rule catalogue: each fault that a clock, a core or the machine can be accused of is one row of one
+ * table. Judging turns the figures of a report into findings and verdicts; nothing else in baretick does.
+ */
+#ifndef BARETICK_RULES_H
+#define BARETICK_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report.h"
+
+#define RULES_MAX OPTIONS_LIMITS_MAX /* rows that the catalogue may have, each with a limit of its own */
+
+struct rule {
+	const char *id;        /* stable; the RULE of limit.RULE */
+	const char *clock;     /* id of the clock it is for, "any", or NULL where it is for the machine */
+	const char *what;      /* the figure that is compared with the limit; NULL: a fact, without a limit */
+	uint64_t limit;        /* the highest figure that breaks nothing, unless options.limits has another */
+	const char *unit;      /* of figure and limit; NULL for a fact */
+	enum verdict severity; /* warn or fail */
+	const char *sentence;  /* what it means, for people */
+	const char *source;    /* where the fault is known from */
+};
+
+extern const struct rule rules[]; /* in the order in which findings appear; a row with id NULL ends it */
+
+const struct rule *rules_find(const char *id); /* NULL: no such rule */
+
+/* Fills IDS with the ids of the rules that have a limit, and a final NULL: for options_names.rules. */
+void rules_limit_ids(const char *ids[RULES_MAX + 1]);
+
+/* The limit of RULE in this run: the option's where one was given, else the catalogue's. */
+uint64_t rules_limit(const struct rule *rule, const struct options *options);
+
+/*
+ * Adds a finding of the fact RULE_ID (acpi-table, ...) with a text of its own: for what only the caller has
+ * seen. CLOCK may be NULL, CORE may be REPORT_NO_CORE. Returns the finding, or NULL where there is no room
+ * (the run's verdict still counts it) or no such rule.
+ */
+struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
+				  uint32_t core, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/*
+ * Adds the findings that the report's figures give to those that are there, then sets each clock's verdict
+ * and the run's. To be called once, after the last measurement and the last rules_add_finding.
+ */
+void rules_judge(struct report *report);
+
+#endif

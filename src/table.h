@@ -1,0 +1,23 @@
+/*
+ * The report as a table for people: plain ASCII, lines of at most 79 columns that end with a newline. What
+ * was not measured is "-". Renders what is there and judges nothing.
+ */
+#ifndef BARETICK_TABLE_H
+#define BARETICK_TABLE_H
+
+#include "report.h"
+#include "text.h"
+
+#define TABLE_COLUMNS       79
+#define TABLE_SUMMARY_LINES 24
+
+/* All of it: machine, verdict, a row a clock, findings, histograms, cores, what it costs a database. */
+void table_render(struct text *out, const struct report *report);
+
+/*
+ * The first screen: machine, verdict, a row a clock, findings and notes. At most TABLE_SUMMARY_LINES lines as
+ * long as the rows of the clocks leave room: findings and notes that don't fit are counted in the last line.
+ */
+void table_summary(struct text *out, const struct report *report);
+
+#endif

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""`make bench`: what measuring costs, as ratios, instruction counts and sizes. Figures, not a test.
+
+Usage: bench.py BUILD_FOLDER
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+BUILD = pathlib.Path(sys.argv[1])
+RUN = pathlib.Path(__file__).parent.parent / "qemu" / "run"
+ICOUNT_SHIFT = 5  # one instruction is 2^5 ns of virtual time
+ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",
+          "--qemu-arg=-rtc", "--qemu-arg=base=2026-01-01T00:00:00,clock=vm"]
+
+
+def boot(name, cpus, qemu, *options):
+    """Boots once and returns the report; ends the bench with the runner's words where that fails."""
+    out = BUILD / "bench" / name
+    command = [str(RUN), "--accel", "tcg", "--cpus", str(cpus), "--out", str(out), *qemu, "--", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
+    return json.loads((out / "report.json").read_text())
+
+
+def instructions():
+    """Virtual nanoseconds per sample over nanoseconds per instruction: the same in every run."""
+    runs = [boot(f"icount{i}", 1, ICOUNT, "duration=10ms", "profile=quick") for i in (1, 2)]
+    for one, two in zip(*(run["clocks"] for run in runs)):
+        if not one["latency"]:
+            continue
+        same = "the same in both runs" if one["latency"] == two["latency"] else "DIFFERS between two runs"
+        count = one["latency"]["loop_ns"] / 2 ** ICOUNT_SHIFT
+        print(f"icount: {one['id']:13} {count:7.2f} instructions a sample, {same}")
+
+
+def sizes():
+    size = os.path.getsize(BUILD / "baretick.efi")
+    print(f"image: {size} bytes ({size / 1024:.0f} KiB; bound 300 KB)")
+
+
+def quick():
+    for cpus in (1, 4):
+        report = boot(f"quick{cpus}", cpus, [], "profile=quick")
+        print(f"quick: {cpus} core(s), {report['machine']['cores_started']} started, "
+              f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict (bound 10 s at 4)")
+
+
+if __name__ == "__main__":
+    subprocess.run([BUILD / "host" / "bench_host"], check=True)
+    sizes()
+    instructions()
+    quick()

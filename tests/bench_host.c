@@ -1,0 +1,69 @@
+/*
+ * What the sampling loop adds to the instructions that it times: the chained loop against a bare loop of the
+ * same reads, on this host, in pairs, best of many. Prints one ratio a line; `make bench` shows it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "hw.h"
+
+#define SAMPLES 4096
+#define TURNS   400
+
+static uint64_t
+bare_null(size_t count)
+{
+	uint64_t start = hw_tsc_lfence();
+
+	for (size_t i = 0; i < count; i++)
+		hw_tsc_lfence();
+	return hw_tsc_lfence() - start;
+}
+
+static uint64_t
+bare_tsc(size_t count)
+{
+	uint64_t start = hw_tsc_lfence();
+
+	for (size_t i = 0; i < count; i++) {
+		hw_tsc();
+		hw_tsc_lfence();
+	}
+	return hw_tsc_lfence() - start;
+}
+
+static void
+compare(const char *what, const struct clock *clock, uint64_t (*bare)(size_t))
+{
+	static struct sample samples[SAMPLES];
+	uint64_t best_bare = UINT64_MAX, best_sampled = UINT64_MAX;
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		uint64_t ticks = bare(SAMPLES);
+
+		best_bare = ticks < best_bare ? ticks : best_bare;
+		clock->sample(clock->device, samples, SAMPLES);
+		ticks = samples[SAMPLES - 1].end - samples[0].begin;
+		best_sampled = ticks < best_sampled ? ticks : best_sampled;
+	}
+	printf("host: %-34s %5.3f times the bare loop (%.1f and %.1f ticks a turn)\n", what,
+	       (double)best_sampled / (double)best_bare, (double)best_sampled / SAMPLES,
+	       (double)best_bare / SAMPLES);
+}
+
+int
+main(void)
+{
+	static struct platform platform;
+	static struct device tsc_device, null_device;
+	static struct clock tsc[DRIVER_CLOCKS_MAX], null[DRIVER_CLOCKS_MAX];
+
+	cpu_read_facts(&platform.cpu);
+	platform.cpu.lfence_serialises = true; /* the bare loops fence by LFENCE: compare like with like */
+	tsc_driver.open(&platform, &tsc_device, tsc);
+	null_driver.open(&platform, &null_device, null);
+	compare("sampling nothing, lfence;rdtsc", &null[0], bare_null);
+	compare("sampling the TSC, rdtsc in brackets", &tsc[0], bare_tsc);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,85 @@
+"""What the build promises of the application's file: loadable by firmware that enforces W^X, small, self-contained."""
+import pathlib
+import re
+import struct
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(__file__).parent.parent / "build"
+IMAGE = BUILD / "baretick.efi"
+LINKED = BUILD / "baretick.so"
+
+EXECUTE, READ, WRITE = 0x20000000, 0x40000000, 0x80000000  # PE/COFF, section flags
+NX_COMPAT, EFI_APPLICATION, PE32_PLUS, AMD64 = 0x0100, 10, 0x20B, 0x8664
+SIZE_MAX = 300 * 1000
+
+
+class Header:
+    """The fields of a PE header that the tests below look at."""
+
+    def __init__(self, data):
+        start = struct.unpack_from("<I", data, 0x3C)[0]
+        assert data[start:start + 4] == b"PE\0\0"
+        self.machine, count = struct.unpack_from("<HH", data, start + 4)
+        optional_size = struct.unpack_from("<H", data, start + 20)[0]
+        optional = start + 24
+        self.magic = struct.unpack_from("<H", data, optional)[0]
+        self.alignment = struct.unpack_from("<I", data, optional + 32)[0]
+        self.subsystem, self.characteristics = struct.unpack_from("<HH", data, optional + 68)
+        self.sections = [struct.unpack_from("<8sIIII12xI", data, optional + optional_size + 40 * i)
+                         for i in range(count)]
+
+
+@pytest.fixture(scope="module")
+def header():
+    return Header(IMAGE.read_bytes())
+
+
+def test_is_an_efi_application_for_x86_64(header):
+    assert (header.machine, header.magic, header.subsystem) == (AMD64, PE32_PLUS, EFI_APPLICATION)
+
+
+def test_nx_compat_is_set(header):
+    assert header.characteristics & NX_COMPAT
+
+
+def test_no_section_is_both_writable_and_executable(header):
+    flags = {section[0].rstrip(b"\0").decode(): section[5] for section in header.sections}
+    assert flags[".text"] & EXECUTE and flags[".data"] & WRITE
+    assert not [name for name, flag in flags.items() if flag & EXECUTE and flag & WRITE]
+
+
+def test_every_section_begins_on_a_page_of_its_own(header):
+    assert header.alignment == 4096
+    assert not [section for section in header.sections if section[2] % header.alignment]
+
+
+def test_is_under_300_kilobytes():
+    assert IMAGE.stat().st_size < SIZE_MAX
+
+
+def test_nothing_is_left_undefined():
+    assert subprocess.run(["nm", "-u", LINKED], capture_output=True, text=True, check=True).stdout == ""
+
+
+def functions(pattern):
+    """Disassembly by function name, for names that match."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", LINKED], capture_output=True, text=True,
+                          check=True).stdout
+    blocks = re.findall(r"^[0-9a-f]+ <([^>]+)>:\n((?:.+\n)+)", text, re.M)
+    return {name: body for name, body in blocks if re.match(pattern, name)}
+
+
+def test_sampling_loops_call_nothing():
+    """The leaves are chosen by the linker and must be inlined by it: a call would be measured with the clock."""
+    loops = functions(r"(tsc|tsc_lfence|tsc_rdtscp|tsc_cpuid|hpet\w*|acpi_pm\w*|pit\w*|null)_sample")
+    assert len(loops) >= 9, sorted(loops)
+    assert all("rdtsc" in body for body in loops.values())
+    assert not {name for name, body in loops.items() if re.search(r"\bcall\b", body)}
+
+
+def test_no_instruction_needs_sse_or_x87():
+    """A freshly started core has neither: only general registers may be used."""
+    text = "".join(functions(r".*").values())
+    assert not re.search(r"%[xyz]mm\d|%st\b|%mm\d", text)

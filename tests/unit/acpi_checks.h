@@ -1,0 +1,48 @@
+/* What must hold of acpi_facts whatever was read: shared by the unit tests and the fuzz target. */
+#ifndef BARETICK_TESTS_ACPI_CHECKS_H
+#define BARETICK_TESTS_ACPI_CHECKS_H
+
+#include <string.h>
+
+#include "acpi.h"
+
+static inline int
+acpi_sentence_is_good(const char *sentence)
+{
+	size_t length = strnlen(sentence, ACPI_PROBLEM_SIZE);
+
+	if (length == 0 || length == ACPI_PROBLEM_SIZE)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		if (sentence[i] < ' ' || sentence[i] > '~')
+			return 0;
+	return 1;
+}
+
+/* NULL, or what is broken. */
+static inline const char *
+acpi_broken_invariant(const struct acpi_facts *facts)
+{
+	const struct acpi_madt *madt = &facts->madt;
+
+	if (madt->core_count > madt->core_max || madt->core_count > madt->enabled)
+		return "more cores than there is room for, or than are enabled";
+	if (madt->enabled > madt->entries || madt->enabled > ACPI_CORES_MAX)
+		return "more enabled processors than entries, or than can be";
+	if (madt->core_count < madt->enabled && madt->core_count < madt->core_max)
+		return "an enabled processor is missing though there was room";
+	for (size_t i = 0; i < madt->core_count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (madt->cores[i].apic_id == madt->cores[j].apic_id)
+				return "an APIC id that stands twice";
+	if (facts->problem_count > ACPI_PROBLEMS_MAX)
+		return "more problems than there is room for";
+	for (size_t i = 0; i < facts->problem_count; i++)
+		if (!acpi_sentence_is_good(facts->problems[i]))
+			return "a problem that is no printable sentence with an end";
+	if (facts->oem_id[sizeof(facts->oem_id) - 1] != 0)
+		return "an OEM id without an end";
+	return NULL;
+}
+
+#endif

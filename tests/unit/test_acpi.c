@@ -1,0 +1,985 @@
+/* ACPI tables built byte by byte: what is read in good ones, and what is said of broken ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "acpi.h"
+#include "acpi_checks.h"
+
+#define REGIONS_MAX 320
+#define RSDP_AT     0xe0000u
+#define XSDT_AT     0x10000u
+#define RSDT_AT     0x20000u
+#define FADT_AT     0x30000u
+#define HPET_AT     0x40000u
+#define MADT_AT     0x50000u
+
+/* A machine's memory: only what lies wholly inside one region can be read. */
+struct machine {
+	struct region {
+		uint64_t address;
+		uint8_t *bytes; /* a block of just this length, so that the sanitizer sees a read beyond it */
+		size_t length;
+	} regions[REGIONS_MAX];
+	size_t count;
+	struct acpi_core cores[16];
+	struct acpi_facts facts;
+};
+
+static const uint8_t *
+machine_at(void *context, uint64_t address, size_t length)
+{
+	struct machine *machine = context;
+
+	for (size_t i = 0; i < machine->count; i++) {
+		const struct region *region = &machine->regions[i];
+
+		if (address >= region->address && address - region->address <= region->length &&
+		    length <= region->length - (address - region->address))
+			return region->bytes + (address - region->address);
+	}
+	return NULL;
+}
+
+static void
+put(uint8_t *bytes, size_t offset, size_t size, uint64_t value)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[offset + i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Sets the byte at CHECKSUM_AT so that LENGTH bytes add up to 0. */
+static void
+seal(uint8_t *bytes, size_t length, size_t checksum_at)
+{
+	uint8_t sum = 0;
+
+	bytes[checksum_at] = 0;
+	for (size_t i = 0; i < length; i++)
+		sum = (uint8_t)(sum + bytes[i]);
+	bytes[checksum_at] = (uint8_t)-sum;
+}
+
+static uint8_t *
+add_region(struct machine *machine, uint64_t address, size_t length)
+{
+	struct region *region = &machine->regions[machine->count++];
+
+	assert_true(machine->count <= REGIONS_MAX);
+	*region = (struct region){ address, calloc(1, length), length };
+	assert_non_null(region->bytes);
+	return region->bytes;
+}
+
+static uint8_t *
+add_table(struct machine *machine, uint64_t address, const char *signature, size_t length)
+{
+	uint8_t *table = add_region(machine, address, length);
+
+	memcpy(table, signature, 4);
+	put(table, 4, 4, length);
+	return table;
+}
+
+static uint8_t *
+region_at(struct machine *machine, uint64_t address, size_t *length)
+{
+	for (size_t i = 0; i < machine->count; i++)
+		if (machine->regions[i].address == address) {
+			if (length)
+				*length = machine->regions[i].length;
+			return machine->regions[i].bytes;
+		}
+	fail_msg("no region at %llx", (unsigned long long)address);
+	return NULL;
+}
+
+static void
+seal_at(struct machine *machine, uint64_t address)
+{
+	size_t length;
+	uint8_t *table = region_at(machine, address, &length);
+
+	seal(table, length, 9);
+}
+
+static uint8_t *
+add_rsdp(struct machine *machine, uint8_t revision, uint32_t rsdt, uint64_t xsdt)
+{
+	uint8_t *rsdp = add_region(machine, RSDP_AT, revision >= 2 ? 36 : 20);
+
+	memcpy(rsdp, "RSD PTR ", 8);
+	memcpy(rsdp + 9, "BOCHS ", 6);
+	rsdp[15] = revision;
+	put(rsdp, 16, 4, rsdt);
+	seal(rsdp, 20, 8);
+	if (revision >= 2) {
+		put(rsdp, 20, 4, 36);
+		put(rsdp, 24, 8, xsdt);
+		seal(rsdp, 36, 32);
+	}
+	return rsdp;
+}
+
+static void
+add_root(struct machine *machine, uint64_t address, const char *signature, const uint64_t *entries,
+	 size_t count)
+{
+	size_t size = signature[0] == 'X' ? 8 : 4;
+	uint8_t *root = add_table(machine, address, signature, 36 + count * size);
+
+	for (size_t i = 0; i < count; i++)
+		put(root, 36 + i * size, size, entries[i]);
+	seal_at(machine, address);
+}
+
+/* The FADT of QEMU's q35: the PM timer at 608h, here with a 64-bit field too. */
+static void
+add_fadt(struct machine *machine, uint64_t address, size_t length)
+{
+	uint8_t *fadt = add_table(machine, address, "FACP", length);
+
+	fadt[8] = 3;
+	put(fadt, 76, 4, 0x608);
+	fadt[91] = 4;
+	if (length >= 220) {
+		fadt[208] = ACPI_SPACE_IO;
+		put(fadt, 212, 8, 0x608);
+	}
+	seal_at(machine, address);
+}
+
+static void
+add_hpet(struct machine *machine, uint64_t address, uint64_t base)
+{
+	uint8_t *hpet = add_table(machine, address, "HPET", 56);
+
+	put(hpet, 36, 4, 0x8086a201);
+	put(hpet, 44, 8, base);
+	put(hpet, 53, 2, 0x0080);
+	seal_at(machine, address);
+}
+
+static size_t
+put_lapic(uint8_t *table, size_t at, uint8_t uid, uint8_t id, uint32_t flags)
+{
+	table[at] = 0;
+	table[at + 1] = 8;
+	table[at + 2] = uid;
+	table[at + 3] = id;
+	put(table, at + 4, 4, flags);
+	return at + 8;
+}
+
+static size_t
+put_x2apic(uint8_t *table, size_t at, uint32_t uid, uint32_t id, uint32_t flags)
+{
+	table[at] = 9;
+	table[at + 1] = 16;
+	put(table, at + 4, 4, id);
+	put(table, at + 8, 4, flags);
+	put(table, at + 12, 4, uid);
+	return at + 16;
+}
+
+static uint8_t *
+add_madt(struct machine *machine, uint64_t address, size_t length)
+{
+	uint8_t *madt = add_table(machine, address, "APIC", length);
+
+	put(madt, 36, 4, 0xfee00000);
+	return madt;
+}
+
+/* Three good tables with two cores, and both root tables behind an RSDP of revision 2. */
+static void
+add_everything(struct machine *machine)
+{
+	const uint64_t entries[] = { FADT_AT, HPET_AT, MADT_AT };
+	uint8_t *madt;
+
+	add_rsdp(machine, 2, RSDT_AT, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", entries, 3);
+	add_root(machine, RSDT_AT, "RSDT", entries, 3);
+	add_fadt(machine, FADT_AT, 244);
+	add_hpet(machine, HPET_AT, 0xfed00000);
+	madt = add_madt(machine, MADT_AT, 44 + 16);
+	put_lapic(madt, put_lapic(madt, 44, 0, 0, 1), 1, 1, 1);
+	seal_at(machine, MADT_AT);
+}
+
+static void
+read_at(struct machine *machine, uint64_t rsdp)
+{
+	const struct acpi_memory memory = { machine_at, machine };
+
+	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* whatever was there is overwritten */
+	machine->facts.madt.cores = machine->cores;
+	machine->facts.madt.core_max = 16;
+	acpi_read_facts(&memory, rsdp, &machine->facts);
+	if (acpi_broken_invariant(&machine->facts))
+		fail_msg("%s", acpi_broken_invariant(&machine->facts));
+}
+
+static void
+read_machine(struct machine *machine)
+{
+	read_at(machine, RSDP_AT);
+}
+
+static void
+assert_problem(const struct acpi_facts *facts, size_t number, const char *sentence)
+{
+	assert_true(number < facts->problem_count);
+	assert_string_equal(facts->problems[number], sentence);
+}
+
+static void
+assert_all_found(const struct acpi_facts *facts)
+{
+	assert_true(facts->found);
+	assert_true(facts->fadt.found);
+	assert_true(facts->hpet.found);
+	assert_true(facts->madt.found);
+	assert_int_equal(facts->madt.core_count, 2);
+}
+
+static int
+set_up(void **state)
+{
+	*state = calloc(1, sizeof(struct machine));
+	return *state == NULL;
+}
+
+static int
+tear_down(void **state)
+{
+	struct machine *machine = *state;
+
+	for (size_t i = 0; i < machine->count; i++)
+		free(machine->regions[i].bytes);
+	free(machine);
+	return 0;
+}
+
+/* --- from the RSDP to the tables --- */
+
+static void
+xsdt_of_revision_2_leads_to_all_three_tables(void **state)
+{
+	struct machine *machine = *state;
+	const struct acpi_facts *facts = &machine->facts;
+
+	add_everything(machine);
+	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* and its checksum is off: nobody looks */
+	read_machine(machine);
+	assert_all_found(facts);
+	assert_int_equal(facts->problem_count, 0);
+	assert_string_equal(facts->oem_id, "BOCHS ");
+	assert_int_equal(facts->fadt.revision, 3);
+	assert_int_equal(facts->fadt.pm_tmr_blk, 0x608);
+	assert_int_equal(facts->fadt.pm_tmr_len, 4);
+	assert_true(facts->fadt.has_x_pm_tmr);
+	assert_int_equal(facts->fadt.x_pm_tmr_space, ACPI_SPACE_IO);
+	assert_int_equal(facts->fadt.x_pm_tmr_address, 0x608);
+	assert_int_equal(facts->hpet.id, 0x8086a201);
+	assert_int_equal(facts->hpet.space, ACPI_SPACE_MEMORY);
+	assert_int_equal(facts->hpet.base, 0xfed00000);
+	assert_int_equal(facts->hpet.min_tick, 128);
+	assert_int_equal(facts->madt.lapic_address, 0xfee00000);
+	assert_int_equal(facts->madt.entries, 2);
+	assert_int_equal(facts->madt.enabled, 2);
+	assert_int_equal(machine->cores[1].apic_id, 1);
+	assert_int_equal(machine->cores[1].acpi_uid, 1);
+}
+
+static void
+rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt(void **state)
+{
+	struct machine *machine = *state;
+	const uint64_t entries[] = { FADT_AT, HPET_AT };
+
+	add_rsdp(machine, 0, RSDT_AT, 0);
+	add_root(machine, RSDT_AT, "RSDT", entries, 2);
+	add_fadt(machine, FADT_AT, 116);
+	add_hpet(machine, HPET_AT, 0xfed00000);
+	read_machine(machine);
+	assert_true(machine->facts.found);
+	assert_true(machine->facts.fadt.found);
+	assert_true(machine->facts.hpet.found);
+	assert_false(machine->facts.madt.found);
+	assert_int_equal(machine->facts.problem_count, 0);
+}
+
+static void
+no_rsdp_is_one_sentence_and_nothing_found(void **state)
+{
+	struct machine *machine = *state;
+
+	add_everything(machine);
+	read_at(machine, 0);
+	assert_false(machine->facts.found);
+	assert_false(machine->facts.fadt.found);
+	assert_int_equal(machine->facts.madt.core_count, 0);
+	assert_int_equal(machine->facts.problem_count, 1);
+	assert_problem(&machine->facts, 0, "RSDP: the firmware names none; no ACPI table is used");
+	read_at(machine, 0x1234);
+	assert_false(machine->facts.found);
+	assert_problem(&machine->facts, 0, "RSDP: nothing can be read at its address");
+}
+
+static void
+rsdp_with_a_wrong_signature_or_checksum_is_not_used(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *rsdp;
+
+	add_everything(machine);
+	rsdp = region_at(machine, RSDP_AT, NULL);
+	rsdp[9] += 0x3a;
+	read_machine(machine);
+	assert_false(machine->facts.found);
+	assert_int_equal(machine->facts.problem_count, 1);
+	assert_problem(&machine->facts, 0, "RSDP: its checksum is off by 3ah; no ACPI table is used");
+	rsdp[9] -= 0x3a;
+	rsdp[7] = '!';
+	read_machine(machine);
+	assert_false(machine->facts.found);
+	assert_problem(&machine->facts, 0,
+		       "RSDP: its signature is not RSD PTR; no ACPI table is used");
+}
+
+static void
+second_checksum_of_the_rsdp_guards_the_xsdt_only(void **state)
+{
+	struct machine *machine = *state;
+
+	add_everything(machine);
+	region_at(machine, RSDP_AT, NULL)[24] += 1;
+	read_machine(machine);
+	assert_all_found(&machine->facts);
+	assert_int_equal(machine->facts.problem_count, 2);
+	assert_problem(&machine->facts, 0,
+		       "RSDP: its second checksum is off by 1h; its XSDT is not used");
+	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
+}
+
+static void
+rsdp_length_is_36_or_more_and_can_be_read(void **state)
+{
+	struct machine *machine = *state;
+	const uint32_t wrong[] = { 0, 35, 37, 0x100001, 0xffffffff };
+	uint8_t *rsdp;
+	char sentence[ACPI_PROBLEM_SIZE];
+
+	add_everything(machine);
+	rsdp = region_at(machine, RSDP_AT, NULL);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		put(rsdp, 20, 4, wrong[i]);
+		seal(rsdp, 36, 32);
+		read_machine(machine);
+		assert_all_found(&machine->facts); /* by the RSDT */
+		snprintf(sentence, sizeof(sentence),
+			 "RSDP: its length of %u bytes cannot be; its XSDT is not used", wrong[i]);
+		assert_problem(&machine->facts, 0, sentence);
+	}
+}
+
+static void
+rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *rsdp;
+
+	add_everything(machine);
+	free(machine->regions[0].bytes);
+	machine->regions[0].bytes = rsdp = calloc(1, 20);
+	machine->regions[0].length = 20;
+	memcpy(rsdp, "RSD PTR ", 8);
+	rsdp[15] = 2;
+	put(rsdp, 16, 4, RSDT_AT);
+	seal(rsdp, 20, 8);
+	read_machine(machine);
+	assert_all_found(&machine->facts);
+	assert_problem(&machine->facts, 0, "RSDP: only its first 20 bytes can be read");
+}
+
+static void
+xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used(void **state)
+{
+	struct machine *machine = *state;
+
+	add_everything(machine);
+	region_at(machine, XSDT_AT, NULL)[9] -= 0x10;
+	read_machine(machine);
+	assert_all_found(&machine->facts);
+	assert_int_equal(machine->facts.problem_count, 2);
+	assert_problem(&machine->facts, 0, "XSDT: its checksum is off by f0h; it is not used");
+	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
+}
+
+static void
+xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt(void **state)
+{
+	struct machine *machine = *state;
+
+	add_everything(machine);
+	memset(region_at(machine, XSDT_AT, NULL), 0xff, 60);
+	read_machine(machine);
+	assert_all_found(&machine->facts);
+	assert_problem(&machine->facts, 0, "XSDT: its signature is not XSDT; it is not used");
+	machine->regions[1].address = 0x90000;
+	read_machine(machine);
+	assert_all_found(&machine->facts);
+	assert_problem(&machine->facts, 0, "XSDT: nothing can be read at its address, 10000h");
+}
+
+static void
+two_bad_root_tables_leave_nothing_found(void **state)
+{
+	struct machine *machine = *state;
+
+	add_everything(machine);
+	region_at(machine, XSDT_AT, NULL)[9] += 1;
+	region_at(machine, RSDT_AT, NULL)[9] += 2;
+	read_machine(machine);
+	assert_false(machine->facts.found);
+	assert_false(machine->facts.hpet.found);
+	assert_int_equal(machine->facts.problem_count, 3);
+	assert_problem(&machine->facts, 2, "RSDT: its checksum is off by 2h; it is not used");
+}
+
+static void
+rsdp_without_root_tables_is_a_sentence(void **state)
+{
+	struct machine *machine = *state;
+
+	add_rsdp(machine, 2, 0, 0);
+	read_machine(machine);
+	assert_false(machine->facts.found);
+	assert_int_equal(machine->facts.problem_count, 1);
+	assert_problem(&machine->facts, 0, "RSDP: it names neither an XSDT nor an RSDT");
+}
+
+static void
+root_entries_of_0_are_passed_over_and_unreadable_ones_counted(void **state)
+{
+	struct machine *machine = *state;
+	const uint64_t entries[] = { 0, 0x7000, UINT64_MAX - 8, HPET_AT, 0 };
+
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", entries, 5);
+	add_hpet(machine, HPET_AT, 0xfed00000);
+	read_machine(machine);
+	assert_true(machine->facts.found);
+	assert_true(machine->facts.hpet.found);
+	assert_int_equal(machine->facts.problem_count, 1);
+	assert_problem(&machine->facts, 0,
+		       "XSDT: 2 of its 5 entries point to where nothing can be read");
+}
+
+static void
+root_table_is_read_to_its_256th_entry(void **state)
+{
+	struct machine *machine = *state;
+	uint64_t entries[257] = { 0 };
+
+	entries[255] = FADT_AT;
+	entries[256] = HPET_AT;
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", entries, 257);
+	add_fadt(machine, FADT_AT, 244);
+	add_hpet(machine, HPET_AT, 0xfed00000);
+	read_machine(machine);
+	assert_true(machine->facts.fadt.found);
+	assert_false(machine->facts.hpet.found);
+	assert_int_equal(machine->facts.problem_count, 1);
+	assert_problem(&machine->facts, 0,
+		       "XSDT: it has 257 entries; only the first 256 are read");
+}
+
+static void
+first_good_table_of_its_kind_wins(void **state)
+{
+	struct machine *machine = *state;
+	const uint64_t entries[] = { 0x41000, 0x42000, 0x43000 };
+
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", entries, 3);
+	add_hpet(machine, 0x41000, 0x1000);
+	add_hpet(machine, 0x42000, 0x2000);
+	add_hpet(machine, 0x43000, 0x3000);
+	read_machine(machine);
+	assert_int_equal(machine->facts.hpet.base, 0x1000);
+	assert_int_equal(machine->facts.problem_count, 0);
+	region_at(machine, 0x41000, NULL)[9] += 1;
+	read_machine(machine);
+	assert_true(machine->facts.hpet.found);
+	assert_int_equal(machine->facts.hpet.base, 0x2000);
+	assert_problem(&machine->facts, 0, "HPET table: its checksum is off by 1h; it is not used");
+}
+
+static void
+problems_end_with_the_eighth(void **state)
+{
+	struct machine *machine = *state;
+	uint64_t entries[12];
+
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	for (size_t i = 0; i < 12; i++) {
+		entries[i] = 0x100000 + i * 0x1000;
+		add_hpet(machine, entries[i], 0x1000);
+		region_at(machine, entries[i], NULL)[9] += (uint8_t)(i + 1);
+	}
+	add_root(machine, XSDT_AT, "XSDT", entries, 12);
+	read_machine(machine);
+	assert_false(machine->facts.hpet.found);
+	assert_int_equal(machine->facts.problem_count, 8);
+	assert_problem(&machine->facts, 7, "HPET table: its checksum is off by 8h; it is not used");
+}
+
+static void
+oem_id_is_printable(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *rsdp = add_rsdp(machine, 0, 0, 0);
+
+	memcpy(rsdp + 9, "A\x01\xff\0Z~", 6);
+	seal(rsdp, 20, 8);
+	read_machine(machine);
+	assert_string_equal(machine->facts.oem_id, "A?? Z~");
+}
+
+/* --- headers --- */
+
+static void
+table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state)
+{
+	struct machine *machine = *state;
+	struct acpi_facts *facts = &machine->facts;
+	uint8_t *hpet;
+
+	add_hpet(machine, HPET_AT, 0xfed00000);
+	hpet = region_at(machine, HPET_AT, NULL);
+
+	assert_false(acpi_read_hpet(hpet, 35, facts));
+	assert_problem(facts, 0, "HPET table: of its 56 bytes only 35 can be read; it is not used");
+	put(hpet, 4, 4, 35);
+	assert_false(acpi_read_hpet(hpet, 56, facts));
+	assert_problem(facts, 1, "HPET table: its length of 35 bytes cannot be; it is not used");
+	put(hpet, 4, 4, 0x100001);
+	assert_false(acpi_read_hpet(hpet, 56, facts));
+	assert_problem(facts, 2, "HPET table: its length of 1048577 bytes cannot be; it is not used");
+	put(hpet, 4, 4, 0x100000);
+	assert_false(acpi_read_hpet(hpet, 56, facts));
+	assert_problem(facts, 3,
+		       "HPET table: of its 1048576 bytes only 56 can be read; it is not used");
+	assert_false(acpi_read_hpet(hpet, 0, facts));
+	assert_problem(facts, 4, "HPET table: its signature is not HPET; it is not used");
+	assert_false(facts->hpet.found);
+	put(hpet, 4, 4, 56);
+	assert_true(acpi_read_hpet(hpet, 56, facts));
+	assert_true(facts->hpet.found);
+}
+
+static void
+bytes_behind_the_length_in_the_header_are_not_the_tables(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
+
+	memset(fadt + 116, 0xff, 128);
+	put(fadt, 4, 4, 116);
+	seal(fadt, 116, 9);
+	assert_true(acpi_read_fadt(fadt, 244, &machine->facts));
+	assert_false(machine->facts.fadt.has_x_pm_tmr);
+	assert_int_equal(machine->facts.fadt.x_pm_tmr_address, 0);
+}
+
+static void
+fadt_with_a_bad_checksum_leaves_no_fact(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *fadt;
+
+	add_fadt(machine, FADT_AT, 244);
+	fadt = region_at(machine, FADT_AT, NULL);
+	assert_true(acpi_read_fadt(fadt, 244, &machine->facts));
+	fadt[76] += 0x3a;
+	assert_false(acpi_read_fadt(fadt, 244, &machine->facts));
+	assert_false(machine->facts.fadt.found);
+	assert_int_equal(machine->facts.fadt.pm_tmr_blk, 0);
+	assert_problem(&machine->facts, 0, "FADT: its checksum is off by 3ah; it is not used");
+}
+
+/* --- FADT --- */
+
+static void
+fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field(void **state)
+{
+	struct machine *machine = *state;
+	const struct acpi_fadt *fadt = &machine->facts.fadt;
+	uint8_t *table;
+
+	add_fadt(machine, FADT_AT, 116);
+	table = region_at(machine, FADT_AT, NULL);
+	table[8] = 1;
+	put(table, 112, 4, 0x100);
+	seal(table, 116, 9);
+	assert_true(acpi_read_fadt(table, 116, &machine->facts));
+	assert_int_equal(fadt->revision, 1);
+	assert_int_equal(fadt->pm_tmr_blk, 0x608);
+	assert_true(fadt->tmr_val_ext);
+	assert_false(fadt->hw_reduced);
+	assert_false(fadt->has_x_pm_tmr);
+}
+
+static void
+fadt_of_115_bytes_is_not_used(void **state)
+{
+	struct machine *machine = *state;
+
+	add_fadt(machine, FADT_AT, 115);
+	assert_false(acpi_read_fadt(region_at(machine, FADT_AT, NULL), 115, &machine->facts));
+	assert_false(machine->facts.fadt.found);
+	assert_problem(&machine->facts, 0,
+		       "FADT: its length is 115 bytes, not 116 or more; it is not used");
+}
+
+static void
+fadt_has_its_64_bit_field_from_220_bytes_on(void **state)
+{
+	struct machine *machine = *state;
+
+	add_fadt(machine, FADT_AT, 219);
+	add_fadt(machine, FADT_AT + 0x1000, 220);
+	assert_true(acpi_read_fadt(region_at(machine, FADT_AT, NULL), 219, &machine->facts));
+	assert_false(machine->facts.fadt.has_x_pm_tmr);
+	assert_true(acpi_read_fadt(region_at(machine, FADT_AT + 0x1000, NULL), 220, &machine->facts));
+	assert_true(machine->facts.fadt.has_x_pm_tmr);
+	assert_int_equal(machine->facts.fadt.x_pm_tmr_address, 0x608);
+}
+
+static void
+fadt_flags_are_bits_8_and_20_and_boot_bit_5(void **state)
+{
+	struct machine *machine = *state;
+	const struct acpi_fadt *fadt = &machine->facts.fadt;
+	uint8_t *table;
+
+	add_fadt(machine, FADT_AT, 244);
+	table = region_at(machine, FADT_AT, NULL);
+	put(table, 112, 4, ~(UINT32_C(1) << 8 | UINT32_C(1) << 20));
+	put(table, 109, 2, (uint16_t)~0x20);
+	seal(table, 244, 9);
+	assert_true(acpi_read_fadt(table, 244, &machine->facts));
+	assert_false(fadt->tmr_val_ext);
+	assert_false(fadt->hw_reduced);
+	assert_false(fadt->cmos_rtc_absent);
+	put(table, 112, 4, UINT32_C(1) << 20);
+	put(table, 109, 2, 0x20);
+	seal(table, 244, 9);
+	assert_true(acpi_read_fadt(table, 244, &machine->facts));
+	assert_false(fadt->tmr_val_ext);
+	assert_true(fadt->hw_reduced);
+	assert_true(fadt->cmos_rtc_absent);
+}
+
+static void
+boot_flags_count_from_133_bytes_on_because_they_were_reserved_before(void **state)
+{
+	struct machine *machine = *state;
+
+	for (size_t length = 132; length <= 133; length++) {
+		uint8_t *table = add_table(machine, FADT_AT + length, "FACP", length);
+
+		put(table, 109, 2, 0x20);
+		seal(table, length, 9);
+		assert_true(acpi_read_fadt(table, length, &machine->facts));
+		assert_int_equal(machine->facts.fadt.cmos_rtc_absent, length == 133);
+	}
+}
+
+/* --- HPET --- */
+
+static void
+hpet_table_of_55_bytes_is_not_used(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *table = add_table(machine, HPET_AT, "HPET", 55);
+
+	seal(table, 55, 9);
+	assert_false(acpi_read_hpet(table, 55, &machine->facts));
+	assert_false(machine->facts.hpet.found);
+	assert_problem(&machine->facts, 0,
+		       "HPET table: its length is 55 bytes, not 56 or more; it is not used");
+}
+
+static void
+hpet_table_tells_its_64_bit_address_and_its_space(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *table;
+
+	add_hpet(machine, HPET_AT, UINT64_C(0x0123456789abcdef));
+	table = region_at(machine, HPET_AT, NULL);
+	table[40] = 0x7f;
+	put(table, 53, 2, 0x1234);
+	seal(table, 56, 9);
+	assert_true(acpi_read_hpet(table, 56, &machine->facts));
+	assert_int_equal(machine->facts.hpet.base, UINT64_C(0x0123456789abcdef));
+	assert_int_equal(machine->facts.hpet.space, 0x7f);
+	assert_int_equal(machine->facts.hpet.min_tick, 0x1234);
+}
+
+/* --- MADT --- */
+
+static bool
+read_madt(struct machine *machine, uint8_t *table, size_t length)
+{
+	seal(table, length, 9);
+	machine->facts.madt.cores = machine->cores;
+	if (machine->facts.madt.core_max == 0)
+		machine->facts.madt.core_max = 16;
+	bool good = acpi_read_madt(table, length, &machine->facts);
+
+	if (acpi_broken_invariant(&machine->facts))
+		fail_msg("%s", acpi_broken_invariant(&machine->facts));
+	return good;
+}
+
+static void
+madt_of_43_bytes_is_not_used_and_one_of_44_is_empty(void **state)
+{
+	struct machine *machine = *state;
+
+	assert_false(read_madt(machine, add_madt(machine, MADT_AT, 43), 43));
+	assert_false(machine->facts.madt.found);
+	assert_problem(&machine->facts, 0,
+		       "MADT: its length is 43 bytes, not 44 or more; it is not used");
+	assert_true(read_madt(machine, add_madt(machine, MADT_AT + 0x1000, 44), 44));
+	assert_true(machine->facts.madt.found);
+	assert_int_equal(machine->facts.madt.entries, 0);
+}
+
+static void
+only_enabled_processors_become_cores_in_table_order(void **state)
+{
+	struct machine *machine = *state;
+	const struct acpi_madt *madt = &machine->facts.madt;
+	size_t length = 44 + 5 * 8 + 2 * 16;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+	size_t at = put_lapic(table, 44, 1, 6, 1);
+
+	at = put_lapic(table, at, 2, 4, 0);    /* absent */
+	at = put_lapic(table, at, 3, 5, 2);    /* online-capable: not to be started */
+	at = put_lapic(table, at, 4, 255, 0);  /* how absent ones often look */
+	at = put_x2apic(table, at, 5, 300, 3); /* enabled and online-capable: enabled */
+	at = put_x2apic(table, at, 6, 0xffffffff, 0);
+	at = put_lapic(table, at, 7, 0, 1);
+	assert_int_equal(at, length);
+	assert_true(read_madt(machine, table, length));
+	assert_int_equal(madt->entries, 7);
+	assert_int_equal(madt->enabled, 3);
+	assert_int_equal(madt->core_count, 3);
+	assert_int_equal(madt->cores[0].apic_id, 6);
+	assert_int_equal(madt->cores[0].acpi_uid, 1);
+	assert_int_equal(madt->cores[1].apic_id, 300);
+	assert_int_equal(madt->cores[1].acpi_uid, 5);
+	assert_int_equal(madt->cores[2].apic_id, 0);
+	assert_int_equal(machine->facts.problem_count, 0);
+}
+
+static void
+apic_id_that_comes_twice_counts_once_whatever_its_type(void **state)
+{
+	struct machine *machine = *state;
+	size_t length = 44 + 3 * 8 + 16;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+	size_t at = put_lapic(table, 44, 10, 0, 1);
+
+	at = put_lapic(table, at, 11, 7, 1);
+	at = put_x2apic(table, at, 12, 7, 1);
+	put_lapic(table, at, 13, 0, 1);
+	assert_true(read_madt(machine, table, length));
+	assert_int_equal(machine->facts.madt.entries, 4);
+	assert_int_equal(machine->facts.madt.enabled, 2);
+	assert_int_equal(machine->cores[1].acpi_uid, 11);
+}
+
+static void
+enabled_processor_with_the_id_of_all_is_left_out_and_said(void **state)
+{
+	struct machine *machine = *state;
+	size_t length = 44 + 2 * 8 + 2 * 16;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+	size_t at = put_lapic(table, 44, 0, 0xff, 1);
+
+	at = put_x2apic(table, at, 1, 0xffffffff, 1);
+	at = put_x2apic(table, at, 2, 0xff, 1); /* a good id there */
+	put_lapic(table, at, 3, 0, 1);
+	assert_false(read_madt(machine, table, length));
+	assert_true(machine->facts.madt.found);
+	assert_int_equal(machine->facts.madt.enabled, 2);
+	assert_int_equal(machine->cores[0].apic_id, 0xff);
+	assert_int_equal(machine->cores[1].apic_id, 0);
+	assert_problem(&machine->facts, 0, "MADT: 2 enabled processors have an APIC id that means "
+		       "all of them; they are left out");
+}
+
+static void
+ioapics_overrides_and_the_address_of_type_5_are_read(void **state)
+{
+	struct machine *machine = *state;
+	size_t length = 44 + 2 * 12 + 3 * 10 + 12 + 6;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+	size_t at = 44;
+
+	for (int i = 0; i < 2; i++, at += 12)
+		memcpy(table + at, (uint8_t[]){ 1, 12 }, 2);
+	for (int i = 0; i < 3; i++, at += 10)
+		memcpy(table + at, (uint8_t[]){ 2, 10 }, 2);
+	memcpy(table + at, (uint8_t[]){ 5, 12 }, 2);
+	put(table, at + 4, 8, UINT64_C(0x1fee00000));
+	memcpy(table + at + 12, (uint8_t[]){ 4, 6, 0xff }, 3); /* a type that is passed over */
+	assert_true(read_madt(machine, table, length));
+	assert_int_equal(machine->facts.madt.ioapics, 2);
+	assert_int_equal(machine->facts.madt.overrides, 3);
+	assert_int_equal(machine->facts.madt.lapic_address, UINT64_C(0x1fee00000));
+	assert_int_equal(machine->facts.madt.entries, 0);
+}
+
+/* A good processor, then a structure of TYPE and LENGTH bytes, then another good processor. */
+static void
+assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length)
+{
+	size_t total = 44 + 3 * 8;
+	uint8_t *table = add_madt(machine, MADT_AT, total);
+	char sentence[ACPI_PROBLEM_SIZE];
+
+	put_lapic(table, put_lapic(table, put_lapic(table, 44, 0, 0, 1), 1, 1, 1), 2, 2, 1);
+	table[52] = type;
+	table[53] = length;
+	machine->facts.problem_count = 0;
+	assert_false(read_madt(machine, table, total));
+	assert_true(machine->facts.madt.found);
+	assert_int_equal(machine->facts.madt.enabled, 1);
+	snprintf(sentence, sizeof(sentence), "MADT: the structure at byte 52 has type %u and length "
+		 "%u; it and what follows are not used", type, length);
+	assert_problem(&machine->facts, 0, sentence);
+}
+
+static void
+madt_is_read_up_to_the_first_structure_with_a_wrong_length(void **state)
+{
+	struct machine *machine = *state;
+
+	assert_stops_at_the_second(machine, 0, 0);
+	assert_stops_at_the_second(machine, 0, 1);
+	assert_stops_at_the_second(machine, 0x80, 0);
+	assert_stops_at_the_second(machine, 0x80, 1);
+	assert_stops_at_the_second(machine, 0x80, 17); /* 16 bytes are left */
+	assert_stops_at_the_second(machine, 0, 7);
+	assert_stops_at_the_second(machine, 1, 11);
+	assert_stops_at_the_second(machine, 2, 9);
+	assert_stops_at_the_second(machine, 5, 11);
+	assert_stops_at_the_second(machine, 9, 15);
+}
+
+static void
+madt_with_one_byte_left_over_is_read_and_said(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *table = add_madt(machine, MADT_AT, 44 + 8 + 1);
+
+	table[put_lapic(table, 44, 0, 0, 1)] = 4;
+	assert_false(read_madt(machine, table, 53));
+	assert_int_equal(machine->facts.madt.enabled, 1);
+	assert_problem(&machine->facts, 0, "MADT: the structure at byte 52 has type 4 and length 0; "
+		       "it and what follows are not used");
+}
+
+static void
+cores_beyond_the_callers_room_are_counted_once_each(void **state)
+{
+	struct machine *machine = *state;
+	size_t length = 44 + 6 * 8, at = 44;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+
+	for (uint8_t i = 0; i < 6; i++)
+		at = put_lapic(table, at, i, i % 5, 1);
+	machine->facts.madt.core_max = 3;
+	assert_true(read_madt(machine, table, length));
+	assert_int_equal(machine->facts.madt.core_count, 3);
+	assert_int_equal(machine->facts.madt.enabled, 5);
+	assert_int_equal(machine->cores[3].apic_id, 0); /* untouched */
+	machine->facts.madt.core_max = 0;
+}
+
+static void
+no_more_than_4096_processors_are_counted_and_the_rest_said(void **state)
+{
+	struct machine *machine = *state;
+	size_t length = 44 + 4200 * 16, at = 44;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+
+	/* Ids a power of two apart, 100 of them twice: all that a hash must not stumble over. */
+	for (uint32_t i = 0; i < 4100; i++)
+		at = put_x2apic(table, at, i, i << 19 | i >> 13, 1);
+	for (uint32_t i = 0; i < 100; i++)
+		at = put_x2apic(table, at, i, i << 19 | i >> 13, 1);
+	machine->facts.madt.core_max = 2;
+	assert_false(read_madt(machine, table, length));
+	assert_int_equal(machine->facts.madt.entries, 4200);
+	assert_int_equal(machine->facts.madt.enabled, 4096);
+	assert_problem(&machine->facts, 0,
+		       "MADT: it lists more than 4096 enabled processors; 4 are left out");
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(xsdt_of_revision_2_leads_to_all_three_tables),
+		TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt),
+		TEST(no_rsdp_is_one_sentence_and_nothing_found),
+		TEST(rsdp_with_a_wrong_signature_or_checksum_is_not_used),
+		TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only),
+		TEST(rsdp_length_is_36_or_more_and_can_be_read),
+		TEST(rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt),
+		TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used),
+		TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt),
+		TEST(two_bad_root_tables_leave_nothing_found),
+		TEST(rsdp_without_root_tables_is_a_sentence),
+		TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted),
+		TEST(root_table_is_read_to_its_256th_entry),
+		TEST(first_good_table_of_its_kind_wins),
+		TEST(problems_end_with_the_eighth),
+		TEST(oem_id_is_printable),
+		TEST(table_length_is_held_against_the_header_the_memory_and_one_mebibyte),
+		TEST(bytes_behind_the_length_in_the_header_are_not_the_tables),
+		TEST(fadt_with_a_bad_checksum_leaves_no_fact),
+		TEST(fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field),
+		TEST(fadt_of_115_bytes_is_not_used),
+		TEST(fadt_has_its_64_bit_field_from_220_bytes_on),
+		TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5),
+		TEST(boot_flags_count_from_133_bytes_on_because_they_were_reserved_before),
+		TEST(hpet_table_of_55_bytes_is_not_used),
+		TEST(hpet_table_tells_its_64_bit_address_and_its_space),
+		TEST(madt_of_43_bytes_is_not_used_and_one_of_44_is_empty),
+		TEST(only_enabled_processors_become_cores_in_table_order),
+		TEST(apic_id_that_comes_twice_counts_once_whatever_its_type),
+		TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said),
+		TEST(ioapics_overrides_and_the_address_of_type_5_are_read),
+		TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length),
+		TEST(madt_with_one_byte_left_over_is_read_and_said),
+		TEST(cores_beyond_the_callers_room_are_counted_once_each),
+		TEST(no_more_than_4096_processors_are_counted_and_the_rest_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
