@@ -1,7 +1,7 @@
 /*
  * The machine's cores as a crew, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in hlt between
  * jobs), or borrowed from the firmware (mp.h). Whatever happens there is a crew: at worst the boot core
- * alone, and each core that is missing has a sentence. All memory is taken in one piece before a core starts.
+ * alone, and each core that is missing has a sentence. All memory is taken before a core starts.
  *
  * The boot core's own registers are only read: of its LAPIC the command register alone is written.
  */
@@ -12,13 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <efi.h>
-
 #include "acpi.h"
 #include "clock.h"
 #include "crew.h"
-#include "lapic.h"
-#include "scale.h"
 #include "startup.h"
 
 /* A core as the report shows it. Number 0 is the boot core, the others stand in the order of their table. */
@@ -31,24 +27,26 @@ struct core_record {
 struct cores {
 	size_t count; /* records, at least 1 */
 	struct core_record *records;
-	char reason[CLOCK_REASON_SIZE]; /* why fewer cores work than are listed, where one cause holds for many */
-	uint64_t start_ns; /* how long starting them took */
+	char reason[CLOCK_REASON_SIZE]; /* why fewer work than are listed, where one cause holds for many */
+	bool taken; /* INIT was sent: the firmware has lost them, so the run ends by reset or power-off */
+	uint64_t start_ns; /* what starting them took */
 
 	struct core_record boot_record; /* where there was no memory for more */
-	struct startup startup;
-	void *setup; /* the cores' own memory */
+	struct startup startup;         /* cores_start()'s */
+	struct mp *mp;                  /* mp_start()'s */
 };
 
 /*
  * Starts the cores of MADT, the boot core (OWN_APIC_ID) among them, CORES_MAX in all at most, and makes CREW
- * of them. True where at least one was started: then cores_stop() is due before the run ends, and the run
- * ends by reset or power-off. Takes 10 ms and up to 1 s more where a core does not come.
+ * of them. True where at least one more came. Takes 10 ms and up to 1 s more where a core does not come.
  */
 bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, uint32_t cores_max,
 		 struct rate tsc, struct crew *crew);
 
-/* Stops every started core by INIT: none runs from our memory afterwards. The memory is kept: nothing that
- * a core might still fetch from is given back. CREW is then the boot core alone. */
+/*
+ * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core alone.
+ * The memory is kept, since a core that INIT did not reach might still fetch from it.
+ */
 void cores_stop(struct cores *cores);
 
 /* The boot core alone, for cores=off. */

@@ -48,11 +48,11 @@ acpi_field(const struct acpi_table *table, size_t offset, size_t size)
 }
 
 uint8_t
-acpi_sum(const struct acpi_table *table, size_t length)
+acpi_sum(const struct acpi_table *table)
 {
 	uint8_t sum = 0;
 
-	for (size_t i = 0; i < length && i < table->length; i++)
+	for (size_t i = 0; i < table->length; i++)
 		sum = (uint8_t)(sum + table->bytes[i]);
 	return sum;
 }
@@ -92,7 +92,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
-	sum = acpi_sum(table, length);
+	sum = acpi_sum(table);
 	if (sum != 0)
 		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
 	return sum == 0;
@@ -200,13 +200,14 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 			     length);
 		return 0;
 	}
-	sum = acpi_sum(&rsdp, length);
+	sum = acpi_sum(&rsdp);
 	if (sum != 0)
 		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
 			     sum);
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
+/* Of the part that ACPI 1.0 had. */
 static bool
 rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
@@ -214,9 +215,9 @@ rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 		acpi_problem(facts, "RSDP: nothing can be read at its address");
 	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
 		acpi_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
-	else if (acpi_sum(rsdp, RSDP_SIZE_1) != 0)
+	else if (acpi_sum(rsdp) != 0)
 		acpi_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-			     acpi_sum(rsdp, RSDP_SIZE_1));
+			     acpi_sum(rsdp));
 	else
 		return true;
 	return false;

@@ -17,8 +17,8 @@ struct acpi_table {
 /* The SIZE bytes (at most 8) at OFFSET, the lowest first; 0 where they are not all in the table. */
 uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
 
-/* The sum of the first LENGTH bytes modulo 256, which is 0 where a checksum is right. */
-uint8_t acpi_sum(const struct acpi_table *table, size_t length);
+/* The sum of all bytes modulo 256: 0 where the checksum is right. */
+uint8_t acpi_sum(const struct acpi_table *table);
 
 bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 

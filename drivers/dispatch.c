@@ -90,7 +90,7 @@ dispatch_settle(const struct startup *startup, size_t first, size_t end)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_ASKED;
+		slot->standing = CORE_ASKED; /* to be told from those that were lost before */
 		lost = true;
 	}
 	if (!lost)

@@ -1,5 +1,4 @@
 /* See fw_cfg.h. Everything here is from QEMU's docs/specs/fw_cfg.rst. */
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "fw_cfg.h"
@@ -65,21 +64,19 @@ find_file(const char *name, struct file *file)
 	return false;
 }
 
-enum fw_cfg_answer
+bool
 fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length)
 {
 	struct file file;
 
 	*length = 0;
-	if (!is_there())
-		return FW_CFG_NO_DEVICE;
-	if (!find_file(name, &file))
-		return FW_CFG_NO_FILE;
+	if (!is_there() || !find_file(name, &file))
+		return false;
 	*length = file.size;
 	if (file.size > size)
-		return FW_CFG_TOO_LARGE;
+		return false;
 	hw_out16(PORT_SELECTOR, file.key);
 	for (size_t i = 0; i < file.size; i++)
 		buffer[i] = (char)hw_in8(PORT_DATA);
-	return FW_CFG_READ;
+	return true;
 }

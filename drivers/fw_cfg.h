@@ -5,16 +5,14 @@
 #ifndef BARETICK_FW_CFG_H
 #define BARETICK_FW_CFG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-enum fw_cfg_answer {
-	FW_CFG_NO_DEVICE, /* the ports do not answer as fw_cfg does */
-	FW_CFG_NO_FILE,   /* there is no such file among the first 1,024 */
-	FW_CFG_TOO_LARGE, /* LENGTH says how large; BUFFER is as it was */
-	FW_CFG_READ,      /* the file's LENGTH bytes are in BUFFER; no 0 is added */
-};
-
-/* Reads the file NAME into BUFFER of SIZE bytes; LENGTH becomes its size, 0 where it was not found. */
-enum fw_cfg_answer fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length);
+/*
+ * Reads the file NAME into BUFFER of SIZE bytes: true, and its LENGTH, without a 0 behind it. False, with
+ * BUFFER as it was: there is no fw_cfg, or no such file among its first 1,024 (LENGTH 0); or the file is
+ * larger than SIZE (LENGTH, then greater than SIZE, says how large).
+ */
+bool fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length);
 
 #endif

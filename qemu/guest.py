@@ -91,7 +91,7 @@ class Guest:
         self._monitor = Monitor()
         monitor_fd = self._monitor.far.fileno()
         command = command_of(monitor_fd)
-        self.qemu_log.write((shlex.join(command) + "\n").encode())
+        self.qemu_log.write(f"$ {shlex.join(command)}\n".encode())
         self.qemu_log.flush()
         try:
             self._process = subprocess.Popen(

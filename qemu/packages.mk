@@ -25,5 +25,6 @@ PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 .PHONY: deps-build deps-run deps-image deps-test deps-fresh
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
-deps-run deps-image deps-test deps-fresh: deps-%: deps-build
+deps-run deps-image deps-test: deps-build
+deps-run deps-image deps-test deps-fresh: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

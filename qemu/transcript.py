@@ -9,7 +9,7 @@ import re
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
-FIRST = re.compile(rb"(?:^|\x00)(baretick [^\x00]*)$")
+FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 BEGIN = re.compile(rb"^BARETICK (REPORT|TEXT) BEGIN$")
 END = re.compile(rb"^BARETICK (REPORT|TEXT) END sha256=([0-9a-f]{64})$")
 SCHEMA = "baretick.report/1"
@@ -79,7 +79,7 @@ class Transcript:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
             if first:
                 self.started = True
-                self._say(first[1])
+                self._say(first[1].replace(b"\x00", b""))
 
     def _say(self, line):
         line = printable(line)

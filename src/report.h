@@ -124,6 +124,15 @@ struct report {
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* "present" ... */
 
+/* The device's first way of reading, and not the null clock: those are compared with each other. */
+bool report_clock_is_main(const struct report_clock *entry);
+
+/* The clock's rate, as measured or else as claimed, in Hz times 1,000; 0 where neither is known. */
+uint64_t report_clock_millihz(const struct report_clock *entry);
+
+/* What TICKS of the clock last by that rate, in picoseconds; 0 where it is unknown. */
+uint64_t report_clock_ps(const struct report_clock *entry, uint64_t ticks);
+
 /* Adds a note where there is room; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

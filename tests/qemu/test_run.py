@@ -12,8 +12,8 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
+from harness import RUNNER, check_schema
 import command
-from conftest import RUNNER, Run, check_schema
 from transcript import Transcript
 
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"

@@ -465,6 +465,18 @@ rsdp_without_root_tables_is_a_sentence(void **state)
 }
 
 static void
+root_table_without_entries_is_good(void **state)
+{
+	struct machine *machine = *state;
+
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", NULL, 0);
+	read_machine(machine);
+	assert_true(machine->facts.found);
+	assert_int_equal(machine->facts.problem_count, 0);
+}
+
+static void
 root_entries_of_0_are_passed_over_and_unreadable_ones_counted(void **state)
 {
 	struct machine *machine = *state;
@@ -489,10 +501,16 @@ root_table_is_read_to_its_256th_entry(void **state)
 
 	entries[255] = FADT_AT;
 	entries[256] = HPET_AT;
-	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_rsdp(machine, 2, RSDT_AT, 0);
+	add_root(machine, RSDT_AT, "RSDT", entries, 256);
 	add_root(machine, XSDT_AT, "XSDT", entries, 257);
 	add_fadt(machine, FADT_AT, 244);
 	add_hpet(machine, HPET_AT, 0xfed00000);
+	read_machine(machine);
+	assert_true(machine->facts.fadt.found);
+	assert_int_equal(machine->facts.problem_count, 0);
+	put(region_at(machine, RSDP_AT, NULL), 24, 8, XSDT_AT);
+	seal(region_at(machine, RSDP_AT, NULL), 36, 32);
 	read_machine(machine);
 	assert_true(machine->facts.fadt.found);
 	assert_false(machine->facts.hpet.found);
@@ -579,6 +597,8 @@ table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state
 		       "HPET table: of its 1048576 bytes only 56 can be read; it is not used");
 	assert_false(acpi_read_hpet(hpet, 0, facts));
 	assert_problem(facts, 4, "HPET table: its signature is not HPET; it is not used");
+	assert_false(acpi_read_hpet(hpet, 4, facts));
+	assert_problem(facts, 5, "HPET table: its length of 0 bytes cannot be; it is not used");
 	assert_false(facts->hpet.found);
 	put(hpet, 4, 4, 56);
 	assert_true(acpi_read_hpet(hpet, 56, facts));
@@ -834,7 +854,7 @@ static void
 ioapics_overrides_and_the_address_of_type_5_are_read(void **state)
 {
 	struct machine *machine = *state;
-	size_t length = 44 + 2 * 12 + 3 * 10 + 12 + 6;
+	size_t length = 44 + 2 * 12 + 3 * 10 + 12 + 6 + 12 + 2;
 	uint8_t *table = add_madt(machine, MADT_AT, length);
 	size_t at = 44;
 
@@ -844,7 +864,9 @@ ioapics_overrides_and_the_address_of_type_5_are_read(void **state)
 		memcpy(table + at, (uint8_t[]){ 2, 10 }, 2);
 	memcpy(table + at, (uint8_t[]){ 5, 12 }, 2);
 	put(table, at + 4, 8, UINT64_C(0x1fee00000));
-	memcpy(table + at + 12, (uint8_t[]){ 4, 6, 0xff }, 3); /* a type that is passed over */
+	memcpy(table + at + 12, (uint8_t[]){ 4, 6, 0xff }, 3); /* types that are passed over */
+	memcpy(table + at + 18, (uint8_t[]){ 10, 12 }, 2);
+	memcpy(table + at + 30, (uint8_t[]){ 0x80, 2 }, 2);
 	assert_true(read_madt(machine, table, length));
 	assert_int_equal(machine->facts.madt.ioapics, 2);
 	assert_int_equal(machine->facts.madt.overrides, 3);
@@ -926,11 +948,11 @@ no_more_than_4096_processors_are_counted_and_the_rest_said(void **state)
 	size_t length = 44 + 4200 * 16, at = 44;
 	uint8_t *table = add_madt(machine, MADT_AT, length);
 
-	/* Ids a power of two apart, 100 of them twice: all that a hash must not stumble over. */
+	/* Squares, so that some of them meet in the same slot; 100 of them come twice. */
 	for (uint32_t i = 0; i < 4100; i++)
-		at = put_x2apic(table, at, i, i << 19 | i >> 13, 1);
+		at = put_x2apic(table, at, i, i * i, 1);
 	for (uint32_t i = 0; i < 100; i++)
-		at = put_x2apic(table, at, i, i << 19 | i >> 13, 1);
+		at = put_x2apic(table, at, i, i * i, 1);
 	machine->facts.madt.core_max = 2;
 	assert_false(read_madt(machine, table, length));
 	assert_int_equal(machine->facts.madt.entries, 4200);
@@ -955,6 +977,7 @@ main(void)
 		TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt),
 		TEST(two_bad_root_tables_leave_nothing_found),
 		TEST(rsdp_without_root_tables_is_a_sentence),
+		TEST(root_table_without_entries_is_good),
 		TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted),
 		TEST(root_table_is_read_to_its_256th_entry),
 		TEST(first_good_table_of_its_kind_wins),

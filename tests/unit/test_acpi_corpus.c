@@ -112,6 +112,16 @@ compare_hpet(const char *json, const struct acpi_hpet *hpet)
 	assert_int_equal(hpet->min_tick, number(json, "min_tick"));
 }
 
+static int
+by_apic_id(const void *a, const void *b)
+{
+	uint32_t id_a = ((const struct acpi_core *)a)->apic_id;
+	uint32_t id_b = ((const struct acpi_core *)b)->apic_id;
+
+	return (id_a > id_b) - (id_a < id_b);
+}
+
+/* The ids stand sorted in expected.json; some tables have another order. */
 static void
 compare_madt(const char *json, const struct acpi_madt *madt)
 {
@@ -122,6 +132,7 @@ compare_madt(const char *json, const struct acpi_madt *madt)
 	assert_int_equal(madt->lapic_address, number(json, "lapic_address"));
 	assert_int_equal(madt->entries, number(json, "entries"));
 	assert_non_null(ids);
+	qsort(madt->cores, madt->core_count, sizeof(madt->cores[0]), by_apic_id);
 	for (ids += strspn(ids, " [\n"); *ids != ']'; ids += strspn(ids, " ,\n")) {
 		char *end;
 		unsigned long long id = strtoull(ids, &end, 10);
@@ -237,40 +248,48 @@ damage_machine(const char *machine, void *state)
 	}
 }
 
-/* Calls EACH for every machine's folder; false where there is no corpus. */
-static bool
-for_each_machine(void (*each)(const char *machine, void *state), void *state, size_t *machines)
+static int
+is_machine(const struct dirent *entry)
 {
-	DIR *folder = opendir(corpus_folder());
-	struct dirent *entry;
+	static struct content json;
 
-	*machines = 0;
-	if (!folder)
-		return false;
-	while ((entry = readdir(folder)) != NULL) {
-		static struct content json;
+	return entry->d_name[0] != '.' && load(entry->d_name, "expected.json", &json);
+}
 
-		if (entry->d_name[0] == '.' || !load(entry->d_name, "expected.json", &json))
-			continue;
-		each(entry->d_name, state);
-		(*machines)++;
-	}
-	closedir(folder);
-	return true;
+/* The machine that is being looked at, for who reads of a failure; "" between tests. */
+static char current[256];
+
+static int
+name_the_machine(void **state)
+{
+	(void)state;
+	if (current[0])
+		print_error("this was machine %s\n", current);
+	current[0] = 0;
+	return 0;
 }
 
 static void
 run(void (*each)(const char *machine, void *state), const char *done)
 {
-	size_t tables = 0, machines;
+	struct dirent **machines;
+	size_t tables = 0;
+	int count = scandir(corpus_folder(), &machines, is_machine, alphasort);
 
-	if (!for_each_machine(each, &tables, &machines)) {
+	if (count < 0) {
 		print_message("no corpus of ACPI tables at %s: skipped\n", corpus_folder());
 		skip();
 	}
-	assert_true(machines > 0);
-	assert_true(tables >= 2 * machines);
-	print_message("%zu tables of %zu machines %s\n", tables, machines, done);
+	for (int i = 0; i < count; i++) {
+		snprintf(current, sizeof(current), "%s", machines[i]->d_name);
+		each(current, &tables);
+		free(machines[i]);
+	}
+	free(machines);
+	current[0] = 0;
+	assert_true(count > 0);
+	assert_true(tables >= 2 * (size_t)count);
+	print_message("%zu tables of %d machines %s\n", tables, count, done);
 }
 
 static void
@@ -291,8 +310,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_of_real_tables_is_as_an_independent_decoder_read_it),
-		cmocka_unit_test(real_tables_cut_short_and_with_flipped_bits_are_survived),
+		cmocka_unit_test_teardown(
+			every_field_of_real_tables_is_as_an_independent_decoder_read_it,
+			name_the_machine),
+		cmocka_unit_test_teardown(
+			real_tables_cut_short_and_with_flipped_bits_are_survived,
+			name_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

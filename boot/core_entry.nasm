@@ -1,0 +1,146 @@
+; A started core between its trampoline and C: it takes over the boot core's tables, finds its slot, and calls
+; core_main(). Also the handlers of its interrupts.
+
+%include "cores.inc"
+
+MSR_GS_BASE	equ 0c0000101h		; SDM vol. 3A, 3.4.4.1
+MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
+VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
+VECTORS_OF_CPU	equ 32			; those below are exceptions and NMI
+VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR: nothing is in service then, so no EOI
+
+extern core_main
+
+section .text align=256
+
+global core_entry:function hidden
+global core_vectors:data hidden
+
+; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked; on the temporary tables, which
+; map no more of the image than this page. On exit: never.
+bits 64
+	align 256			; within one page: nothing here is longer
+core_entry:
+	mov r8, [rbx + trampoline_parameters.setup]
+	mov rax, [rbx + trampoline_parameters.boot_cr3]
+	mov cr3, rax			; both sets of tables map this page to itself
+	mov rax, [r8 + core_setup.cr0]
+	mov cr0, rax
+	mov rax, [r8 + core_setup.cr4]
+	mov cr4, rax
+	lgdt [r8 + core_setup.gdtr]
+	lidt [r8 + core_setup.idtr]
+
+	xor eax, eax			; R9D: the APIC id, from leaf 0Bh where it counts, else from leaf 1
+	cpuid
+	cmp eax, 0bh
+	jb .short_id
+	mov eax, 0bh
+	xor ecx, ecx
+	cpuid
+	mov r9d, edx
+	test ebx, ebx
+	jnz .search
+.short_id:
+	mov eax, 1
+	cpuid
+	shr ebx, 24
+	mov r9d, ebx
+
+.search:				; slot 0 is the boot core's, and it is not here
+	mov r10, [r8 + core_setup.ids]
+	mov eax, 1
+.next:
+	cmp rax, [r8 + core_setup.count]
+	jae .unknown
+	cmp [r10 + rax * 4], r9d
+	je .found
+	inc eax
+	jmp .next
+.unknown:
+	cli
+	hlt
+	jmp .unknown
+
+.found:
+	imul rax, rax, core_slot_size
+	add rax, [r8 + core_setup.slots]
+	mov r11, rax
+	mov ecx, [r8 + core_setup.ss]
+	mov ss, ecx
+	mov ds, ecx
+	mov es, ecx
+	xor ecx, ecx
+	mov fs, ecx
+	mov gs, ecx
+	mov rsp, [r11 + core_slot.stack_top]
+	push qword [r8 + core_setup.cs]
+	lea rax, [rel .reloaded]
+	push rax
+	retfq
+.reloaded:
+	mov ecx, MSR_GS_BASE
+	mov eax, r11d
+	mov rdx, r11
+	shr rdx, 32
+	wrmsr
+	mov rdi, r11
+	xor ebp, ebp
+	call core_main
+	jmp .unknown
+core_entry_end:
+
+%if core_entry_end - core_entry > 256
+	%error "core_entry may cross a page"
+%endif
+
+; One stub of 16 bytes to each of the 256 vectors. On entry: as the CPU enters an interrupt gate.
+	align 16
+core_vectors:
+%assign vector 0
+%rep 256
+	push strict dword vector
+	jmp strict near core_vector
+	align 16
+%assign vector vector + 1
+%endrep
+
+; On entry: [rsp] = vector; behind it an error code (some exceptions) and the CPU's frame. An exception is written
+; into the slot and the core halts for good; an interrupt is acknowledged and ends the core's sleep. No
+; register is changed on return.
+core_vector:
+	cmp qword [rsp], VECTOR_NMI
+	je .return
+	cmp qword [rsp], VECTORS_OF_CPU
+	jb .exception
+	cmp qword [rsp], VECTOR_SPURIOUS
+	je .return
+	push rax
+	push rcx
+	push rdx
+	mov rax, [gs:core_slot.eoi_address]
+	test rax, rax
+	jz .x2apic
+	mov dword [rax], 0
+	jmp .acknowledged
+.x2apic:
+	mov ecx, MSR_X2APIC_EOI
+	xor eax, eax
+	xor edx, edx
+	wrmsr
+.acknowledged:
+	pop rdx
+	pop rcx
+	pop rax
+.return:
+	add rsp, 8
+	iretq
+
+.exception:
+	mov eax, [rsp]
+	or eax, FAULTED
+	mov [gs:core_slot.fault], eax
+.park:
+	cli
+	hlt
+	jmp .park

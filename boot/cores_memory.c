@@ -1,0 +1,259 @@
+/*
+ * The memory of started cores, and what they take over from the boot core: its page tables, descriptor
+ * table and control registers, but an interrupt table of our own. See cores_memory.h.
+ */
+#include "cores_memory.h"
+
+#include "cores_setup.h"
+#include "firmware.h"
+#include "hw.h"
+
+#define PAGE_SIZE         UINT64_C(4096)
+#define STACK_SIZE        (16u << 10)
+#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI names a page below A0000h: SDM vol. 3A, 10.6.1 */
+#define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
+#define TABLES_PAGES      9u                   /* the top one, and four more to each of two addresses */
+
+#define CR3_FLAGS         UINT64_C(0xfff)      /* PCID, or caching of the top table: SDM vol. 3A, 4.5.2 */
+#define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
+#define CR4_LA57          (UINT64_C(1) << 12)
+#define CR4_PCIDE         (UINT64_C(1) << 17)  /* not before long mode, and never needed here */
+#define CR4_CET           (UINT64_C(1) << 23)  /* would ask for a shadow stack to each core */
+#define CR4_FRED          (UINT64_C(1) << 32)  /* would pass by the interrupt table */
+#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED)
+#define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
+#define EFER_LME          (1u << 8)
+#define EFER_NXE          (1u << 11)
+
+#define PAGE_PRESENT      UINT64_C(1)          /* SDM vol. 3A, 4.5.4 */
+#define PAGE_WRITE        UINT64_C(2)
+#define PAGE_ADDRESS      UINT64_C(0x000ffffffffff000)
+#define ENTRIES           512u
+
+#define VECTORS           256u
+#define GATE_INTERRUPT    0x8eu                /* present, interrupt gate: SDM vol. 3A, 6.14.1 */
+
+struct gate {
+	uint16_t offset_0, selector;
+	uint8_t stack, type;
+	uint16_t offset_16;
+	uint32_t offset_32, reserved;
+};
+
+_Static_assert(sizeof(struct gate) == 16, "SDM vol. 3A, figure 6-8");
+
+/* Parts of one allocation, each on a cache line of its own. */
+struct arena {
+	uint8_t *next;
+};
+
+static size_t
+arena_round(size_t size)
+{
+	return (size + 63) & ~(size_t)63;
+}
+
+static void *
+arena_part(struct arena *arena, size_t size)
+{
+	void *part = arena->next;
+
+	arena->next += arena_round(size);
+	return part;
+}
+
+static void *
+pages_below(uint64_t address_max, size_t pages)
+{
+	EFI_PHYSICAL_ADDRESS address = address_max;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &address)))
+		return NULL;
+	if (address != 0)
+		__builtin_memset((void *)(uintptr_t)address, 0, pages * PAGE_SIZE);
+	return (void *)(uintptr_t)address;
+}
+
+static void
+pages_free(void *memory, size_t pages)
+{
+	if (memory)
+		firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, pages);
+}
+
+/* Page 0 is of no use to us, and looks like a refusal: it stays taken, so that the next try gives another. */
+static uint8_t *
+trampoline_page(void)
+{
+	uint8_t *page = pages_below(TRAMPOLINE_MAX, 1);
+
+	return page ? page : pages_below(TRAMPOLINE_MAX, 1);
+}
+
+/* Maps the page of ADDRESS to itself, executable, in tables whose next free one is at *FREE. */
+static void
+map_page(uint64_t *top, unsigned levels, uint64_t **free, uint64_t address)
+{
+	uint64_t *table = top;
+
+	for (unsigned level = levels; level > 1; level--) {
+		uint64_t *entry = &table[address >> (12 + 9 * (level - 1)) & (ENTRIES - 1)];
+
+		if (!*entry) {
+			*entry = (uintptr_t)*free | PAGE_PRESENT | PAGE_WRITE;
+			*free += ENTRIES;
+		}
+		table = (uint64_t *)(uintptr_t)(*entry & PAGE_ADDRESS);
+	}
+	table[address >> 12 & (ENTRIES - 1)] = (address & PAGE_ADDRESS) | PAGE_PRESENT;
+}
+
+static uint64_t
+read_cr0(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%cr0, %0" : "=r"(value));
+	return value;
+}
+
+static uint64_t
+read_cr3(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%cr3, %0" : "=r"(value));
+	return value;
+}
+
+static uint64_t
+read_cr4(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%cr4, %0" : "=r"(value));
+	return value;
+}
+
+static struct table_register
+read_gdtr(void)
+{
+	struct table_register value;
+
+	__asm__ volatile("sgdt %0" : "=m"(value));
+	return value;
+}
+
+static void
+fill_gates(struct gate *gates, uint16_t selector)
+{
+	for (unsigned vector = 0; vector < VECTORS; vector++) {
+		uint64_t handler = (uintptr_t)core_vectors + vector * CORE_VECTOR_STUB_SIZE;
+
+		gates[vector] = (struct gate){
+			.offset_0 = (uint16_t)handler,
+			.selector = selector,
+			.type = GATE_INTERRUPT,
+			.offset_16 = (uint16_t)(handler >> 16),
+			.offset_32 = (uint32_t)(handler >> 32),
+		};
+	}
+}
+
+/* The descriptor table is copied: the firmware may change its own, and a load of a segment writes to it. */
+static void
+fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
+{
+	struct gate *gates = arena_part(arena, VECTORS * sizeof(*gates));
+	void *gdt = arena_part(arena, gdtr->limit + 1u);
+
+	__asm__ volatile("movq %%cs, %0" : "=r"(setup->cs));
+	__asm__ volatile("movq %%ss, %0" : "=r"(setup->ss));
+	__builtin_memcpy(gdt, (const void *)(uintptr_t)gdtr->base, gdtr->limit + 1u);
+	fill_gates(gates, (uint16_t)setup->cs);
+	setup->gdtr = (struct table_register){ gdtr->limit, (uintptr_t)gdt };
+	setup->idtr = (struct table_register){ VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
+	setup->cr0 = read_cr0();
+	setup->cr4 = read_cr4() & ~CR4_NOT_TAKEN;
+}
+
+/* Puts the trampoline into PAGE and tells it where it lies, on which tables to run, and where to go. */
+static void
+fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
+{
+	uint32_t base = (uint32_t)(uintptr_t)page;
+	uint64_t cr4 = read_cr4();
+	uint64_t *free = tables + ENTRIES;
+	unsigned levels = cr4 & CR4_LA57 ? 5 : 4;
+	struct trampoline_parameters *parameters = (void *)(page + (trampoline_fields - trampoline));
+
+	__builtin_memcpy(page, trampoline, (size_t)(trampoline_end - trampoline));
+	map_page(tables, levels, &free, base);
+	map_page(tables, levels, &free, (uintptr_t)core_entry);
+	parameters->gdtr.limit = TRAMPOLINE_GDT_LIMIT;
+	parameters->gdtr.base = base + (uint32_t)(trampoline_gdt - trampoline);
+	parameters->to_protected.offset = base + (uint32_t)(trampoline_protected - trampoline);
+	parameters->to_protected.selector = TRAMPOLINE_CODE32;
+	parameters->to_long.offset = base + (uint32_t)(trampoline_long - trampoline);
+	parameters->to_long.selector = TRAMPOLINE_CODE64;
+	parameters->cr3 = (uint32_t)(uintptr_t)tables;
+	parameters->cr4 = (uint32_t)(CR4_PAE | (cr4 & CR4_LA57));
+	parameters->efer = EFER_LME | ((uint32_t)hw_msr_read(MSR_EFER) & EFER_NXE);
+	parameters->boot_cr3 = cr4 & CR4_PCIDE ? read_cr3() & ~CR3_FLAGS : read_cr3();
+	parameters->entry = (uintptr_t)core_entry;
+	parameters->setup = setup;
+}
+
+static void
+fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
+{
+	for (size_t i = 1; i < working; i++) {
+		struct core_slot *slot = &cores->startup.slots[i];
+
+		slot->self = slot;
+		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE; /* of stack i - 1: the boot core has its own */
+		slot->eoi_address = lapic_eoi_address(&cores->startup.lapic);
+		slot->lapic = &cores->startup.lapic;
+		slot->number = (uint32_t)i;
+	}
+}
+
+bool
+cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids)
+{
+	struct table_register gdtr = read_gdtr();
+	size_t records_size = listed * sizeof(*cores->records);
+	size_t slots_size = working * sizeof(*cores->startup.slots);
+	size_t ids_size = working * sizeof(**ids);
+	size_t stacks_size = (working - 1) * STACK_SIZE;
+	size_t pages = (arena_round(stacks_size) + arena_round(slots_size) + arena_round(sizeof(struct core_setup)) +
+			arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
+			arena_round(ids_size) + arena_round(records_size) + PAGE_SIZE - 1) / PAGE_SIZE;
+	uint8_t *memory = pages_below(UINT64_MAX, pages);
+	uint64_t *tables = pages_below(TABLES_MAX, TABLES_PAGES);
+	uint8_t *page = trampoline_page();
+
+	if (!memory || !tables || !page) {
+		pages_free(memory, pages);
+		pages_free(tables, TABLES_PAGES);
+		pages_free(page, 1);
+		return false;
+	}
+	struct arena arena = { memory };
+	uint8_t *stacks = arena_part(&arena, stacks_size);
+
+	cores->startup.slots = arena_part(&arena, slots_size);
+	cores->startup.count = working;
+	cores->startup.page = (uint8_t)((uintptr_t)page / PAGE_SIZE);
+	struct core_setup *setup = arena_part(&arena, sizeof(*setup));
+
+	fill_setup(setup, &arena, &gdtr);
+	*ids = arena_part(&arena, ids_size);
+	cores->records = arena_part(&arena, records_size);
+	setup->ids = *ids;
+	setup->count = working;
+	setup->slots = cores->startup.slots;
+	fill_slots(cores, working, stacks);
+	fill_trampoline(page, tables, setup);
+	return true;
+}

@@ -1,0 +1,37 @@
+/* EFI_MP_SERVICES_PROTOCOL as PI 1.7, volume 2, 13.4 lays it out: GNU-EFI does not declare it. */
+#ifndef BARETICK_MP_SERVICES_H
+#define BARETICK_MP_SERVICES_H
+
+#include <efi.h>
+
+#define MP_SERVICES_GUID \
+	{ 0x3fdda605, 0xa76e, 0x4f46, { 0xad, 0x29, 0x12, 0xf4, 0x53, 0x1b, 0x3d, 0x08 } }
+
+#define MP_IS_BOOT_CORE 1u /* bits of status */
+#define MP_IS_ENABLED   2u
+#define MP_IS_HEALTHY   4u
+
+struct mp_processor {
+	UINT64 id; /* APIC id */
+	UINT32 status;
+	UINT32 location[3];  /* package, core, thread */
+	UINT32 extended[6];  /* filled in only where the number asks for it; newer firmware may write it */
+};
+
+typedef VOID EFIAPI mp_procedure(VOID *argument);
+
+struct mp_services {
+	EFI_STATUS (EFIAPI *get_number_of_processors)(struct mp_services *services, UINTN *all, UINTN *enabled);
+	EFI_STATUS (EFIAPI *get_processor_info)(struct mp_services *services, UINTN number,
+						struct mp_processor *processor);
+	/* EVENT NULL: returns when all have come back or TIMEOUT_US is over (0: never). FAILED may be NULL. */
+	EFI_STATUS (EFIAPI *startup_all)(struct mp_services *services, mp_procedure *procedure,
+					 BOOLEAN one_by_one, EFI_EVENT event, UINTN timeout_us,
+					 VOID *argument, UINTN **failed);
+	EFI_STATUS (EFIAPI *startup_this)(struct mp_services *services, mp_procedure *procedure,
+					  UINTN number, EFI_EVENT event, UINTN timeout_us, VOID *argument,
+					  BOOLEAN *finished);
+	VOID *switch_boot_core, *enable_disable, *who_am_i; /* not used here */
+};
+
+#endif

@@ -1,0 +1,111 @@
+/* Numbers in few characters. See number.h. */
+#include "number.h"
+
+#include <stddef.h>
+
+#include "scale.h"
+#include "text.h"
+
+#define PS_PER_NS  1000
+#define DAY_S      86400
+#define THREE_DIGITS 1000    /* one more than the largest number of three digits */
+#define SEVEN_DIGITS 10000000
+
+static struct number
+number_of(const char *word)
+{
+	struct number number;
+	struct text text;
+
+	text_init(&text, number.text, sizeof(number.text));
+	text_put(&text, word);
+	return number;
+}
+
+/* VALUE / 10^SCALE with DIGITS behind the point, then UNIT. */
+static struct number
+number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
+{
+	struct number number;
+	struct text text;
+
+	text_init(&text, number.text, sizeof(number.text));
+	text_put_decimal(&text, value, scale, digits);
+	text_put(&text, unit);
+	return number;
+}
+
+static uint64_t
+power_of_ten(unsigned exponent)
+{
+	uint64_t power = 1;
+
+	while (exponent--)
+		power *= 10;
+	return power;
+}
+
+/* VALUE / 10^SCALE as an integer after rounding to DIGITS behind the point: 9.996 with 2 digits is 1000. */
+static uint64_t
+rounded(uint64_t value, unsigned scale, unsigned digits)
+{
+	return scale_mul_div_nearest(value, power_of_ten(digits), power_of_ten(scale));
+}
+
+struct number
+number_ps(uint64_t ps)
+{
+	static const struct {
+		unsigned scale;
+		const char *unit, *unit_after_integer;
+	} units[] = { { 0, "ps", " ps" }, { 3, "ns", " ns" }, { 6, "us", " us" },
+		      { 9, "ms", " ms" }, { 12, " s", " s" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (i && rounded(ps, units[i].scale, 2) < THREE_DIGITS)
+			return number_with_unit(ps, units[i].scale, 2, units[i].unit);
+		if (i && rounded(ps, units[i].scale, 1) < THREE_DIGITS)
+			return number_with_unit(ps, units[i].scale, 1, units[i].unit);
+		if (rounded(ps, units[i].scale, 0) < THREE_DIGITS)
+			return number_with_unit(ps, units[i].scale, 0, units[i].unit_after_integer);
+	}
+	if (rounded(ps, 12, 0) <= DAY_S)
+		return number_with_unit(ps, 12, 0, "s");
+	return number_of(">1 day");
+}
+
+struct number
+number_ns(uint64_t ns)
+{
+	if (ns < THREE_DIGITS)
+		return number_with_unit(ns, 0, 0, " ns");
+	return number_ps(ns > UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS);
+}
+
+struct number
+number_rate(uint64_t millihz)
+{
+	static const struct {
+		unsigned scale;
+		const char *unit;
+	} units[] = { { 6, " kHz" }, { 9, " MHz" }, { 12, " GHz" } };
+
+	if (!millihz)
+		return number_of("-");
+	if (millihz < SEVEN_DIGITS / 10)
+		return number_with_unit(millihz, 3, 3, " Hz");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (unsigned digits = 6; digits > 3; digits--)
+			if (rounded(millihz, units[i].scale, digits) < SEVEN_DIGITS)
+				return number_with_unit(millihz, units[i].scale, digits, units[i].unit);
+	return number_of(">1 THz");
+}
+
+struct number
+number_percent(uint64_t part, uint64_t whole, unsigned digits)
+{
+	if (!whole)
+		return number_of("-");
+	return number_with_unit(scale_mul_div_nearest(part, power_of_ten(2 + digits), whole), digits,
+				digits, "");
+}

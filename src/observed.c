@@ -1,0 +1,49 @@
+/* The list of observed durations. See observed.h. */
+#include "observed.h"
+
+#define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent */
+
+struct observed_list
+observed_list(const struct latency *latency, uint32_t cutoff_millionths)
+{
+	return (struct observed_list){ latency, cutoff_millionths, 0, 0 };
+}
+
+/* The row that made the cut-off is listed, so even a cut-off of 0 lists the shortest. */
+static bool
+reached_cutoff(const struct observed_list *list)
+{
+	return list->running &&
+	       (unsigned __int128)list->running * ALL_MILLIONTHS >=
+		       (unsigned __int128)list->latency->count * list->cutoff_millionths;
+}
+
+static bool
+next_counted(struct observed_list *list, struct observed *row)
+{
+	while (list->next_ns < LATENCY_EXACT_NS && !reached_cutoff(list)) {
+		uint64_t ns = list->next_ns++;
+		uint64_t count = list->latency->exact[ns];
+
+		if (!count)
+			continue;
+		list->running += count;
+		*row = (struct observed){ ns, count, list->running, false };
+		return true;
+	}
+	return false;
+}
+
+bool
+observed_next(struct observed_list *list, struct observed *row)
+{
+	const struct latency *latency = list->latency;
+
+	if (!latency->count || next_counted(list, row))
+		return latency->count != 0;
+	if (list->next_ns > latency->max_ns)
+		return false;
+	*row = (struct observed){ latency->max_ns, latency->max_count, latency->count, true };
+	list->next_ns = UINT64_MAX;
+	return true;
+}

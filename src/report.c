@@ -1,0 +1,74 @@
+/* The words of the report, and the figures that every renderer derives from it in the same way. */
+#include "report.h"
+
+#include "scale.h"
+#include "text.h"
+
+#define MILLIHZ_PER_HZ      UINT64_C(1000)
+#define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
+
+const char *
+verdict_word(enum verdict verdict)
+{
+	static const char *const words[] = {
+		[VERDICT_PASS] = "pass",
+		[VERDICT_WARN] = "warn",
+		[VERDICT_FAIL] = "fail",
+		[VERDICT_INCOMPLETE] = "incomplete",
+		[VERDICT_ABSENT] = "absent",
+	};
+
+	return words[verdict];
+}
+
+const char *
+clock_state_word(enum clock_state state)
+{
+	static const char *const words[] = {
+		[CLOCK_ABSENT] = "absent",
+		[CLOCK_PRESENT] = "present",
+		[CLOCK_DISABLED] = "disabled",
+		[CLOCK_STUCK] = "stuck",
+		[CLOCK_BROKEN] = "broken",
+	};
+
+	return words[state];
+}
+
+bool
+report_clock_is_main(const struct report_clock *entry)
+{
+	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");
+}
+
+uint64_t
+report_clock_millihz(const struct report_clock *entry)
+{
+	const struct rate *claimed = &entry->clock.claimed;
+
+	if (entry->measured.known)
+		return entry->measured.value;
+	return claimed->den ? scale_mul_div_nearest(claimed->num, MILLIHZ_PER_HZ, claimed->den) : 0;
+}
+
+uint64_t
+report_clock_ps(const struct report_clock *entry, uint64_t ticks)
+{
+	uint64_t millihz = report_clock_millihz(entry);
+
+	return millihz ? scale_mul_div_nearest(ticks, PS_MILLIHZ_PER_TICK, millihz) : 0;
+}
+
+void
+report_note(struct report *report, const char *format, ...)
+{
+	struct text note;
+	va_list arguments;
+
+	if (report->note_count == REPORT_NOTES_MAX)
+		return;
+	text_init(&note, report->notes[report->note_count++], REPORT_SENTENCE);
+	va_start(arguments, format);
+	text_vprintf(&note, format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,130 @@
+/*
+ * libFuzzer target over the ACPI reader. The first byte of an input says how the rest is taken: as the memory
+ * of a machine whose RSDP is its first byte, or as one table; and whether checksums are made right, so that
+ * the bytes behind them are reached. seeds.py makes inputs from tables of real machines.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../unit/acpi_checks.h"
+#include "acpi.h"
+
+#define MODE_MACHINE 0
+#define MODE_FADT    1
+#define MODE_HPET    2
+#define MODE_MADT    3
+#define MODE_MASK    3
+#define MODE_SEAL    4 /* make checksums right */
+
+#define BASE         UINT64_C(0x10000) /* address of the input's second byte: the RSDP */
+#define CORES_MAX    64
+#define COPIES_MAX   2048
+
+struct image {
+	const uint8_t *bytes;
+	size_t length;
+	bool seal;
+	uint8_t *copies[COPIES_MAX];
+	size_t copy_count;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+seal(uint8_t *bytes, size_t length, size_t checksum_at)
+{
+	uint8_t sum = 0;
+
+	if (checksum_at >= length)
+		return;
+	for (size_t i = 0; i < length; i++)
+		sum = (uint8_t)(sum + bytes[i]);
+	bytes[checksum_at] = (uint8_t)(bytes[checksum_at] - sum);
+}
+
+/* A copy of just LENGTH bytes, so that the sanitizer sees a read beyond them. */
+static uint8_t *
+copy_of(struct image *image, const uint8_t *bytes, size_t length)
+{
+	uint8_t *copy = malloc(length);
+
+	if (!copy || image->copy_count == COPIES_MAX)
+		abort();
+	memcpy(copy, bytes, length);
+	image->copies[image->copy_count++] = copy;
+	return copy;
+}
+
+static const uint8_t *
+image_at(void *context, uint64_t address, size_t length)
+{
+	struct image *image = context;
+	uint8_t *copy;
+
+	if (length == 0)
+		abort();
+	if (address < BASE || address - BASE > image->length ||
+	    length > image->length - (address - BASE))
+		return NULL;
+	copy = copy_of(image, image->bytes + (address - BASE), length);
+	if (image->seal && address == BASE) { /* the two checksums of an RSDP */
+		seal(copy, length < 20 ? length : 20, 8);
+		seal(copy, length, length > 32 ? 32 : length);
+	} else if (image->seal) {
+		seal(copy, length, 9);
+	}
+	return copy;
+}
+
+static void
+read_machine(struct image *image, struct acpi_facts *facts)
+{
+	const struct acpi_memory memory = { image_at, image };
+
+	acpi_read_facts(&memory, BASE, facts);
+	if (!facts->found && facts->problem_count == 0)
+		abort();
+}
+
+static void
+read_table(struct image *image, unsigned mode, struct acpi_facts *facts)
+{
+	uint8_t *copy = copy_of(image, image->bytes, image->length);
+	bool good;
+
+	if (image->seal)
+		seal(copy, image->length, 9);
+	if (mode == MODE_FADT)
+		good = acpi_read_fadt(copy, image->length, facts);
+	else if (mode == MODE_HPET)
+		good = acpi_read_hpet(copy, image->length, facts);
+	else
+		good = acpi_read_madt(copy, image->length, facts);
+	if (good != (facts->problem_count == 0))
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct acpi_core cores[CORES_MAX];
+	struct acpi_facts facts = { .madt = { .cores = cores, .core_max = CORES_MAX } };
+	struct image image = { .bytes = data + 1, .length = size - 1 };
+	const char *broken;
+
+	if (size < 2)
+		return 0;
+	image.seal = data[0] & MODE_SEAL;
+	if ((data[0] & MODE_MASK) == MODE_MACHINE)
+		read_machine(&image, &facts);
+	else
+		read_table(&image, data[0] & MODE_MASK, &facts);
+	broken = acpi_broken_invariant(&facts);
+	if (broken) {
+		fprintf(stderr, "%s\n", broken);
+		abort();
+	}
+	for (size_t i = 0; i < image.copy_count; i++)
+		free(image.copies[i]);
+	return 0;
+}

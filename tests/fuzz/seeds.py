@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Makes seeds for fuzz_acpi from the ACPI tables of real machines.
+
+usage: seeds.py CORPUS OUT
+
+CORPUS holds a folder per machine with FACP.bin, APIC.bin and mostly HPET.bin. For each, OUT gets the
+tables one by one and once all together behind an RSDP, an XSDT and an RSDT, in the form that fuzz_acpi.c
+reads: a byte of mode, then the bytes.
+"""
+
+import pathlib
+import struct
+import sys
+
+# The modes of fuzz_acpi.c. Checksums are left as they are: in real tables they are right.
+MACHINE, MODES = 0, {"FACP": 1, "HPET": 2, "APIC": 3}
+BASE = 0x10000  # where fuzz_acpi.c has the RSDP
+RSDP_SIZE, HEADER_SIZE = 36, 36
+
+
+def sealed(table, at):
+    """TABLE with the byte AT set so that all bytes add up to 0."""
+    table = bytearray(table)
+    table[at] = (table[at] - sum(table)) % 256
+    return bytes(table)
+
+
+def root(signature, form, addresses):
+    entries = b"".join(struct.pack(form, address) for address in addresses)
+    header = signature + struct.pack("<I", HEADER_SIZE + len(entries)) + b"\1" + bytes(HEADER_SIZE - 9)
+    return sealed(header + entries, 9)
+
+
+def machine(tables):
+    """RSDP, XSDT, RSDT and TABLES one behind the other."""
+    xsdt_at = BASE + RSDP_SIZE
+    rsdt_at = xsdt_at + HEADER_SIZE + 8 * len(tables)
+    next_at = rsdt_at + HEADER_SIZE + 4 * len(tables)
+    addresses = []
+    for table in tables:
+        addresses.append(next_at)
+        next_at += len(table)
+    first = sealed(b"RSD PTR \0BARETK\2" + struct.pack("<I", rsdt_at), 8)
+    rsdp = sealed(first + struct.pack("<IQI", RSDP_SIZE, xsdt_at, 0), 32)
+    return b"".join([rsdp, root(b"XSDT", "<Q", addresses), root(b"RSDT", "<I", addresses), *tables])
+
+
+def main(corpus, out):
+    count = 0
+    out.mkdir(parents=True, exist_ok=True)
+    for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
+        tables = {name: folder / f"{name}.bin" for name in MODES}
+        tables = {name: path.read_bytes() for name, path in tables.items() if path.exists()}
+        seeds = {name: bytes([MODES[name]]) + table for name, table in tables.items()}
+        seeds["machine"] = bytes([MACHINE]) + machine(list(tables.values()))
+        for name, seed in seeds.items():
+            (out / f"{folder.name}-{name}").write_bytes(seed)
+        count += len(seeds)
+    print(f"{count} seeds in {out}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

@@ -1,0 +1,313 @@
+"""Boots the application in QEMU, through qemu/run, on machines with something missing, wrong or plenty.
+
+TCG only, so that every machine can run it; no test looks at an absolute time. Where a figure is asserted, the
+guest's clocks are driven by its instructions (-icount).
+"""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from harness import ROOT, check_schema
+import results
+
+CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_readback",
+          "rtc", "rtc_pf", "null"]
+SHORT = "duration=10ms"
+EFI = ROOT / "build" / "baretick.efi"
+VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
+ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
+
+pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+
+
+def qemu(*arguments):
+    return [f"--qemu-arg={argument}" for argument in arguments]
+
+
+def check_latency(clock):
+    latency = clock["latency"]
+    if latency is None or not latency["count"]:
+        return
+    figures = [latency[name] for name in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+    assert figures == sorted(figures), clock["id"]
+    assert latency["min_ns"] <= latency["mean_ns"] <= latency["max_ns"], clock["id"]
+    assert sum(row["count"] for row in latency["histogram"]) == latency["count"], clock["id"]
+    bounds = [row["le_ns"] for row in latency["histogram"]]
+    assert bounds == sorted(set(bounds)), clock["id"]
+    assert sum(row["count"] for row in latency["exact"]) <= latency["count"], clock["id"]
+
+
+def check_interval(interval):
+    if interval is not None:
+        assert interval["low"] <= interval["value"] <= interval["high"], interval
+
+
+def checked(done, started=None):
+    """The report of a run that came to its end, after every check that holds for all of them."""
+    assert done.status in (0, 1), done
+    report = json.loads(done.file("report.json"))
+    check_schema(report)
+    assert done.status == VERDICT_STATUS[report["verdict"]], done
+    assert report["machine"]["accelerator"] == "tcg"
+    for clock in report["clocks"]:
+        check_latency(clock)
+        check_interval(clock["measured_hz"])
+        check_interval(clock["error_ppm"])
+        if clock["state"] != "present":
+            assert clock["reason"], clock["id"]
+    text = done.file("report.txt").decode("ascii")
+    assert "Not put back as found" not in text
+    assert done.stdout.endswith(text)
+    assert len(report["cores"]) >= report["machine"]["cores_started"]
+    if started is not None:
+        assert report["machine"]["cores_started"] == started, report["cores"]
+        assert sum(core["started"] for core in report["cores"]) == started
+    return report
+
+
+def clocks(report):
+    return {clock["id"]: clock for clock in report["clocks"]}
+
+
+def states(report):
+    return {name: clock["state"] for name, clock in clocks(report).items()}
+
+
+def present_but(*missing):
+    return {name: name not in missing for name in CLOCKS}
+
+
+def presence(report):
+    return {name: state == "present" for name, state in states(report).items()}
+
+
+# Machines as they should be.
+
+def test_q35_with_4_cores_has_every_clock_on_every_core(run):
+    done = run("--accel", "tcg", "--cpus", "4", "--", "profile=quick")
+    report = checked(done, started=4)
+    assert [clock["id"] for clock in report["clocks"]] == CLOCKS
+    assert presence(report) == present_but()
+    found = clocks(report)
+    assert found["acpi_pm"]["width_bits"] == 24
+    assert found["pit"]["width_bits"] == 16
+    assert found["hpet"]["claimed_hz"] == 100_000_000  # QEMU's: 10 ns
+    assert all(clock["latency"]["count"] > 0 for clock in report["clocks"])
+    assert all(clock["verdict"] in ("pass", "warn") for clock in report["clocks"])
+    assert len({core["apic_id"] for core in report["cores"]}) == 4
+    for core in report["cores"]:
+        assert set(core["latency"]) == set(CLOCKS)
+        for name, figures in core["latency"].items():
+            ordered = [figures["min_ns"], figures["p50_ns"], figures["p99_ns"]]
+            assert ordered == sorted(ordered), (core["apic_id"], name)
+    text = done.file("report.txt").decode()
+    for name in CLOCKS:
+        assert re.search(rf"\b{name}\b", text), name
+    assert "running %" in text
+    assert done.stdout.startswith("baretick ")
+    assert "progress: " in done.stdout
+    assert "BARETICK" not in done.stdout
+
+
+def test_pc_with_2_cores_has_every_clock(run):
+    report = checked(run("--accel", "tcg", "--machine", "pc", "--cpus", "2", "--", SHORT), started=2)
+    assert presence(report) == present_but()
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_every_core_is_started(run, count):
+    report = checked(run("--accel", "tcg", "--cpus", count, "--", SHORT), started=count)
+    assert report["machine"]["cores_listed"] == count
+    assert all(core["reason"] is None for core in report["cores"])
+
+
+def test_cores_that_are_listed_but_disabled_are_not_started(run):
+    report = checked(run("--accel", "tcg", *qemu("-smp", "2,maxcpus=8"), "--", SHORT), started=2)
+    assert report["machine"]["cores_listed"] == 2
+
+
+def test_no_more_cores_are_started_than_asked_for(run):
+    checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=2"), started=2)
+
+
+def test_cores_off_leaves_the_boot_core_alone(run):
+    report = checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=off"), started=1)
+    assert report["machine"]["cores_listed"] == 4
+
+
+def test_cores_mp_measures_every_core_through_the_firmware(run):
+    report = checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=mp"), started=4)
+    assert all(set(core["latency"]) == set(CLOCKS) for core in report["cores"])
+
+
+def test_only_the_clocks_asked_for_are_measured(run):
+    report = checked(run("--accel", "tcg", "--cpus", "1", "--", SHORT, "clocks=tsc,hpet"))
+    assert sorted(clocks(report)) == ["hpet", "tsc"]
+
+
+# Machines with something missing: a row with a sentence, and no hang.
+
+@pytest.mark.parametrize("arguments, missing", [
+    (["-machine", "hpet=off"], ["hpet", "hpet_32"]),
+    (["-machine", "pit=off"], ["pit", "pit_readback"]),
+    (["-global", "mc146818rtc.iobase=0x170"], ["rtc", "rtc_pf"]),
+    (["-cpu", "qemu64"], ["tsc_rdtscp"]),
+    (["-machine", "hpet=off,pit=off", "-global", "mc146818rtc.iobase=0x170"],
+     ["hpet", "hpet_32", "pit", "pit_readback", "rtc", "rtc_pf"]),
+], ids=["hpet", "pit", "rtc", "rdtscp", "three"])
+def test_a_missing_clock_is_a_row_with_a_reason(run, arguments, missing):
+    report = checked(run("--accel", "tcg", "--cpus", "2", *qemu(*arguments), "--", SHORT), started=2)
+    assert presence(report) == present_but(*missing)
+    for name in missing:
+        assert clocks(report)[name]["reason"], name
+        assert clocks(report)[name]["latency"] is None, name
+
+
+def test_a_machine_without_acpi_tables_has_the_clocks_that_need_none(run):
+    report = checked(run("--accel", "tcg", "--cpus", "4", *qemu("-machine", "acpi=off"), "--", SHORT), started=1)
+    assert presence(report) == present_but("hpet", "hpet_32", "acpi_pm")
+
+
+def test_a_broken_acpi_table_is_a_sentence_that_names_it(run, tmp_path):
+    """QEMU appends a second, broken FADT to those of its own, and its XSDT with it."""
+    table = tmp_path / "table"
+    table.write_bytes(bytes(range(8)))
+    done = run("--accel", "tcg", "--cpus", "1", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", SHORT)
+    checked(done)
+    assert re.search(r"\b(FADT|FACP|XSDT|RSDT)\b", done.file("report.txt").decode())
+
+
+def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
+    """IA-PC HPET 1.0a, 3.2.4: a table that claims registers at FED00000h, where this machine has none."""
+    table = tmp_path / "table"
+    address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
+    table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
+    report = checked(run("--accel", "tcg", "--cpus", "1", *qemu(
+        "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", SHORT))
+    assert states(report)["hpet"] in ("absent", "broken", "stuck")
+
+
+# Options that are wrong: named, with what is valid, and nothing starts.
+
+@pytest.mark.parametrize("word, sentences", [
+    ("colour=red", ["colour", "duration"]),
+    ("duration=5", ["duration", "10ms"]),
+    ("clocks=tsc,sundial", ["sundial", "hpet"]),
+    ("cores=some", ["some", "sipi"]),
+], ids=["key", "duration", "clock", "cores"])
+def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
+    done = run("--accel", "tcg", "--cpus", "1", "--", word)
+    assert done.status == 2
+    for sentence in sentences:
+        assert sentence in done.stderr, done
+    assert "progress" not in done.stdout
+    assert done.report["verdict"] == "incomplete"
+    assert done.report["clocks"] == []
+
+
+# From a stick and from a CD.
+
+IMAGE_BUILT = pytest.mark.skipif(not (ROOT / "build" / "baretick.img").exists(),
+                                 reason="build/baretick.img is not there: type make image")
+
+
+def copy_from_stick(stick, name):
+    """A file of the FAT partition, which begins at 1 MiB."""
+    done = subprocess.run(["mtype", "-i", f"{stick}@@1M", f"::/baretick/0001/{name}"], check=True,
+                          capture_output=True, env={**os.environ, "MTOOLS_SKIP_CHECK": "1"})
+    return done.stdout
+
+
+@IMAGE_BUILT
+def test_the_stick_keeps_the_same_report_that_the_serial_line_gave(run):
+    done = run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--", SHORT)
+    checked(done, started=2)
+    stick = done.out / "stick.img"
+    assert copy_from_stick(stick, "report.json") == done.file("report.json")
+    assert copy_from_stick(stick, "report.txt") == done.file("report.txt")
+
+
+@IMAGE_BUILT
+def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
+    stick = tmp_path / "stick.img"
+    stick.write_bytes((ROOT / "build" / "baretick.img").read_bytes())
+    config = tmp_path / "baretick.cfg"
+    config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
+    subprocess.run(["mcopy", "-o", "-i", f"{stick}@@1M", config, "::/baretick.cfg"], check=True,
+                   env={**os.environ, "MTOOLS_SKIP_CHECK": "1"})
+    report = checked(run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--image", stick, "--",
+                         "clocks=tsc,hpet"), started=1)
+    assert sorted(clocks(report)) == ["hpet", "tsc"]
+
+
+@IMAGE_BUILT
+def test_a_cd_says_that_it_cannot_be_written_and_reports_on_the_serial_line(run):
+    done = run("--accel", "tcg", "--cpus", "1", "--boot", "cd", "--", SHORT)
+    checked(done)
+    assert re.search(r"writ|read-only", done.file("report.txt").decode(), re.IGNORECASE)
+
+
+# No serial line, no screen.
+
+def test_without_a_serial_line_the_run_ends_and_says_that_no_report_came(run):
+    done = run("--accel", "tcg", "--cpus", "1", *qemu("-serial", "none"), "--", SHORT)
+    assert done.status == 2
+    assert re.search(r"baretick ended with (pass|fail), but its report did not come", done.stderr), done
+
+
+def test_without_a_screen_the_report_is_whole(run):
+    checked(run("--accel", "tcg", "--cpus", "1", *qemu("-vga", "none"), "--", SHORT))
+
+
+def test_the_screen_shows_something_at_the_end(run, tmp_path):
+    picture = tmp_path / "screen.ppm.png"
+    done = run("--accel", "tcg", "--cpus", "1", "--screenshot", picture, "--", SHORT)
+    checked(done)
+    data = picture.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(data) > 4000  # a blank screen of this size packs to less
+
+
+# Figures that can be checked by hand.
+
+def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
+    runs = [run("--accel", "tcg", "--cpus", "2", *qemu(*ICOUNT), "--", SHORT) for _ in range(2)]
+    report = checked(runs[0], started=2)
+    assert runs[0].file("report.json") == runs[1].file("report.json")
+    tsc = clocks(report)["tsc"]["measured_hz"]
+    assert tsc["low"] <= 1_000_000_000 <= tsc["high"]
+    assert tsc["high"] - tsc["low"] < 1_000_000  # within 1000 ppm, or this would prove nothing
+    for name in ("hpet", "acpi_pm", "pit"):
+        clock = clocks(report)[name]
+        assert clock["measured_hz"]["low"] <= clock["claimed_hz"] <= clock["measured_hz"]["high"], clock
+    assert all(clock["verdict"] == "pass" for clock in report["clocks"])
+
+
+# The accelerator, and what other programs read.
+
+def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
+    junit = tmp_path / "junit.xml"
+    done = run("--cpus", "1", "--junit", junit, "--", SHORT)
+    assert done.status in (0, 1), done
+    report = done.report
+    assert report["machine"]["accelerator"] in ("tcg", "kvm")
+    assert ("going on with TCG" in done.stderr) <= (report["machine"]["accelerator"] == "tcg")
+    names = [row[0] for row in results.cases(report, None)]
+    assert names == CLOCKS + ["run"]
+    assert junit.read_text().count("<testcase ") == len(names)
+
+
+# Firmware that enforces more: where the distribution has such builds.
+
+SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+STRICT = "/usr/share/OVMF/OVMF_CODE_4M.secboot.strictnx.fd"
+
+
+@pytest.mark.parametrize("firmware", [SECURE, STRICT], ids=["smm", "strict-nx"])
+def test_stricter_firmware_boots_it(run, firmware):
+    if not os.path.exists(firmware):
+        pytest.skip(f"{os.path.basename(firmware)} is not there")
+    checked(run("--accel", "tcg", "--cpus", "2", "--firmware", firmware, "--", SHORT), started=2)

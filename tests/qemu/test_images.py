@@ -1,0 +1,79 @@
+"""The stick and the CD: the same bytes from the same commit, and laid out as firmware and Windows expect."""
+import os
+import struct
+import subprocess
+import time
+
+import pytest
+
+from harness import ROOT
+
+FAT_TIME_STEP_S = 2  # a file's date on FAT counts in steps of two seconds
+SECTOR = 512
+PAYLOAD = b"MZ" + bytes(range(256)) * 500
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Two builds from one file, at different times, in different time zones: [(img, iso), (img, iso)]."""
+    folder = tmp_path_factory.mktemp("images")
+    efi = folder / "some.efi"
+    efi.write_bytes(PAYLOAD)
+    found = []
+    for name, zone in (("a", "UTC"), ("b", "Asia/Tokyo")):
+        images = folder / f"{name}.img", folder / f"{name}.iso"
+        subprocess.run([ROOT / "qemu" / "image", efi, *images], check=True, timeout=60,
+                       env={**os.environ, "TZ": zone})
+        found.append([image.read_bytes() for image in images])
+        time.sleep(FAT_TIME_STEP_S + 0.1)
+    return found
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["img", "iso"])
+def test_two_builds_are_byte_identical(built, which):
+    assert built[0][which] == built[1][which]
+
+
+def test_the_stick_has_one_active_fat32_partition_that_windows_shows(built):
+    table = built[0][0][446:510]
+    entries = [struct.unpack("<B3xB3xII", table[i:i + 16]) for i in range(0, 64, 16)]
+    assert entries[0][:3] == (0x80, 0x0C, 2048)
+    assert entries[0][2] + entries[0][3] == len(built[0][0]) // SECTOR
+    assert entries[1:] == [(0, 0, 0, 0)] * 3
+    assert built[0][0][510:512] == b"\x55\xaa"
+
+
+def test_the_partition_is_large_enough_to_be_fat32(built):
+    """Microsoft's FAT specification, "FAT Type Determination": FAT32 from 65,525 clusters on."""
+    boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
+    bytes_per_sector, sectors_per_cluster, reserved, fats = struct.unpack_from("<HBHB", boot, 11)
+    hidden, total, fat_sectors = struct.unpack_from("<III", boot, 28)
+    assert (bytes_per_sector, hidden) == (SECTOR, 2048)
+    assert (total - reserved - fats * fat_sectors) // sectors_per_cluster >= 65525
+
+
+@pytest.mark.parametrize("name, begins", [("EFI/BOOT/BOOTX64.EFI", PAYLOAD), ("baretick.cfg", b"# Options")],
+                         ids=["application", "options"])
+def test_the_files_are_on_the_stick(built, tmp_path, name, begins):
+    stick = tmp_path / "stick"
+    stick.write_bytes(built[0][0])
+    done = subprocess.run(["mtype", "-i", f"{stick}@@1M", f"::/{name}"], check=True, capture_output=True)
+    assert done.stdout.startswith(begins)
+
+
+def test_every_option_of_the_shipped_file_is_commented_out():
+    for line in (ROOT / "qemu" / "baretick.cfg").read_text().splitlines():
+        assert not line or line.startswith("#"), line
+
+
+def test_the_cd_boots_by_uefi_and_as_a_stick(built):
+    """UEFI 2.10, 13.3.2.1: El Torito platform EFh; 5.2.1: MBR type EFh for a system partition."""
+    iso = built[0][1]
+    boot_record = iso[17 * 2048:18 * 2048]
+    assert boot_record[7:39].rstrip(b"\0") == b"EL TORITO SPECIFICATION"
+    catalog = iso[struct.unpack_from("<I", boot_record, 71)[0] * 2048:]
+    assert catalog[1] == 0xEF
+    start = struct.unpack_from("<I", catalog, 32 + 8)[0] * 2048
+    kinds = {iso[446 + 16 * i + 4]: struct.unpack_from("<I", iso, 446 + 16 * i + 8)[0] for i in range(4)}
+    assert kinds[0xEF] * SECTOR == start
+    assert iso[start + 54:start + 59] == b"FAT12"

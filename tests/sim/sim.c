@@ -1,0 +1,389 @@
+/* World time, and the hardware leaves on the simulated machine. See sim.h. */
+#include "sim_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RFLAGS_IF   (UINT64_C(1) << 9)
+#define RTC_B_PIE   0x40u
+#define ACCESSES_MAX 50000000u
+#define PORT_PIC_MASTER 0x21
+#define PORT_PIC_SLAVE  0xa1
+
+struct sim sim;
+
+void
+sim_fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("simulated machine: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputs("\n", stderr);
+	va_end(arguments);
+	abort();
+}
+
+void
+sim_reset(void)
+{
+	static const uint64_t cost_ns[SIM_ACCESSES] = {
+		[SIM_TSC] = 10, [SIM_TSC_LFENCE] = 20, [SIM_TSC_MFENCE] = 20, [SIM_TSCP] = 25,
+		[SIM_TSC_CPUID] = 110, [SIM_IN] = 500, [SIM_OUT] = 500, [SIM_READ] = 300,
+		[SIM_WRITE] = 300, [SIM_MSR_READ] = 100, [SIM_MSR_WRITE] = 100, [SIM_CPUID] = 100,
+		[SIM_PAUSE] = 40,
+	};
+
+	memset(&sim, 0, sizeof(sim));
+	sim.accesses_max = ACCESSES_MAX;
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		sim.cost_ps[i] = cost_ns[i] * SIM_PS_PER_NS;
+	sim.pic_mask[0] = sim.pic_mask[1] = 0xff;
+	sim_counter_reset(&sim.tsc.counter, (struct rate){ 1000000000, 1 }, 64);
+	sim_hpet_reset();
+	sim_pm_reset();
+	sim_pit_reset();
+	sim_rtc_reset();
+	sim_lapic_reset();
+	sim_cpu_reset();
+	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, sim_hpet_read, sim_hpet_write });
+	sim_map((struct sim_region){ SIM_LAPIC_BASE, 4096, sim_lapic_read, sim_lapic_write });
+}
+
+void
+sim_advance_ps(uint64_t ps)
+{
+	if (!sim.interrupts_masked && (sim.rtc.b & RTC_B_PIE))
+		sim.rtc.exposed_ps += ps;
+	sim.now_ps += ps;
+}
+
+static void
+spend(enum sim_access access)
+{
+	uint64_t total = 0;
+
+	sim.count[access]++;
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		total += sim.count[i];
+	if (total > sim.accesses_max)
+		sim_fail("%llu accesses: a loop without end", (unsigned long long)total);
+	sim_advance_ps(sim.cost_ps[access]);
+}
+
+/* The counters. */
+
+void
+sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits)
+{
+	*counter = (struct sim_counter){
+		.hz = hz, .step_ticks = 1, .stuck_at_ps = SIM_NEVER, .backward_at_ps = SIM_NEVER,
+		.wrap_bits = wrap_bits,
+	};
+}
+
+uint64_t
+sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
+{
+	if (to_ps <= from_ps)
+		return 0;
+	return (uint64_t)((unsigned __int128)(to_ps - from_ps) * hz.num /
+			  ((unsigned __int128)hz.den * SIM_PS_PER_S));
+}
+
+uint64_t
+sim_counter_ticks(const struct sim_counter *counter)
+{
+	uint64_t until_ps = sim.now_ps < counter->stuck_at_ps ? sim.now_ps : counter->stuck_at_ps;
+	uint64_t ticks = counter->origin_ticks + sim_clocks(counter->origin_ps, until_ps, counter->hz);
+
+	if (sim.now_ps >= counter->backward_at_ps)
+		ticks -= counter->backward_ticks;
+	ticks -= ticks % counter->step_ticks;
+	return counter->wrap_bits < 64 ? ticks & ((UINT64_C(1) << counter->wrap_bits) - 1) : ticks;
+}
+
+/* Ports. */
+
+void
+sim_hook_ports(struct sim_port_hook hook)
+{
+	if (sim.hook_count == SIM_HOOKS_MAX)
+		sim_fail("no room for another port hook");
+	sim.hooks[sim.hook_count++] = hook;
+}
+
+static const struct sim_port_hook *
+hook_of(uint16_t port)
+{
+	for (size_t i = 0; i < sim.hook_count; i++)
+		if (port >= sim.hooks[i].first && port <= sim.hooks[i].last)
+			return &sim.hooks[i];
+	return NULL;
+}
+
+static bool
+is_pit(uint16_t port)
+{
+	return (port >= 0x40 && port <= 0x43) || port == 0x61;
+}
+
+uint8_t
+hw_in8(uint16_t port)
+{
+	const struct sim_port_hook *hook = hook_of(port);
+
+	spend(SIM_IN);
+	if (hook)
+		return hook->in ? (uint8_t)hook->in(hook->context, port, 1) : 0xff;
+	if (is_pit(port))
+		return sim_pit_in(port);
+	if (port == 0x70 || port == 0x71)
+		return sim_rtc_in(port);
+	if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
+		return sim.pic_mask[port == PORT_PIC_SLAVE];
+	return 0xff;
+}
+
+uint32_t
+hw_in32(uint16_t port)
+{
+	const struct sim_port_hook *hook = hook_of(port);
+
+	spend(SIM_IN);
+	if (hook)
+		return hook->in ? hook->in(hook->context, port, 4) : UINT32_MAX;
+	return sim_pm_answers(port, false) ? sim_pm_read() : UINT32_MAX;
+}
+
+void
+hw_out8(uint16_t port, uint8_t value)
+{
+	const struct sim_port_hook *hook = hook_of(port);
+
+	spend(SIM_OUT);
+	if (hook && hook->out)
+		hook->out(hook->context, port, value, 1);
+	else if (is_pit(port))
+		sim_pit_out(port, value);
+	else if (port == 0x70 || port == 0x71)
+		sim_rtc_out(port, value);
+	else if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
+		sim.pic_mask[port == PORT_PIC_SLAVE] = value;
+}
+
+void
+hw_out16(uint16_t port, uint16_t value)
+{
+	const struct sim_port_hook *hook = hook_of(port);
+
+	spend(SIM_OUT);
+	if (hook && hook->out)
+		hook->out(hook->context, port, value, 2);
+}
+
+/* Memory. */
+
+void
+sim_map(struct sim_region region)
+{
+	if (sim.region_count == SIM_REGIONS_MAX)
+		sim_fail("no room for another region");
+	sim.regions[sim.region_count++] = region;
+}
+
+void
+sim_unmap(uint64_t base)
+{
+	for (size_t i = 0; i < sim.region_count; i++)
+		if (sim.regions[i].base == base)
+			sim.regions[i] = sim.regions[--sim.region_count];
+}
+
+static const struct sim_region *
+region_of(uint64_t address, uint64_t length)
+{
+	for (size_t i = 0; i < sim.region_count; i++) {
+		const struct sim_region *region = &sim.regions[i];
+
+		if (address >= region->base && length <= region->length &&
+		    address - region->base <= region->length - length)
+			return region;
+	}
+	return NULL;
+}
+
+static const struct sim_region *
+access_memory(uint64_t address, unsigned width_bytes)
+{
+	const struct sim_region *region = region_of(address, width_bytes);
+
+	if (address % width_bytes)
+		sim_fail("access of %u bytes at %llx is not aligned", width_bytes,
+			 (unsigned long long)address);
+	if (!region)
+		sim_fail("page fault at %llx", (unsigned long long)address);
+	return region;
+}
+
+static uint64_t
+read_memory(uint64_t address, unsigned width_bytes)
+{
+	const struct sim_region *region = access_memory(address, width_bytes);
+
+	spend(SIM_READ);
+	if (sim_pm_answers(address, true))
+		return sim_pm_read();
+	return region->read ? region->read(address, width_bytes) : UINT64_MAX;
+}
+
+static void
+write_memory(uint64_t address, uint64_t value, unsigned width_bytes)
+{
+	const struct sim_region *region = access_memory(address, width_bytes);
+
+	spend(SIM_WRITE);
+	if (region->write)
+		region->write(address, value, width_bytes);
+}
+
+uint32_t
+hw_read32(uint64_t address)
+{
+	return (uint32_t)read_memory(address, 4);
+}
+
+uint64_t
+hw_read64(uint64_t address)
+{
+	return read_memory(address, 8);
+}
+
+void
+hw_write32(uint64_t address, uint32_t value)
+{
+	write_memory(address, value, 4);
+}
+
+void
+hw_write64(uint64_t address, uint64_t value)
+{
+	write_memory(address, value, 8);
+}
+
+bool
+hw_is_mapped(uint64_t address, size_t length)
+{
+	return region_of(address, length) != NULL;
+}
+
+/* The core. */
+
+uint64_t
+hw_msr_read(uint32_t msr)
+{
+	uint64_t value;
+
+	spend(SIM_MSR_READ);
+	return sim_lapic_msr_read(msr, &value) ? value : sim_msr(msr);
+}
+
+void
+hw_msr_write(uint32_t msr, uint64_t value)
+{
+	spend(SIM_MSR_WRITE);
+	if (sim_lapic_msr_write(msr, value))
+		return;
+	(void)sim_msr(msr); /* #GP where there is none */
+	sim_msr_set(msr, value);
+}
+
+struct hw_cpuid
+hw_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	const struct hw_cpuid nothing = { 0, 0, 0, 0 }, *highest = &nothing;
+	uint32_t basic_max = 0;
+
+	spend(SIM_CPUID);
+	for (size_t i = 0; i < sim.cpuid_count; i++) {
+		if (sim.cpuid[i].leaf == leaf && sim.cpuid[i].subleaf == subleaf)
+			return sim.cpuid[i].registers;
+		if (sim.cpuid[i].leaf == 0)
+			basic_max = sim.cpuid[i].registers.eax;
+	}
+	/* SDM vol. 2A, CPUID: above the maximum an Intel CPU answers as for its highest basic leaf. */
+	for (size_t i = 0; i < sim.cpuid_count; i++)
+		if (leaf < 0x40000000 && leaf > basic_max && sim.cpuid[i].leaf == basic_max)
+			highest = &sim.cpuid[i].registers;
+	return *highest;
+}
+
+uint64_t
+sim_tsc_ticks(void)
+{
+	return sim_counter_ticks(&sim.tsc.counter) + (uint64_t)sim.tsc.offset_ticks[sim.core];
+}
+
+static uint64_t
+read_tsc(enum sim_access access)
+{
+	spend(access);
+	sim_advance_ps(sim.tsc.counter.extra_ps);
+	return sim_tsc_ticks();
+}
+
+uint64_t
+hw_tsc(void)
+{
+	return read_tsc(SIM_TSC);
+}
+
+uint64_t
+hw_tsc_lfence(void)
+{
+	return read_tsc(SIM_TSC_LFENCE);
+}
+
+uint64_t
+hw_tsc_mfence(void)
+{
+	return read_tsc(SIM_TSC_MFENCE);
+}
+
+uint64_t
+hw_tscp(void)
+{
+	return read_tsc(SIM_TSCP);
+}
+
+uint64_t
+hw_tsc_cpuid(void)
+{
+	return read_tsc(SIM_TSC_CPUID);
+}
+
+void
+hw_pause(void)
+{
+	spend(SIM_PAUSE);
+}
+
+uint64_t
+hw_interrupts_mask(void)
+{
+	uint64_t flags = sim.interrupts_masked ? 0 : RFLAGS_IF;
+
+	sim.interrupts_masked = true;
+	sim.masked_times++;
+	return flags;
+}
+
+void
+hw_interrupts_restore(uint64_t saved)
+{
+	if (saved & RFLAGS_IF)
+		sim.interrupts_masked = false;
+}

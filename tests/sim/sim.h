@@ -1,0 +1,217 @@
+/*
+ * The simulated machine: the other body of drivers/hw.h. World time is a count of picoseconds that only
+ * accesses move, each by a cost that the test knows; every device is a function of that time. So what a
+ * driver reads is what arithmetic says, to the last digit.
+ *
+ * An access first costs its time and then takes effect. What would end a real run (a page fault, a #GP, a
+ * loop without end) ends the test, with a sentence.
+ */
+#ifndef BARETICK_SIM_H
+#define BARETICK_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "driver.h"
+#include "hw.h"
+
+#define SIM_PS_PER_NS UINT64_C(1000)
+#define SIM_PS_PER_US UINT64_C(1000000)
+#define SIM_PS_PER_MS UINT64_C(1000000000)
+#define SIM_PS_PER_S  UINT64_C(1000000000000)
+#define SIM_NEVER     UINT64_MAX
+
+#define SIM_CORES_MAX   64
+#define SIM_CPUID_MAX   64
+#define SIM_MSRS_MAX    32
+#define SIM_REGIONS_MAX 16
+#define SIM_HOOKS_MAX   4
+#define SIM_IPIS_MAX    1024
+
+#define SIM_HPET_BASE   UINT64_C(0xfed00000)
+#define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
+#define SIM_PM_PORT     0x608u /* where QEMU's q35 has it */
+#define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, so that a tick is 100 ns */
+
+enum sim_access {
+	SIM_TSC, SIM_TSC_LFENCE, SIM_TSC_MFENCE, SIM_TSCP, SIM_TSC_CPUID,
+	SIM_IN, SIM_OUT, SIM_READ, SIM_WRITE, SIM_MSR_READ, SIM_MSR_WRITE, SIM_CPUID, SIM_PAUSE,
+	SIM_ACCESSES
+};
+
+/* A counter that runs freely, and what can be wrong with it. sim_reset() sets no fault. */
+struct sim_counter {
+	struct rate hz;
+	uint64_t origin_ps, origin_ticks; /* at that time it stood there */
+	uint64_t step_ticks;      /* moves by so many at once; 1 */
+	uint64_t stuck_at_ps;     /* stands from then on; SIM_NEVER. 0: never moved */
+	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
+	uint64_t backward_ticks;
+	unsigned wrap_bits;       /* wraps after so many bits; what the device promises where not changed */
+	uint64_t extra_ps;        /* slow: a read costs so much more */
+};
+
+/* The reading now, in wrap_bits. */
+uint64_t sim_counter_ticks(const struct sim_counter *counter);
+
+struct sim_tsc {
+	struct sim_counter counter;
+	int64_t offset_ticks[SIM_CORES_MAX]; /* of one core against the first */
+};
+
+struct sim_hpet {
+	struct sim_counter counter; /* runs while ENABLE_CNF is set */
+	bool absent;                /* everything reads all ones */
+	bool dead;                  /* ENABLE_CNF may be set, but the counter never moves */
+	uint64_t capability;
+	uint64_t configuration;
+	unsigned counter_writes;    /* to the main counter: there must be none */
+	unsigned configuration_writes;
+};
+
+struct sim_pm {
+	struct sim_counter counter;
+	uint64_t address;    /* I/O port, or MMIO where is_memory */
+	bool is_memory;      /* the test maps the page itself, with sim_map() */
+	bool absent;         /* reads all ones */
+	uint64_t glitch_ps;  /* not latched: for so long after an edge, bits that rise are still 0 */
+};
+
+struct sim_pit_channel {
+	uint8_t control;       /* access, mode and BCD bits as last written */
+	bool null_count;       /* no count since the control word */
+	bool gate;
+	uint32_t reload;       /* 1 to 65536 */
+	uint64_t loaded_ps;    /* when counting from reload began */
+	uint64_t held_clocks;  /* clocks counted before the gate went low */
+	uint8_t write_low;
+	bool write_high_next, read_high_next;
+	bool count_latched, status_latched;
+	uint16_t latched_count;
+	uint8_t latched_status;
+	unsigned writes;       /* of control words and counts */
+};
+
+struct sim_pit {
+	struct sim_pit_channel channels[3];
+	uint8_t port_61;        /* its writable bits, 0 to 3 */
+	bool absent;            /* ports 40h..43h read all ones */
+	bool port_61_absent;
+	bool gated;             /* no clock: no channel ever counts */
+	uint64_t gated_at_ps;   /* likewise from then on; SIM_NEVER */
+	uint64_t backward_at_ps, backward_ticks;
+	uint64_t extra_ps;
+};
+
+struct sim_rtc {
+	uint8_t index, a, b, d;   /* a without UIP; index with the NMI bit */
+	uint64_t seconds;         /* of the day, at world time 0, which is an edge of the second */
+	bool index_readable;      /* port 70h gives the index; else FFh, as QEMU and most chip sets do */
+	bool absent;              /* all registers read FFh */
+	bool uip_stuck;           /* UIP is 1 for ever */
+	bool seconds_invalid;     /* the seconds register reads 7Fh */
+	bool pf_needs_pie;        /* as in QEMU */
+	bool pf_never;            /* the periodic flag never comes */
+	uint64_t pf_edges_read;   /* edges up to the latest read of C */
+	uint64_t second_read;     /* likewise, of the second, for UF */
+	uint64_t c_reads;
+	uint64_t exposed_ps;      /* how long PIE was set while interrupts were on: must stay 0 */
+	uint64_t a_writes, b_writes;
+	uint64_t extra_ps;
+};
+
+struct sim_ipi {
+	uint32_t destination;
+	uint32_t command; /* vector and mode, as in the low half of the ICR */
+};
+
+struct sim_lapic {
+	uint32_t apic_id;
+	bool delivery_stuck;  /* the ICR's delivery status stays 1 */
+	uint32_t registers[0x40]; /* one for each 16 bytes */
+	size_t ipi_count;
+	struct sim_ipi ipis[SIM_IPIS_MAX];
+	size_t never_start_count; /* APIC ids of cores that ignore what is sent to them */
+	uint32_t never_start[SIM_CORES_MAX];
+};
+
+struct sim_region { /* what is mapped; without a reader it reads all ones */
+	uint64_t base, length;
+	uint64_t (*read)(uint64_t address, unsigned width_bytes);
+	void (*write)(uint64_t address, uint64_t value, unsigned width_bytes);
+};
+
+struct sim_port_hook {
+	uint16_t first, last;
+	uint32_t (*in)(void *context, uint16_t port, unsigned width_bytes);
+	void (*out)(void *context, uint16_t port, uint32_t value, unsigned width_bytes);
+	void *context;
+};
+
+struct sim {
+	uint64_t now_ps;
+	uint64_t cost_ps[SIM_ACCESSES];
+	uint64_t count[SIM_ACCESSES];
+	uint64_t accesses_max;   /* more than so many in all end the test: 50,000,000 */
+	bool interrupts_masked;
+	unsigned masked_times;   /* calls of hw_interrupts_mask() */
+	size_t core;             /* on which the caller runs */
+
+	struct sim_tsc tsc;
+	struct sim_hpet hpet;
+	struct sim_pm pm;
+	struct sim_pit pit;
+	struct sim_rtc rtc;
+	struct sim_lapic lapic;
+	uint8_t pic_mask[2];     /* ports 21h and A1h */
+
+	size_t cpuid_count;
+	struct {
+		uint32_t leaf, subleaf;
+		struct hw_cpuid registers;
+	} cpuid[SIM_CPUID_MAX];
+	size_t msr_count;
+	struct {
+		uint32_t msr;
+		uint64_t value;
+	} msrs[SIM_MSRS_MAX];
+	size_t region_count;
+	struct sim_region regions[SIM_REGIONS_MAX];
+	size_t hook_count;
+	struct sim_port_hook hooks[SIM_HOOKS_MAX];
+	/* A command went to a core that is able to start. NULL: it is only recorded. */
+	void (*on_ipi)(uint32_t destination, uint32_t vector_and_mode);
+};
+
+extern struct sim sim;
+
+/*
+ * A healthy machine at world time 0: TSC 1 GHz, HPET 10 MHz, 64 bits wide and off, PM timer of 24 bits at
+ * SIM_PM_PORT, PIT, RTC in BCD, LAPIC in xAPIC mode, an Intel CPU with CPUID 15h. Costs: TSC 10 ns, with a
+ * fence 20, with CPUID 110, RDTSCP 25; IN and OUT 500, MMIO 300, MSR and CPUID 100, PAUSE 40.
+ */
+void sim_reset(void);
+
+/* The facts that ACPI and CPUID give of the machine as it stands. */
+void sim_platform(struct platform *platform);
+
+void sim_advance_ps(uint64_t ps); /* time that nobody reads anything in */
+
+void sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers); /* adds or changes */
+void sim_msr_set(uint32_t msr, uint64_t value);                                 /* likewise */
+uint64_t sim_msr(uint32_t msr); /* without an access */
+void sim_map(struct sim_region region);
+void sim_unmap(uint64_t base);
+void sim_hook_ports(struct sim_port_hook hook);
+
+/* What the devices hold, without an access. */
+uint64_t sim_tsc_ticks(void);
+uint8_t sim_pit_status(unsigned channel);   /* as read-back would give it */
+uint16_t sim_pit_count(unsigned channel);
+uint64_t sim_rtc_pf_edges(void);            /* of the rate selected, since world time 0 */
+
+_Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,91 @@
+/* CPUID and MSRs of the simulated machine, and the facts that a platform would give of it. */
+#include "sim_internal.h"
+
+#include "cpu.h"
+
+#define MSR_APIC_BASE  0x1bu
+#define MSR_TSC_ADJUST 0x3bu
+
+void
+sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers)
+{
+	size_t i = 0;
+
+	while (i < sim.cpuid_count && (sim.cpuid[i].leaf != leaf || sim.cpuid[i].subleaf != subleaf))
+		i++;
+	if (i == SIM_CPUID_MAX)
+		sim_fail("no room for another CPUID leaf");
+	sim.cpuid[i].leaf = leaf;
+	sim.cpuid[i].subleaf = subleaf;
+	sim.cpuid[i].registers = registers;
+	if (i == sim.cpuid_count)
+		sim.cpuid_count++;
+}
+
+uint64_t
+sim_msr(uint32_t msr)
+{
+	for (size_t i = 0; i < sim.msr_count; i++)
+		if (sim.msrs[i].msr == msr)
+			return sim.msrs[i].value;
+	sim_fail("#GP: there is no MSR %xh", msr);
+}
+
+void
+sim_msr_set(uint32_t msr, uint64_t value)
+{
+	size_t i = 0;
+
+	while (i < sim.msr_count && sim.msrs[i].msr != msr)
+		i++;
+	if (i == SIM_MSRS_MAX)
+		sim_fail("no room for another MSR");
+	sim.msrs[i].msr = msr;
+	sim.msrs[i].value = value;
+	if (i == sim.msr_count)
+		sim.msr_count++;
+}
+
+void
+sim_cpu_reset(void)
+{
+	static const struct {
+		uint32_t leaf;
+		struct hw_cpuid registers;
+	} leaves[] = {
+		{ 0x0, { 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 } }, /* GenuineIntel */
+		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* x2APIC; TSC, APIC */
+		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* TSC_ADJUST */
+		{ 0xb, { 0, 0, 0, 0 } },
+		{ 0x15, { 2, 80, 25000000, 0 } },                      /* 25 MHz * 80 / 2: 1 GHz */
+		{ 0x16, { 1000, 1000, 100, 0 } },
+		{ 0x80000000, { 0x80000008, 0, 0, 0 } },
+		{ 0x80000001, { 0, 0, 0, 0x08000000 } },               /* RDTSCP */
+		{ 0x80000007, { 0, 0, 0, 0x00000100 } },               /* invariant TSC */
+	};
+
+	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
+		sim_cpuid_set(leaves[i].leaf, 0, leaves[i].registers);
+	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* enabled, the boot core's */
+	sim_msr_set(MSR_TSC_ADJUST, 0);
+}
+
+void
+sim_platform(struct platform *platform)
+{
+	*platform = (struct platform){
+		.acpi = {
+			.found = true,
+			.oem_id = "SIM",
+			.fadt = {
+				.found = true, .revision = 6, .pm_tmr_blk = SIM_PM_PORT, .pm_tmr_len = 4,
+				.tmr_val_ext = sim.pm.counter.wrap_bits == 32,
+			},
+			.hpet = {
+				.found = true, .id = (uint32_t)sim.hpet.capability,
+				.space = ACPI_SPACE_MEMORY, .base = SIM_HPET_BASE,
+			},
+		},
+	};
+	cpu_read_facts(&platform->cpu);
+}

@@ -1,0 +1,115 @@
+/* The HPET and the PM timer of the simulated machine: two counters and little else. */
+#include "sim_internal.h"
+
+#define CAPABILITY    0x000u
+#define CONFIGURATION 0x010u
+#define MAIN_COUNTER  0x0f0u
+#define ENABLE_CNF    UINT64_C(1)
+#define SIZE_CAP      (UINT64_C(1) << 13)
+#define FS_PER_S      UINT64_C(1000000000000000)
+
+/* Revision 1, 3 comparators, 64 bits, legacy replacement possible, vendor 8086h. */
+#define CAPABILITY_LOW UINT64_C(0x8086a201)
+
+void
+sim_hpet_reset(void)
+{
+	sim.hpet.capability = (uint64_t)SIM_HPET_PERIOD_FS << 32 | CAPABILITY_LOW;
+	sim_counter_reset(&sim.hpet.counter, (struct rate){ FS_PER_S, SIM_HPET_PERIOD_FS }, 64);
+}
+
+static uint64_t
+hpet_count(void)
+{
+	uint64_t ticks = sim.hpet.counter.origin_ticks;
+
+	if ((sim.hpet.configuration & ENABLE_CNF) && !sim.hpet.dead)
+		ticks = sim_counter_ticks(&sim.hpet.counter);
+	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
+}
+
+uint64_t
+sim_hpet_read(uint64_t address, unsigned width_bytes)
+{
+	uint64_t offset = (address - SIM_HPET_BASE) & ~UINT64_C(7), value = 0;
+
+	sim_advance_ps(sim.hpet.counter.extra_ps);
+	if (sim.hpet.absent)
+		return UINT64_MAX;
+	if (offset == CAPABILITY)
+		value = sim.hpet.capability;
+	else if (offset == CONFIGURATION)
+		value = sim.hpet.configuration;
+	else if (offset == MAIN_COUNTER)
+		value = hpet_count();
+	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
+}
+
+static void
+configure(uint64_t value)
+{
+	struct sim_counter *counter = &sim.hpet.counter;
+	uint64_t ticks = hpet_count();
+
+	sim.hpet.configuration_writes++;
+	if ((value ^ sim.hpet.configuration) & ENABLE_CNF) {
+		counter->origin_ticks = ticks;
+		counter->origin_ps = sim.now_ps;
+	}
+	sim.hpet.configuration = value;
+}
+
+void
+sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
+{
+	uint64_t offset = (address - SIM_HPET_BASE) & ~UINT64_C(7), whole = value;
+
+	if (sim.hpet.absent)
+		return;
+	if (width_bytes == 4 && (address & 4))
+		whole = (uint32_t)sim.hpet.configuration | value << 32;
+	else if (width_bytes == 4)
+		whole = (sim.hpet.configuration & ~UINT64_C(0xffffffff)) | (uint32_t)value;
+	if (offset == CONFIGURATION)
+		configure(whole);
+	else if (offset == MAIN_COUNTER)
+		sim.hpet.counter_writes++;
+}
+
+/* The PM timer. */
+
+void
+sim_pm_reset(void)
+{
+	sim_counter_reset(&sim.pm.counter, (struct rate){ 3579545, 1 }, 24);
+	sim.pm.address = SIM_PM_PORT;
+}
+
+bool
+sim_pm_answers(uint64_t address, bool is_memory)
+{
+	return !sim.pm.absent && sim.pm.is_memory == is_memory && sim.pm.address == address;
+}
+
+/* A ripple counter that is not latched: just after an edge, what falls has fallen and what rises is still 0. */
+static uint64_t
+glitched(uint64_t ticks)
+{
+	uint64_t now_ps = sim.now_ps, before;
+
+	if (now_ps < sim.pm.glitch_ps)
+		return ticks;
+	sim.now_ps -= sim.pm.glitch_ps;
+	before = sim_counter_ticks(&sim.pm.counter);
+	sim.now_ps = now_ps;
+	return before & ticks;
+}
+
+uint32_t
+sim_pm_read(void)
+{
+	sim_advance_ps(sim.pm.counter.extra_ps);
+	uint64_t ticks = sim_counter_ticks(&sim.pm.counter);
+
+	return (uint32_t)(sim.pm.glitch_ps ? glitched(ticks) : ticks);
+}

@@ -1,0 +1,35 @@
+/* What sim.c hands on to the devices. */
+#ifndef BARETICK_SIM_INTERNAL_H
+#define BARETICK_SIM_INTERNAL_H
+
+#include "sim.h"
+
+uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
+void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
+void sim_hpet_reset(void);
+
+bool sim_pm_answers(uint64_t address, bool is_memory);
+uint32_t sim_pm_read(void);
+void sim_pm_reset(void);
+
+void sim_pit_reset(void);
+uint8_t sim_pit_in(uint16_t port); /* 40h..43h and 61h */
+void sim_pit_out(uint16_t port, uint8_t value);
+
+void sim_rtc_reset(void);
+uint8_t sim_rtc_in(uint16_t port); /* 70h and 71h */
+void sim_rtc_out(uint16_t port, uint8_t value);
+
+void sim_lapic_reset(void);
+uint64_t sim_lapic_read(uint64_t address, unsigned width_bytes);
+void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
+/* Whether MSR is the LAPIC's or the TSC's: then VALUE is read or written. */
+bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
+bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
+
+void sim_cpu_reset(void); /* CPUID and MSRs */
+
+void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);
+uint64_t sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz); /* whole clocks between */
+
+#endif

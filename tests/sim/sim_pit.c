@@ -1,0 +1,227 @@
+/*
+ * The 8254 of the simulated machine, as its data sheet has it in modes 0, 2 and 3; the other modes count
+ * as mode 0 does. A count is loaded when its last byte is written. BCD counts are not modelled.
+ */
+#include "sim_internal.h"
+
+#define CONTROL_ACCESS(control) (((control) >> 4) & 3u)
+#define ACCESS_LOW   1u
+#define ACCESS_HIGH  2u
+#define ACCESS_WORD  3u
+#define SELECT_READ_BACK 3u
+#define READ_BACK_NO_COUNT  0x20u
+#define READ_BACK_NO_STATUS 0x10u
+
+static const struct rate pit_hz = { 105000000, 88 };
+
+void
+sim_pit_reset(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		sim.pit.channels[i] = (struct sim_pit_channel){
+			.control = 0x36, .gate = i != 2, .reload = 65536 /* mode 3, low byte then high */
+		};
+	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
+}
+
+static unsigned
+mode_of(const struct sim_pit_channel *channel)
+{
+	unsigned mode = (channel->control >> 1) & 7u;
+
+	return mode > 5 ? mode & 3u : mode;
+}
+
+/* Clocks that the channel has counted since it was loaded. */
+static uint64_t
+clocks_of(const struct sim_pit_channel *channel)
+{
+	uint64_t until_ps = sim.now_ps < sim.pit.gated_at_ps ? sim.now_ps : sim.pit.gated_at_ps;
+	uint64_t clocks = channel->held_clocks;
+
+	if (sim.pit.gated || channel->null_count)
+		return 0;
+	if (channel->gate)
+		clocks += sim_clocks(channel->loaded_ps, until_ps, pit_hz);
+	if (sim.now_ps >= sim.pit.backward_at_ps)
+		clocks -= sim.pit.backward_ticks;
+	return clocks;
+}
+
+uint16_t
+sim_pit_count(unsigned number)
+{
+	const struct sim_pit_channel *channel = &sim.pit.channels[number];
+	uint64_t clocks = clocks_of(channel);
+
+	switch (mode_of(channel)) {
+	case 2:
+		return (uint16_t)(channel->reload - clocks % channel->reload);
+	case 3:
+		return (uint16_t)(channel->reload - clocks * 2 % channel->reload);
+	default:
+		return (uint16_t)(channel->reload - clocks);
+	}
+}
+
+static bool
+output_of(const struct sim_pit_channel *channel)
+{
+	uint64_t clocks = clocks_of(channel);
+
+	switch (mode_of(channel)) {
+	case 2:
+		return !channel->gate || clocks % channel->reload != channel->reload - 1;
+	case 3:
+		return !channel->gate || clocks % channel->reload < channel->reload / 2;
+	default:
+		return !channel->null_count && clocks >= channel->reload;
+	}
+}
+
+uint8_t
+sim_pit_status(unsigned number)
+{
+	const struct sim_pit_channel *channel = &sim.pit.channels[number];
+
+	return (uint8_t)(output_of(channel) << 7 | channel->null_count << 6 | channel->control);
+}
+
+static void
+latch_count(unsigned number)
+{
+	struct sim_pit_channel *channel = &sim.pit.channels[number];
+
+	if (channel->count_latched)
+		return;
+	channel->latched_count = sim_pit_count(number);
+	channel->count_latched = true;
+	channel->read_high_next = CONTROL_ACCESS(channel->control) == ACCESS_HIGH;
+}
+
+static void
+read_back(uint8_t command)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct sim_pit_channel *channel = &sim.pit.channels[i];
+
+		if (!(command & 2u << i))
+			continue;
+		if (!(command & READ_BACK_NO_COUNT))
+			latch_count(i);
+		if (!(command & READ_BACK_NO_STATUS) && !channel->status_latched) {
+			channel->latched_status = sim_pit_status(i);
+			channel->status_latched = true;
+		}
+	}
+}
+
+static void
+control(uint8_t value)
+{
+	unsigned number = value >> 6;
+
+	if (number == SELECT_READ_BACK) {
+		read_back(value);
+		return;
+	}
+	if (CONTROL_ACCESS(value) == 0) {
+		latch_count(number);
+		return;
+	}
+	struct sim_pit_channel *channel = &sim.pit.channels[number];
+
+	channel->writes++;
+	channel->control = value & 0x3f;
+	channel->null_count = true;
+	channel->count_latched = channel->status_latched = false;
+	channel->write_high_next = channel->read_high_next = CONTROL_ACCESS(value) == ACCESS_HIGH;
+}
+
+static void
+load(struct sim_pit_channel *channel, uint16_t count)
+{
+	channel->reload = count ? count : 65536;
+	channel->loaded_ps = sim.now_ps;
+	channel->held_clocks = 0;
+	channel->null_count = false;
+}
+
+static void
+write_count(struct sim_pit_channel *channel, uint8_t value)
+{
+	channel->writes++;
+	switch (CONTROL_ACCESS(channel->control)) {
+	case ACCESS_LOW:
+		load(channel, value);
+		break;
+	case ACCESS_HIGH:
+		load(channel, (uint16_t)(value << 8));
+		break;
+	default:
+		if (channel->write_high_next)
+			load(channel, (uint16_t)(value << 8 | channel->write_low));
+		else
+			channel->write_low = value;
+		channel->write_high_next = !channel->write_high_next;
+	}
+}
+
+static uint8_t
+read_channel(unsigned number)
+{
+	struct sim_pit_channel *channel = &sim.pit.channels[number];
+	uint16_t count = channel->count_latched ? channel->latched_count : sim_pit_count(number);
+	bool high = channel->read_high_next;
+
+	if (channel->status_latched) {
+		channel->status_latched = false;
+		return channel->latched_status;
+	}
+	if (CONTROL_ACCESS(channel->control) == ACCESS_WORD)
+		channel->read_high_next = !high;
+	if (CONTROL_ACCESS(channel->control) != ACCESS_WORD || high)
+		channel->count_latched = false;
+	return (uint8_t)(high ? count >> 8 : count);
+}
+
+/* In modes 2 and 3 a rising gate starts anew; else counting goes on from where it was held. */
+static void
+set_gate(struct sim_pit_channel *channel, bool gate)
+{
+	if (gate == channel->gate)
+		return;
+	if (gate && (mode_of(channel) == 2 || mode_of(channel) == 3))
+		channel->held_clocks = 0;
+	else if (!gate)
+		channel->held_clocks = clocks_of(channel);
+	channel->loaded_ps = sim.now_ps;
+	channel->gate = gate;
+}
+
+uint8_t
+sim_pit_in(uint16_t port)
+{
+	sim_advance_ps(sim.pit.extra_ps);
+	if (port == 0x61)
+		return sim.pit.port_61_absent ? 0xff :
+		       (uint8_t)(sim.pit.port_61 | output_of(&sim.pit.channels[2]) << 5);
+	if (sim.pit.absent || port == 0x43)
+		return 0xff;
+	return read_channel(port - 0x40u);
+}
+
+void
+sim_pit_out(uint16_t port, uint8_t value)
+{
+	if (port == 0x61 && !sim.pit.port_61_absent) {
+		sim.pit.port_61 = value & 0x0f;
+		set_gate(&sim.pit.channels[2], value & 1);
+	}
+	if (sim.pit.absent || port == 0x61)
+		return;
+	if (port == 0x43)
+		control(value);
+	else
+		write_count(&sim.pit.channels[port - 0x40], value);
+}

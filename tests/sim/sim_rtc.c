@@ -1,0 +1,137 @@
+/*
+ * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic and the
+ * update-ended flag. The second becomes visible at the end of its update cycle, at which UIP falls.
+ */
+#include "sim_internal.h"
+
+#define REGISTER_SECONDS 0x00u
+#define REGISTER_A 0x0au
+#define REGISTER_B 0x0bu
+#define REGISTER_C 0x0cu
+#define REGISTER_D 0x0du
+#define A_UIP        0x80u
+#define A_DIVIDER_RESET 0x60u
+#define A_RATE       0x0fu
+#define B_SET        0x80u
+#define B_PIE        0x40u
+#define B_BINARY     0x04u
+#define C_IRQF       0x80u
+#define C_PF         0x40u
+#define C_UF         0x10u
+#define UIP_PS       ((244 + 1984) * SIM_PS_PER_US) /* from the warning to the end of the update cycle */
+
+void
+sim_rtc_reset(void)
+{
+	sim.rtc = (struct sim_rtc){
+		.a = 0x26, .b = 0x02, .d = 0x80, /* 32,768 Hz, 1,024 Hz; 24 hours, BCD; battery good */
+		.index = 0x0d,
+	};
+}
+
+static bool
+is_halted(void)
+{
+	return (sim.rtc.b & B_SET) || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET;
+}
+
+static uint64_t
+second_now(void)
+{
+	return is_halted() ? 0 : sim.now_ps / SIM_PS_PER_S;
+}
+
+static uint8_t
+uip_now(void)
+{
+	if (sim.rtc.uip_stuck)
+		return A_UIP;
+	if (is_halted())
+		return 0;
+	return sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - UIP_PS ? A_UIP : 0;
+}
+
+uint64_t
+sim_rtc_pf_edges(void)
+{
+	unsigned rate = sim.rtc.a & A_RATE;
+	uint64_t hz;
+
+	if (rate == 0 || sim.rtc.pf_never || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
+		return 0;
+	/* Rates 1 and 2 repeat 8 and 9 with this crystal: 256 and 128 Hz. */
+	hz = 32768u >> ((rate <= 2 ? rate + 7 : rate) - 1);
+	return sim_clocks(0, sim.now_ps, (struct rate){ hz, 1 });
+}
+
+static uint8_t
+read_flags(void)
+{
+	uint64_t edges = sim_rtc_pf_edges(), second = second_now();
+	uint8_t flags = 0;
+
+	if (edges > sim.rtc.pf_edges_read && (!sim.rtc.pf_needs_pie || (sim.rtc.b & B_PIE)))
+		flags |= C_PF;
+	if (second > sim.rtc.second_read)
+		flags |= C_UF;
+	if (flags & sim.rtc.b & (C_PF | C_UF))
+		flags |= C_IRQF;
+	sim.rtc.pf_edges_read = edges;
+	sim.rtc.second_read = second;
+	sim.rtc.c_reads++;
+	return flags;
+}
+
+static uint8_t
+read_seconds(void)
+{
+	uint64_t seconds = (sim.rtc.seconds + second_now()) % 60;
+
+	if (sim.rtc.seconds_invalid)
+		return 0x7f;
+	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
+}
+
+uint8_t
+sim_rtc_in(uint16_t port)
+{
+	sim_advance_ps(sim.rtc.extra_ps);
+	if (port == 0x70)
+		return sim.rtc.index_readable ? sim.rtc.index : 0xff;
+	if (sim.rtc.absent)
+		return 0xff;
+	switch (sim.rtc.index & 0x7fu) {
+	case REGISTER_SECONDS:
+		return read_seconds();
+	case REGISTER_A:
+		return sim.rtc.a | uip_now();
+	case REGISTER_B:
+		return sim.rtc.b;
+	case REGISTER_C:
+		return read_flags();
+	case REGISTER_D:
+		return sim.rtc.d;
+	default:
+		return 0;
+	}
+}
+
+void
+sim_rtc_out(uint16_t port, uint8_t value)
+{
+	if (port == 0x70) {
+		sim.rtc.index = value;
+		return;
+	}
+	if ((sim.rtc.index & 0x7fu) == REGISTER_A) {
+		sim.rtc.a_writes++;
+		sim.rtc.a = value & (uint8_t)~A_UIP;
+		sim.rtc.pf_edges_read = sim_rtc_pf_edges();
+	} else if ((sim.rtc.index & 0x7fu) == REGISTER_B) {
+		sim.rtc.b_writes++;
+		if (value & ~sim.rtc.b & B_PIE) /* edges from before do not count where PIE is needed */
+			sim.rtc.pf_edges_read = sim.rtc.pf_needs_pie ? sim_rtc_pf_edges() :
+						sim.rtc.pf_edges_read;
+		sim.rtc.b = value;
+	}
+}
