@@ -230,6 +230,15 @@ stop_cores(struct run *run)
 		mp_stop(&run->cores);
 }
 
+/* On a cache line of its own; NULL where there is no memory: then there is no check. */
+static struct warp_table *
+allocate_warp_table(size_t cores)
+{
+	uintptr_t bytes = (uintptr_t)firmware_allocate(warp_table_size(cores) + WARP_LINE);
+
+	return bytes ? (struct warp_table *)((bytes + WARP_LINE - 1) & ~(uintptr_t)(WARP_LINE - 1)) : NULL;
+}
+
 static void
 measure(struct run *run)
 {
@@ -255,7 +264,7 @@ measure(struct run *run)
 		return;
 	}
 	describe_cores(run);
-	survey->warp = firmware_allocate(warp_table_size(run->crew.count));
+	survey->warp = allocate_warp_table(run->crew.count);
 	survey_cores(survey);
 	survey_warps(survey);
 	stop_cores(run);

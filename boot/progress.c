@@ -37,15 +37,14 @@ static void
 show_measured(void *context, const struct report *report, const struct report_clock *entry)
 {
 	struct progress *progress = context;
-	char bytes[CONSOLE_LINE], p50[NUMBER_SIZE], p99[NUMBER_SIZE];
+	char bytes[CONSOLE_LINE];
 	struct text line;
 
 	(void)report;
-	number_duration(p50, latency_percentile_ns(entry->latency, 50000));
-	number_duration(p99, latency_percentile_ns(entry->latency, 99000));
 	text_init(&line, bytes, sizeof(bytes));
-	text_printf(&line, "  %-12s p50 %s  p99 %s  %lu reads\n", entry->clock.id, p50, p99,
-		    entry->latency->count);
+	text_printf(&line, "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
+		    number_ns(latency_percentile_ns(entry->latency, 50000)).text,
+		    number_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
 	console_put(progress->console, bytes);
 }
 

@@ -15,7 +15,7 @@ FIRMWARE = [
     "/usr/share/qemu/edk2-x86_64-code.fd",          # QEMU's own
     "/usr/share/ovmf/OVMF.fd",
 ]
-# Builds that refuse to run without system management mode.
+# Builds that never come up without system management mode; only q35 has it.
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 
@@ -55,6 +55,10 @@ def variables_of(code):
     raise Wrong(f"--firmware: {code} has no VARS file beside it and is not a combined image")
 
 
+def needs_smm(code):
+    return any(word in os.path.basename(code).lower() for word in SMM_WORDS)
+
+
 def firmware_arguments(code, private):
     variables = variables_of(code)
     if variables is None:
@@ -62,7 +66,7 @@ def firmware_arguments(code, private):
     copy = os.path.join(private, "variables.fd")
     shutil.copyfile(variables, copy)
     arguments = []
-    if any(word in os.path.basename(code).lower() for word in SMM_WORDS):
+    if needs_smm(code):
         arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
     return arguments + [
         "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={comma(code)}",

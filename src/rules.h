@@ -35,9 +35,9 @@ void rules_limit_ids(const char *ids[RULES_MAX + 1]);
 uint64_t rules_limit(const struct rule *rule, const struct options *options);
 
 /*
- * Adds a finding of the fact RULE_ID (acpi-table, ...) with a text of its own: for what only the caller has
- * seen. CLOCK may be NULL, CORE may be REPORT_NO_CORE. Returns the finding, or NULL where there is no room
- * (the run's verdict still counts it) or no such rule.
+ * Adds a finding of RULE_ID with a text of its own, and lets the run's verdict, VERDICT_PASS in a fresh
+ * report, follow from it: for what only the caller has seen (acpi-table, ...). CLOCK may be NULL, CORE may be
+ * REPORT_NO_CORE. NULL where there is no such rule, or no room: the verdict and a note count it then.
  */
 struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 				  uint32_t core, const char *format, ...)

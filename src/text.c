@@ -1,12 +1,30 @@
-/* Text into a fixed buffer. See text.h. */
+/* Text into a buffer of the caller's. See text.h. */
 #include "text.h"
 
-#define DIGITS_MAX 24 /* of a 64-bit number in base 10, and a sign */
+#define WIDTH_MAX       4096u /* of a column; a wider one is written out as an unknown conversion */
+#define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */
+#define DECIMAL         10u
+#define HEXADECIMAL     16u
+#define PRINTABLE_FIRST 0x20
+#define PRINTABLE_LAST  0x7e
+
+struct conversion {
+	bool left, zero;
+	bool width_given_by_argument;
+	bool has_precision, precision_given_by_argument;
+	unsigned width, precision;
+	unsigned longs; /* length modifiers of 64 bits: 0, or at least 1 */
+	char letter;
+};
+
+struct arguments { /* an array type in itself, va_list can't be handed on by address otherwise */
+	va_list list;
+};
 
 void
 text_init(struct text *text, char *bytes, size_t size)
 {
-	*text = (struct text){ bytes, size, 0, false };
+	*text = (struct text){ .bytes = bytes, .size = size };
 	bytes[0] = '\0';
 }
 
@@ -24,159 +42,212 @@ text_put_char(struct text *text, char c)
 void
 text_put(struct text *text, const char *string)
 {
-	while (*string)
-		text_put_char(text, *string++);
+	for (; *string && !text->truncated; string++)
+		text_put_char(text, *string);
 }
 
-size_t
-text_length(const char *string)
+static void
+put_repeated(struct text *text, char c, size_t count)
+{
+	for (size_t i = 0; i < count && !text->truncated; i++)
+		text_put_char(text, c);
+}
+
+static char
+printable(char c)
+{
+	return c >= PRINTABLE_FIRST && c <= PRINTABLE_LAST ? c : '?';
+}
+
+static void
+put_string(struct text *text, const struct conversion *conversion, const char *string)
 {
 	size_t length = 0;
 
-	while (string[length])
+	while ((!conversion->has_precision || length < conversion->precision) && string[length])
 		length++;
-	return length;
+
+	size_t pad = conversion->width > length ? conversion->width - length : 0;
+
+	put_repeated(text, ' ', conversion->left ? 0 : pad);
+	for (size_t i = 0; i < length && !text->truncated; i++)
+		text_put_char(text, printable(string[i]));
+	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-bool
-text_equal(const char *a, const char *b)
+/* The digits of VALUE, least significant first; at least one. */
+static size_t
+digits_of(uint64_t value, unsigned base, char digits[DIGITS_MAX])
 {
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
-struct conversion { /* one %... of a format */
-	bool left, zero;
-	unsigned width;
-	bool has_precision;
-	unsigned precision;
-	unsigned longs; /* l and z: 64 bits */
-};
-
-static void
-put_field(struct text *text, const struct conversion *how, const char *bytes, size_t length)
-{
-	size_t padding = how->width > length ? how->width - length : 0;
-	bool negative = length > 0 && bytes[0] == '-';
-
-	if (how->zero && !how->left && negative) {
-		text_put_char(text, '-');
-		bytes++, length--;
-	}
-	for (size_t i = 0; !how->left && i < padding; i++)
-		text_put_char(text, how->zero ? '0' : ' ');
-	for (size_t i = 0; i < length; i++)
-		text_put_char(text, bytes[i]);
-	for (size_t i = 0; how->left && i < padding; i++)
-		text_put_char(text, ' ');
-}
-
-static void
-put_number(struct text *text, const struct conversion *how, uint64_t value, bool negative, unsigned base)
-{
-	char bytes[DIGITS_MAX];
-	size_t at = sizeof(bytes);
+	size_t count = 0;
 
 	do {
-		bytes[--at] = "0123456789abcdef"[value % base];
+		digits[count++] = "0123456789abcdef"[value % base];
 		value /= base;
 	} while (value);
-	if (negative)
-		bytes[--at] = '-';
-	put_field(text, how, bytes + at, sizeof(bytes) - at);
-}
-
-static void
-put_string(struct text *text, const struct conversion *how, const char *string)
-{
-	struct text part = *text;
-	size_t length = 0;
-
-	while (string[length] && !(how->has_precision && length >= how->precision))
-		length++;
-	put_field(&part, how, string, length);
-	for (size_t i = text->length; i < part.length; i++)
-		if (part.bytes[i] < 0x20 || part.bytes[i] > 0x7e)
-			part.bytes[i] = '?';
-	*text = part;
-}
-
-static unsigned
-read_count(const char **at, va_list *arguments)
-{
-	unsigned count = 0;
-
-	if (**at == '*') {
-		int given = va_arg(*arguments, int);
-
-		(*at)++;
-		return given > 0 ? (unsigned)given : 0;
-	}
-	while (**at >= '0' && **at <= '9')
-		count = count * 10 + (unsigned)(*(*at)++ - '0');
 	return count;
 }
 
-static const char *
-read_conversion(const char *at, struct conversion *how, va_list *arguments)
+static void
+put_integer(struct text *text, const struct conversion *conversion, bool negative, uint64_t magnitude)
 {
-	*how = (struct conversion){ .left = false };
-	for (; *at == '-' || *at == '0'; at++) {
-		how->left |= *at == '-';
-		how->zero |= *at == '0';
-	}
-	how->width = read_count(&at, arguments);
-	if (*at == '.') {
-		at++;
-		how->has_precision = true;
-		how->precision = read_count(&at, arguments);
-	}
-	for (; *at == 'l' || *at == 'z'; at++)
-		how->longs++;
+	char digits[DIGITS_MAX];
+	size_t count = digits_of(magnitude, conversion->letter == 'x' ? HEXADECIMAL : DECIMAL, digits);
+	size_t length = count + negative;
+	size_t pad = conversion->width > length ? conversion->width - length : 0;
+	bool zeros = conversion->zero && !conversion->left;
+
+	put_repeated(text, ' ', conversion->left || zeros ? 0 : pad);
+	if (negative)
+		text_put_char(text, '-');
+	put_repeated(text, '0', zeros ? pad : 0);
+	while (count)
+		text_put_char(text, digits[--count]);
+	put_repeated(text, ' ', conversion->left ? pad : 0);
+}
+
+/* Reads digits into NUMBER, which stays above WIDTH_MAX once it was there. */
+static const char *
+parse_number(const char *at, unsigned *number)
+{
+	for (*number = 0; *at >= '0' && *at <= '9'; at++)
+		if (*number <= WIDTH_MAX)
+			*number = *number * DECIMAL + (unsigned)(*at - '0');
 	return at;
 }
 
-void
-text_vprintf(struct text *text, const char *format, va_list passed)
+static const char *
+parse_flags_and_width(const char *at, struct conversion *conversion)
 {
-	struct conversion how;
-	va_list arguments;
+	for (; *at == '-' || *at == '0'; at++) {
+		conversion->left |= *at == '-';
+		conversion->zero |= *at == '0';
+	}
+	conversion->width_given_by_argument = *at == '*';
+	return *at == '*' ? at + 1 : parse_number(at, &conversion->width);
+}
 
-	va_copy(arguments, passed);
-	for (const char *at = format; *at; at++) {
-		const char *start = at;
+static const char *
+parse_precision(const char *at, struct conversion *conversion)
+{
+	if (*at != '.')
+		return at;
+	at++;
+	conversion->has_precision = true;
+	conversion->precision_given_by_argument = *at == '*';
+	return *at == '*' ? at + 1 : parse_number(at, &conversion->precision);
+}
 
-		if (*at != '%') {
-			text_put_char(text, *at);
+static const char *
+parse_length(const char *at, struct conversion *conversion)
+{
+	if (*at == 'z') {
+		conversion->longs = 1;
+		return at + 1;
+	}
+	for (; *at == 'l' && conversion->longs < 2; at++)
+		conversion->longs++;
+	return at;
+}
+
+static bool
+is_known(const struct conversion *conversion)
+{
+	if (conversion->width > WIDTH_MAX || conversion->precision > WIDTH_MAX)
+		return false;
+	switch (conversion->letter) {
+	case 'u':
+	case 'd':
+	case 'x':
+		return !conversion->has_precision;
+	case 'c':
+		return !conversion->has_precision && !conversion->longs;
+	case 's':
+		return !conversion->longs;
+	default:
+		return false;
+	}
+}
+
+/* What follows a %; the result points behind it, or is NULL where it is not one of ours. */
+static const char *
+parse_conversion(const char *at, struct conversion *conversion)
+{
+	*conversion = (struct conversion){ .left = false };
+	at = parse_flags_and_width(at, conversion);
+	at = parse_precision(at, conversion);
+	at = parse_length(at, conversion);
+	conversion->letter = *at;
+	return is_known(conversion) ? at + 1 : NULL;
+}
+
+/* As in C: a negative width is a width with -, a negative precision is none. */
+static void
+take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
+{
+	if (conversion->width_given_by_argument) {
+		int width = va_arg(arguments->list, int);
+
+		conversion->left |= width < 0;
+		conversion->width = width < 0 ? 0u - (unsigned)width : (unsigned)width;
+		if (conversion->width > WIDTH_MAX)
+			conversion->width = WIDTH_MAX;
+	}
+	if (conversion->precision_given_by_argument) {
+		int precision = va_arg(arguments->list, int);
+
+		conversion->has_precision = precision >= 0;
+		conversion->precision = precision >= 0 ? (unsigned)precision : 0;
+	}
+}
+
+static void
+put_conversion(struct text *text, struct conversion *conversion, struct arguments *arguments)
+{
+	take_width_and_precision(conversion, arguments);
+	if (conversion->letter == 's') {
+		const char *string = va_arg(arguments->list, const char *);
+
+		put_string(text, conversion, string ? string : "(null)");
+	} else if (conversion->letter == 'c') {
+		char c[2] = { printable((char)va_arg(arguments->list, int)), '\0' };
+
+		put_string(text, conversion, c);
+	} else if (conversion->letter == 'd') {
+		int64_t value = conversion->longs ? va_arg(arguments->list, long) :
+						    va_arg(arguments->list, int);
+
+		put_integer(text, conversion, value < 0,
+			    value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value);
+	} else {
+		put_integer(text, conversion, false,
+			    conversion->longs ? va_arg(arguments->list, unsigned long) :
+						va_arg(arguments->list, unsigned));
+	}
+}
+
+_Static_assert(sizeof(long) == sizeof(uint64_t) && sizeof(long long) == sizeof(uint64_t) &&
+	       sizeof(size_t) == sizeof(uint64_t), "l, ll and z all take 64 bits");
+
+void
+text_vprintf(struct text *text, const char *format, va_list list)
+{
+	struct arguments arguments;
+	struct conversion conversion;
+
+	va_copy(arguments.list, list);
+	while (*format) {
+		const char *behind = *format == '%' ? parse_conversion(format + 1, &conversion) : NULL;
+
+		if (behind) {
+			put_conversion(text, &conversion, &arguments);
+			format = behind;
 			continue;
 		}
-		at = read_conversion(at + 1, &how, &arguments);
-		if (*at == 's') {
-			put_string(text, &how, va_arg(arguments, const char *));
-		} else if (*at == 'c') {
-			char c = (char)va_arg(arguments, int);
-
-			put_field(text, &how, &c, 1);
-		} else if (*at == 'u' || *at == 'x') {
-			uint64_t value = how.longs ? va_arg(arguments, uint64_t) : va_arg(arguments, unsigned);
-
-			put_number(text, &how, value, false, *at == 'x' ? 16 : 10);
-		} else if (*at == 'd') {
-			int64_t value = how.longs ? va_arg(arguments, int64_t) : va_arg(arguments, int);
-
-			put_number(text, &how, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0, 10);
-		} else if (*at == '%') {
-			text_put_char(text, '%');
-		} else {
-			for (; start < at; start++)
-				text_put_char(text, *start);
-			if (!*at)
-				break;
-			text_put_char(text, *at);
-		}
+		text_put_char(text, *format);
+		format += format[0] == '%' && format[1] == '%' ? 2 : 1;
 	}
-	va_end(arguments);
+	va_end(arguments.list);
 }
 
 void
@@ -189,23 +260,54 @@ text_printf(struct text *text, const char *format, ...)
 	va_end(arguments);
 }
 
+/* VALUE / 10^POWER, rounded half up. */
+static uint64_t
+divide_by_power_of_ten(uint64_t value, unsigned power)
+{
+	uint64_t divisor = 1;
+
+	if (power >= DIGITS_MAX) /* half of 10^20 is more than any VALUE */
+		return 0;
+	for (unsigned i = 0; i < power; i++)
+		divisor *= DECIMAL;
+
+	uint64_t rest = value % divisor;
+
+	return value / divisor + (rest && rest >= divisor - rest);
+}
+
 void
 text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits)
 {
-	uint64_t one = 1, unit = 1, fraction;
+	char known[DIGITS_MAX];
+	unsigned fraction = scale < digits ? scale : digits; /* digits behind the point that VALUE has */
+	size_t count = digits_of(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
+	size_t places = count > fraction ? count : (size_t)fraction + 1;
 
-	for (; scale > digits; scale--)
-		unit *= 10;
-	value = value / unit + (value % unit >= unit - unit / 2 && unit > 1);
-	for (unsigned i = 0; i < scale; i++)
-		one *= 10;
-	fraction = value % one;
-	text_printf(text, "%lu", value / one);
-	if (digits == 0)
-		return;
-	text_put_char(text, '.');
-	for (unsigned i = 0; i < digits; i++) {
-		one = one > 1 ? one / 10 : 0;
-		text_put_char(text, one ? (char)('0' + fraction / one % 10) : '0');
+	for (size_t place = places; place-- > 0 && !text->truncated;) {
+		text_put_char(text, place < count ? known[place] : '0');
+		if (place == fraction && digits)
+			text_put_char(text, '.');
 	}
+	put_repeated(text, '0', digits - fraction);
+}
+
+bool
+text_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+size_t
+text_length(const char *string)
+{
+	size_t length = 0;
+
+	while (string[length])
+		length++;
+	return length;
 }

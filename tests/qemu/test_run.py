@@ -316,6 +316,18 @@ def test_a_combined_image_goes_in_whole(tmp_path):
     assert command.firmware_arguments(str(whole), str(tmp_path)) == ["-bios", str(whole)]
 
 
+def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
+    arguments = fake()
+    code = tmp_path / "OVMF_CODE_4M.secboot.fd"
+    code.write_bytes(bytes(3000))
+    (tmp_path / "OVMF_VARS_4M.fd").write_bytes(b"vars")
+    done = run(*arguments, "--firmware", code, "--machine", "pc")
+    assert done.status == 2
+    assert done.stderr == (f"qemu/run: --firmware: {code} needs system management mode: "
+                           "use --machine q35\n")
+    assert not (tmp_path / "argv").exists()
+
+
 # Wrong use: one line that names it, status 2, and nothing was started.
 
 @pytest.mark.parametrize("arguments, sentence", [

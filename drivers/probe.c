@@ -1,0 +1,95 @@
+/* What the clocks' drivers share. See probe.h. */
+#include "probe.h"
+
+#include <stdarg.h>
+
+#include "text.h"
+
+/*
+ * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than a hundred times the
+ * slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but not before a few turns
+ * that each may have been interrupted; and after so many turns, should the TSC stand still.
+ */
+#define WAIT_TICKS      (UINT64_C(1) << 24)
+#define WAIT_TURNS_MIN  64
+#define WAIT_TURNS_MAX  100000
+
+bool
+probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
+	    const struct clock *rows, size_t count)
+{
+	device->bracket_with_mfence = !platform->cpu.lfence_serialises;
+	for (size_t i = 0; i < count; i++) {
+		clocks[i] = rows[i];
+		clocks[i].device = device;
+		if (!platform->cpu.has_tsc)
+			probe_state(&clocks[i], CLOCK_ABSENT, "CPUID 1h EDX[4] says that there is no TSC.");
+	}
+	return platform->cpu.has_tsc;
+}
+
+static void
+add(struct clock *clock, const char *format, va_list arguments)
+{
+	struct text text;
+	size_t length = text_length(clock->reason);
+
+	text_init(&text, clock->reason + length, sizeof(clock->reason) - length);
+	if (length)
+		text_put_char(&text, ' ');
+	text_vprintf(&text, format, arguments);
+}
+
+void
+probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
+{
+	va_list arguments;
+
+	clock->state = state;
+	clock->reason[0] = 0;
+	va_start(arguments, format);
+	add(clock, format, arguments);
+	va_end(arguments);
+}
+
+void
+probe_note(struct clock *clock, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add(clock, format, arguments);
+	va_end(arguments);
+}
+
+void
+probe_same(struct clock *clocks, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		probe_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);
+}
+
+bool
+probe_goes_on(struct probe_wait *wait)
+{
+	uint64_t now = hw_tsc();
+
+	if (wait->turns == 0)
+		wait->begin = now;
+	wait->turns++;
+	if (wait->turns > WAIT_TURNS_MAX)
+		return false;
+	return wait->turns <= WAIT_TURNS_MIN || (int64_t)(now - wait->begin) < (int64_t)WAIT_TICKS;
+}
+
+bool
+probe_moves(sample_read *read, struct device *device)
+{
+	struct probe_wait wait = { 0 };
+	uint64_t first = read(device);
+
+	while (probe_goes_on(&wait))
+		if (read(device) != first)
+			return true;
+	return false;
+}

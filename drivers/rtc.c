@@ -1,0 +1,282 @@
+/*
+ * The RTC, an MC146818 or what descends from it: its seconds, and its periodic flag at 8,192 Hz. Registers
+ * are named as in Motorola's MC146818 data sheet.
+ *
+ * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads FFh. Bit 7
+ * is written as it reads, which is what EDK2's own RTC driver does before each of its accesses: so NMIs
+ * stay as the firmware left them. An index that can't be read can't be put back either: it is left at 0Dh,
+ * register D, as IBM's technical references ask.
+ *
+ * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody else.
+ */
+#include "probe.h"
+
+#define RTC_INDEX          0x70u
+#define RTC_DATA           0x71u
+#define RTC_INDEX_NMI      0x80u
+#define RTC_UNREADABLE     0xffu
+#define PIC_SLAVE_MASK     0xa1u /* Intel 8259A data sheet, OCW1 of the second PIC */
+#define PIC_IRQ_8          0x01u
+
+#define REGISTER_SECONDS   0x00u
+#define REGISTER_A         0x0au
+#define REGISTER_B         0x0bu
+#define REGISTER_C         0x0cu
+#define REGISTER_D         0x0du
+
+#define A_UIP              0x80u /* update in progress; read only */
+#define A_DIVIDER          0x70u
+#define A_DIVIDER_RESET    0x60u /* both set: the divider is held in reset */
+#define A_RATE_8192_HZ     0x03u /* periodic rate table, time base 32.768 kHz: 122.070 us */
+#define B_SET              0x80u /* updates are halted */
+#define B_PIE              0x40u
+#define B_BINARY           0x04u /* DM */
+#define C_PF               0x40u
+#define D_VRT              0x80u /* valid RAM and time */
+
+#define RTC_PF_HZ          8192u
+#define RTC_SECONDS_MAX    59u
+/* UIP lasts 244 us and the update cycle 1,984 us; no port is read in less than 112 ns. */
+#define RTC_UIP_POLLS_MAX  20000u
+
+enum { RTC, RTC_PF, RTC_COUNT };
+enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_UIP_STUCK, RTC_NEEDS_PIE };
+
+static uint8_t
+rtc_read_register(const struct device *device, uint8_t number)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
+	return hw_in8(RTC_DATA);
+}
+
+static void
+rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
+	hw_out8(RTC_DATA, value);
+}
+
+/* The seconds register as a number; above 59 where it holds none. */
+static unsigned
+rtc_decode(uint8_t seconds, uint8_t b)
+{
+	if (b & B_BINARY)
+		return seconds;
+	if ((seconds & 0x0fu) > 9)
+		return RTC_SECONDS_MAX + 1;
+	return (seconds >> 4) * 10u + (seconds & 0x0fu);
+}
+
+/* Waits for an update to end; once UIP has outlasted its bound it is not waited for again. */
+static uint64_t
+rtc_read(void *context)
+{
+	struct device *device = context;
+	uint8_t a = rtc_read_register(device, REGISTER_A);
+	unsigned seconds;
+
+	for (unsigned polls = 0; (a & A_UIP) && !device->saved[RTC_UIP_STUCK]; polls++) {
+		a = hw_in8(RTC_DATA);
+		if (polls == RTC_UIP_POLLS_MAX)
+			device->saved[RTC_UIP_STUCK] = true;
+	}
+	seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
+			     (uint8_t)device->saved[SAVED_B]);
+	return seconds <= RTC_SECONDS_MAX ? seconds : RTC_SECONDS_MAX;
+}
+
+static uint64_t
+rtc_pf_read(void *context)
+{
+	struct device *device = context;
+
+	device->edges += (rtc_read_register(device, REGISTER_C) & C_PF) != 0;
+	return device->edges;
+}
+
+DRIVER_SAMPLE(rtc, rtc_read)
+DRIVER_SAMPLE(rtc_pf_chain, rtc_pf_read)
+
+/*
+ * A flag that is pending from before says nothing about when it came, so it is read away. Where the flag
+ * needs PIE, PIE is set no longer than the caller's masked section lasts, and IRQ 8 is masked at the PIC
+ * meanwhile: when interrupts come on again the line is low and was never seen high.
+ */
+static void
+rtc_pf_arm(struct device *device)
+{
+	if (device->saved[RTC_NEEDS_PIE]) {
+		device->saved[SAVED_PIC] = hw_in8(PIC_SLAVE_MASK);
+		hw_out8(PIC_SLAVE_MASK, (uint8_t)device->saved[SAVED_PIC] | PIC_IRQ_8);
+		rtc_write_register(device, REGISTER_B, (uint8_t)device->saved[SAVED_B] | B_PIE);
+	}
+	(void)rtc_read_register(device, REGISTER_C);
+}
+
+static void
+rtc_pf_disarm(struct device *device)
+{
+	if (!device->saved[RTC_NEEDS_PIE])
+		return;
+	rtc_write_register(device, REGISTER_B, (uint8_t)device->saved[SAVED_B]);
+	(void)rtc_read_register(device, REGISTER_C);
+	hw_out8(PIC_SLAVE_MASK, (uint8_t)device->saved[SAVED_PIC]);
+}
+
+static void
+rtc_pf_sample(void *device, struct sample *samples, size_t count)
+{
+	rtc_pf_arm(device);
+	rtc_pf_chain_sample(device, samples, count);
+	rtc_pf_disarm(device);
+}
+
+static const struct clock rtc_rows[RTC_COUNT] = {
+	[RTC] = {
+		.id = "rtc", .title = "RTC seconds register, updates waited for", .main = "rtc",
+		.found_by = "PC/AT ports 70h-71h", .width_bits = 6, .wrap_ticks = RTC_SECONDS_MAX,
+		.claimed = { 1, 1 }, .edges_only = true, .sample = rtc_sample,
+	},
+	[RTC_PF] = {
+		.id = "rtc_pf", .title = "RTC periodic flag in register C, 8192 Hz", .main = "rtc",
+		.found_by = "PC/AT ports 70h-71h", .width_bits = 64, .wrap_ticks = UINT64_MAX,
+		.claimed = { RTC_PF_HZ, 1 }, .edges_only = true, .sample = rtc_pf_sample,
+	},
+};
+
+/* Whether there is an RTC with a running divider; remembers its registers. */
+static bool
+rtc_identify(struct device *device, struct clock *clock)
+{
+	uint8_t a = rtc_read_register(device, REGISTER_A), b = rtc_read_register(device, REGISTER_B);
+
+	device->saved[SAVED_A] = a & (uint8_t)~A_UIP;
+	device->saved[SAVED_B] = b;
+	if ((a & b & rtc_read_register(device, REGISTER_D) &
+	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
+		probe_state(clock, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
+		probe_state(clock, CLOCK_STUCK, "Its divider is held in reset (register A reads %02xh).", a);
+	else
+		return true;
+	return false;
+}
+
+static void
+rtc_open_seconds(struct device *device, struct clock *clock)
+{
+	struct probe_wait wait = { 0 };
+	bool updating;
+	uint8_t seconds;
+
+	do
+		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	while (updating && probe_goes_on(&wait));
+	seconds = rtc_read_register(device, REGISTER_SECONDS);
+
+	if (device->saved[SAVED_B] & B_SET)
+		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
+	else if (updating)
+		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,228 us.");
+	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
+		probe_state(clock, CLOCK_BROKEN, "Its seconds register reads %02xh, which is no second in %s.",
+			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
+	else
+		clock->state = CLOCK_PRESENT;
+	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
+		probe_note(clock, "Its battery failed (VRT is 0).");
+}
+
+/* Whether the flag comes within a bound that is a hundred of its periods. */
+static bool
+rtc_pf_comes(struct device *device)
+{
+	struct probe_wait wait = { 0 };
+	uint64_t before = device->edges;
+
+	rtc_pf_arm(device);
+	while (rtc_pf_read(device) == before && probe_goes_on(&wait))
+		;
+	rtc_pf_disarm(device);
+	return device->edges != before;
+}
+
+static void
+rtc_open_flag(struct device *device, struct clock *clock)
+{
+	if (device->saved[SAVED_B] & B_PIE) {
+		probe_state(clock, CLOCK_DISABLED,
+			    "The firmware lives off the periodic interrupt (PIE is set): it is left alone.");
+		return;
+	}
+	device->opened = true;
+	rtc_write_register(device, REGISTER_A,
+			   (device->saved[SAVED_A] & A_DIVIDER) | A_RATE_8192_HZ);
+	clock->state = CLOCK_PRESENT;
+	if (rtc_pf_comes(device))
+		return;
+	device->saved[RTC_NEEDS_PIE] = true;
+	if (rtc_pf_comes(device))
+		probe_note(clock, "It comes with PIE only, which is set just while it is read, with IRQ 8 masked.");
+	else
+		probe_state(clock, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
+}
+
+/* Puts the index back where it can be read, and to 0Dh elsewhere. */
+static void
+rtc_leave(const struct device *device)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[SAVED_INDEX]);
+	/* IBM's references ask for an access of port 71h after each write to port 70h. */
+	if ((device->saved[SAVED_INDEX] & (uint8_t)~RTC_INDEX_NMI) != REGISTER_C)
+		(void)hw_in8(RTC_DATA);
+}
+
+static void
+rtc_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	uint64_t interrupts;
+
+	if (!probe_begin(platform, device, clocks, rtc_rows, RTC_COUNT))
+		return;
+	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
+		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+		probe_same(clocks, RTC_COUNT);
+		return;
+	}
+	interrupts = hw_interrupts_mask();
+	device->saved[SAVED_INDEX] = hw_in8(RTC_INDEX);
+	device->saved[RTC_NMI] = device->saved[SAVED_INDEX] & RTC_INDEX_NMI;
+	if (device->saved[SAVED_INDEX] == RTC_UNREADABLE)
+		device->saved[SAVED_INDEX] = RTC_INDEX_NMI | REGISTER_D;
+	if (rtc_identify(device, &clocks[RTC])) {
+		rtc_open_seconds(device, &clocks[RTC]);
+		rtc_open_flag(device, &clocks[RTC_PF]);
+	} else {
+		probe_same(clocks, RTC_COUNT);
+	}
+	rtc_leave(device);
+	hw_interrupts_restore(interrupts);
+}
+
+static void
+rtc_close(struct device *device)
+{
+	uint64_t interrupts;
+
+	if (!device->opened)
+		return;
+	device->opened = false;
+	interrupts = hw_interrupts_mask();
+	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
+	rtc_leave(device);
+	hw_interrupts_restore(interrupts);
+}
+
+const struct driver rtc_driver = {
+	.id = "rtc",
+	.clock_count = RTC_COUNT,
+	.ids = { "rtc", "rtc_pf" },
+	.open = rtc_open,
+	.close = rtc_close,
+};

@@ -1,0 +1,114 @@
+/* The time-stamp counter, read four ways. Nothing of it is written. */
+#include "probe.h"
+
+static uint64_t
+tsc_read(void *device)
+{
+	(void)device;
+	return hw_tsc();
+}
+
+static uint64_t
+tsc_lfence_read(void *device)
+{
+	(void)device;
+	return hw_tsc_lfence();
+}
+
+static uint64_t
+tsc_rdtscp_read(void *device)
+{
+	(void)device;
+	return hw_tscp();
+}
+
+static uint64_t
+tsc_cpuid_read(void *device)
+{
+	(void)device;
+	return hw_tsc_cpuid();
+}
+
+DRIVER_SAMPLE(tsc, tsc_read)
+DRIVER_SAMPLE(tsc_lfence, tsc_lfence_read)
+DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
+DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
+
+enum { TSC, TSC_LFENCE, TSC_RDTSCP, TSC_CPUID, TSC_COUNT };
+
+static const struct clock tsc_rows[TSC_COUNT] = {
+	[TSC] = {
+		.id = "tsc", .title = "TSC by RDTSC alone, not ordered", .main = "tsc",
+		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
+		.wrap_ticks = UINT64_MAX, .sample = tsc_sample,
+	},
+	[TSC_LFENCE] = {
+		.id = "tsc_lfence", .title = "TSC by LFENCE; RDTSC", .main = "tsc",
+		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
+		.wrap_ticks = UINT64_MAX, .sample = tsc_lfence_sample,
+	},
+	[TSC_RDTSCP] = {
+		.id = "tsc_rdtscp", .title = "TSC by RDTSCP", .main = "tsc",
+		.state = CLOCK_PRESENT, .found_by = "CPUID 80000001h", .width_bits = 64,
+		.wrap_ticks = UINT64_MAX, .sample = tsc_rdtscp_sample,
+	},
+	[TSC_CPUID] = {
+		.id = "tsc_cpuid", .title = "TSC by CPUID; RDTSC, which traps in a guest", .main = "tsc",
+		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
+		.wrap_ticks = UINT64_MAX, .sample = tsc_cpuid_sample,
+	},
+};
+
+/* The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz, rounded. */
+static void
+tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
+{
+	const char *leaf = "15h";
+
+	clock->claimed = cpu->tsc_crystal;
+	if (!clock->claimed.den) {
+		clock->claimed = cpu->tsc_hypervisor;
+		leaf = "40000010h";
+	}
+	if (!clock->claimed.den) {
+		clock->claimed = cpu->tsc_base;
+		leaf = "16h (rounded)";
+	}
+	if (clock->claimed.den)
+		probe_note(clock, "Its rate is claimed by CPUID %s.", leaf);
+	else
+		probe_note(clock, "CPUID claims no rate for it.");
+	if (!cpu->tsc_is_invariant)
+		probe_note(clock, "CPUID 80000007h does not call it invariant.");
+}
+
+static void
+tsc_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	if (!probe_begin(platform, device, clocks, tsc_rows, TSC_COUNT))
+		return;
+	tsc_claim(&platform->cpu, &clocks[TSC]);
+	for (size_t i = 1; i < TSC_COUNT; i++)
+		clocks[i].claimed = clocks[TSC].claimed;
+	if (!probe_moves(tsc_read, device)) {
+		probe_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same again and again.");
+		probe_same(clocks, TSC_COUNT);
+	}
+	if (!platform->cpu.has_rdtscp)
+		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT,
+			    "CPUID 80000001h EDX[27] says that there is no RDTSCP.");
+}
+
+static void
+tsc_close(struct device *device)
+{
+	(void)device;
+}
+
+const struct driver tsc_driver = {
+	.id = "tsc",
+	.clock_count = TSC_COUNT,
+	.ids = { "tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid" },
+	.open = tsc_open,
+	.close = tsc_close,
+};

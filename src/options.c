@@ -1,0 +1,241 @@
+/* The reader of the options, the same for every source. See options.h. */
+#include "options_internal.h"
+
+#include "text.h"
+
+#define SHOWN_MAX       48 /* of a word, in an error */
+#define BYTES_LOOKED_AT 64 /* to recognise UTF-16 without its mark */
+
+#define LIMIT_PREFIX "limit."
+
+static void
+put_list(struct text *error, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		text_printf(error, "%s%s", i ? ", " : " ", names[i]);
+}
+
+static void
+put_keys(struct text *error)
+{
+	for (const struct option *option = options_table; option->key; option++)
+		text_printf(error, "%s, ", option->key);
+	text_put(error, LIMIT_PREFIX "RULE");
+}
+
+/* The word as it was read, cut where it is long; text_printf makes it ASCII. */
+static void
+begin_error(struct text *error, const char *source, struct word word)
+{
+	bool cut = word.length > SHOWN_MAX;
+	char shown[SHOWN_MAX + 1];
+	size_t length = cut ? SHOWN_MAX : word.length;
+
+	for (size_t i = 0; i < length; i++)
+		shown[i] = word.bytes[i];
+	shown[length] = '\0';
+	text_printf(error, "In %.60s: \"%s%s\" ", source, shown, cut ? "..." : "");
+}
+
+/* An error that does not fit says so. Always false, so that a reader can return it. */
+static bool
+end_error(struct text *error)
+{
+	text_put_char(error, '.');
+	if (error->truncated)
+		for (size_t i = 1; i <= 3 && i <= error->length; i++)
+			error->bytes[error->length - i] = '.';
+	return false;
+}
+
+struct reader {
+	const char *source;
+	const struct options_names *names;
+	struct options *options;
+	struct text error;
+};
+
+static bool
+read_limit(struct reader *reader, struct word word, struct word key, struct word value, bool has_value)
+{
+	struct word rule = key;
+	const char *name;
+
+	options_take_until(&rule, '.');
+	name = options_find_name(reader->names->rules, rule);
+	if (name && has_value && options_parse_limit(name, value, reader->options))
+		return true;
+	begin_error(&reader->error, reader->source, word);
+	if (name) {
+		text_printf(&reader->error, "is not valid: a limit is a whole number from 0 to %lu", OPTIONS_LIMIT_MAX);
+	} else {
+		text_put(&reader->error, "names no rule that has a limit; these have:");
+		put_list(&reader->error, reader->names->rules);
+	}
+	return end_error(&reader->error);
+}
+
+static bool
+is_limit(struct word key)
+{
+	struct word start = { key.bytes, sizeof(LIMIT_PREFIX) - 1 };
+
+	return key.length >= start.length && options_word_is(start, LIMIT_PREFIX);
+}
+
+static bool
+read_word(struct reader *reader, struct word word)
+{
+	struct word value = word;
+	struct word key = options_take_until(&value, '=');
+	bool has_value = key.length < word.length;
+
+	if (is_limit(key))
+		return read_limit(reader, word, key, value, has_value);
+	for (const struct option *option = options_table; option->key; option++) {
+		if (!options_word_is(key, option->key))
+			continue;
+		if (has_value && option->parse(value, reader->names, reader->options))
+			return true;
+		begin_error(&reader->error, reader->source, word);
+		text_printf(&reader->error, "%s: %s= takes %s", has_value ? "is not valid" : "has no value",
+			    option->key, option->valid);
+		if (option->list)
+			put_list(&reader->error, option->list(reader->names));
+		return end_error(&reader->error);
+	}
+	begin_error(&reader->error, reader->source, word);
+	text_put(&reader->error, "is not an option; the options are ");
+	put_keys(&reader->error);
+	return end_error(&reader->error);
+}
+
+/* UTF-16 by its mark, or by every other one of its first bytes, and only those, being 0. */
+static bool
+is_utf16(struct word text)
+{
+	size_t looked_at = text.length < BYTES_LOOKED_AT ? text.length : BYTES_LOOKED_AT;
+	struct word mark = { text.bytes, 2 };
+	size_t zeros[2] = { 0, 0 };
+
+	if (text.length < 2)
+		return false;
+	for (size_t i = 0; i < looked_at; i++)
+		zeros[i & 1] += text.bytes[i] == '\0';
+	return options_word_is(mark, "\xff\xfe") || options_word_is(mark, "\xfe\xff") ||
+	       (zeros[0] == 0 && looked_at > 2 && zeros[1] == looked_at / 2) ||
+	       (zeros[1] == 0 && zeros[0] == (looked_at + 1) / 2);
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool
+is_control(char c)
+{
+	return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f;
+}
+
+/* What makes the whole text unreadable, before a word of it is looked at. */
+static bool
+check_bytes(struct reader *reader, struct word text)
+{
+	if (is_utf16(text)) {
+		text_printf(&reader->error, "In %.60s: the text is UTF-16; save it as ASCII or UTF-8",
+			    reader->source);
+		return end_error(&reader->error);
+	}
+	for (size_t i = 0; i < text.length; i++) {
+		if (!is_control(text.bytes[i]))
+			continue;
+		text_printf(&reader->error,
+			    "In %.60s: the control character %02xh at byte %zu; options are words key=value of "
+			    "printable ASCII",
+			    reader->source, (unsigned)(unsigned char)text.bytes[i], i + 1);
+		return end_error(&reader->error);
+	}
+	return true;
+}
+
+static bool
+read_words(struct reader *reader, struct word text)
+{
+	size_t at = 0;
+
+	while (at < text.length) {
+		struct word word = { text.bytes + at, 0 };
+
+		while (at < text.length && !is_blank(text.bytes[at]) && text.bytes[at] != '#')
+			at++, word.length++;
+		if (word.length && !read_word(reader, word))
+			return false;
+		if (at < text.length && text.bytes[at] == '#')
+			while (at < text.length && text.bytes[at] != '\n' && text.bytes[at] != '\r')
+				at++;
+		else
+			at++;
+	}
+	return true;
+}
+
+bool
+options_parse(const char *text, size_t length, const char *source, const struct options_names *names,
+	      struct options *options, char *error)
+{
+	struct options changed = *options;
+	struct reader reader = { .source = source, .names = names, .options = &changed };
+	struct word rest = { text, length };
+	const struct word mark = { text, 3 };
+
+	text_init(&reader.error, error, OPTIONS_ERROR_SIZE);
+	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
+		rest = (struct word){ text + 3, length - 3 };
+	while (rest.length && rest.bytes[rest.length - 1] == '\0')
+		rest.length--; /* a string's end, counted with it */
+	if (!check_bytes(&reader, rest) || !read_words(&reader, rest))
+		return false;
+	*options = changed;
+	return true;
+}
+
+void
+options_default(struct options *options)
+{
+	*options = (struct options){
+		.duration_ns = OPTIONS_NS_PER_S,
+		.cores = CORES_SIPI,
+		.cores_max = UINT32_MAX,
+		.profile = PROFILE_STANDARD,
+		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
+		.exit = EXIT_ASK,
+		.save = true,
+	};
+}
+
+bool
+options_check(const struct options *options, char *error)
+{
+	struct text text;
+
+	text_init(&text, error, OPTIONS_ERROR_SIZE);
+	if (options->exit != EXIT_RETURN || options->cores != CORES_SIPI)
+		return true;
+	text_put(&text, "exit=return goes with cores=mp or cores=off only: cores that baretick starts itself are "
+			"lost to the firmware; the other ways out are ask, reboot, poweroff and debug-exit.");
+	return false;
+}
+
+uint64_t
+options_duration_ns(const struct options *options)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 100 * OPTIONS_NS_PER_MS,
+		[PROFILE_STANDARD] = OPTIONS_NS_PER_S,
+		[PROFILE_SOAK] = 10 * OPTIONS_NS_PER_S,
+	};
+
+	return options->duration_given ? options->duration_ns : profile_ns[options->profile];
+}

@@ -1,0 +1,39 @@
+/* What the reader of the options and its table share, and nobody else needs. */
+#ifndef BARETICK_OPTIONS_INTERNAL_H
+#define BARETICK_OPTIONS_INTERNAL_H
+
+#include "options.h"
+
+#define OPTIONS_NS_PER_MS UINT64_C(1000000)
+#define OPTIONS_NS_PER_S  UINT64_C(1000000000)
+#define OPTIONS_LIMIT_MAX UINT64_C(1000000000000000000) /* fits the int64_t of a finding */
+
+/* A piece of the text that is read; not ended by a 0. */
+struct word {
+	const char *bytes;
+	size_t length;
+};
+
+/* A key: one row of the table. */
+struct option {
+	const char *key;
+	/* False: VALUE is not valid, and and OPTIONS may be half changed: the caller has a copy. */
+	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
+	const char *valid;
+	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
+};
+
+/* In the order of the README; a row with key NULL ends it. limit.RULE is a family of keys and no row. */
+extern const struct option options_table[];
+
+bool options_word_is(struct word word, const char *string);
+
+/* What stands before the first SEPARATOR in REST, which then begins behind it; all of REST where there is none. */
+struct word options_take_until(struct word *rest, char separator);
+
+const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */
+
+/* VALUE as the limit of RULE; false as in struct option. */
+bool options_parse_limit(const char *rule, struct word value, struct options *options);
+
+#endif

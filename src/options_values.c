@@ -1,0 +1,274 @@
+/* The table of options: what each key takes. See options_internal.h. */
+#include "options_internal.h"
+
+#include "text.h"
+
+#define NS_PER_HOUR     (3600 * OPTIONS_NS_PER_S)
+#define DURATION_NS_MIN (10 * OPTIONS_NS_PER_MS)
+#define DURATION_NS_MAX (24 * NS_PER_HOUR)
+
+#define CORES_MAX         4096 /* as many as the MADT is read for */
+#define CUTOFF_DECIMALS   6
+#define CUTOFF_MILLIONTHS UINT32_C(100000000)
+
+bool
+options_word_is(struct word word, const char *string)
+{
+	if (word.length != text_length(string))
+		return false;
+	for (size_t i = 0; i < word.length; i++)
+		if (word.bytes[i] != string[i])
+			return false;
+	return true;
+}
+
+struct word
+options_take_until(struct word *rest, char separator)
+{
+	struct word taken = { rest->bytes, 0 };
+
+	while (taken.length < rest->length && rest->bytes[taken.length] != separator)
+		taken.length++;
+	rest->bytes += taken.length + (taken.length < rest->length);
+	rest->length -= taken.length + (taken.length < rest->length);
+	return taken;
+}
+
+/* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
+static bool
+take_number(struct word *word, uint64_t max, uint64_t *value)
+{
+	size_t at = 0;
+
+	*value = 0;
+	for (; at < word->length && word->bytes[at] >= '0' && word->bytes[at] <= '9'; at++) {
+		unsigned digit = (unsigned)(word->bytes[at] - '0');
+
+		if (digit > max || *value > (max - digit) / 10)
+			return false;
+		*value = *value * 10 + digit;
+	}
+	word->bytes += at;
+	word->length -= at;
+	return at > 0;
+}
+
+static bool
+parse_duration(struct word value, const struct options_names *names, struct options *options)
+{
+	static const struct {
+		const char *word;
+		uint64_t ns;
+	} units[] = { { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", 60 * OPTIONS_NS_PER_S }, { "h", NS_PER_HOUR } };
+	uint64_t count;
+
+	(void)names;
+	if (!take_number(&value, DURATION_NS_MAX / OPTIONS_NS_PER_MS, &count))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!options_word_is(value, units[i].word))
+			continue;
+		if (count > DURATION_NS_MAX / units[i].ns)
+			return false;
+		options->duration_ns = count * units[i].ns;
+		options->duration_given = true;
+		return options->duration_ns >= DURATION_NS_MIN;
+	}
+	return false;
+}
+
+const char *
+options_find_name(const char *const *names, struct word word)
+{
+	for (; *names; names++)
+		if (options_word_is(word, *names))
+			return *names;
+	return NULL;
+}
+
+static void
+copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
+{
+	struct text text;
+
+	text_init(&text, out, OPTIONS_NAME_SIZE);
+	text_put(&text, name);
+}
+
+static bool
+add_clock(struct word id, const struct options_names *names, struct options *options)
+{
+	const char *name = options_find_name(names->clocks, id);
+
+	if (!name)
+		return false;
+	for (size_t i = 0; i < options->clock_count; i++)
+		if (text_equal(options->clocks[i], name))
+			return true;
+	if (options->clock_count == OPTIONS_CLOCKS_MAX)
+		return false;
+	copy_name(options->clocks[options->clock_count++], name);
+	return true;
+}
+
+static bool
+parse_clocks(struct word value, const struct options_names *names, struct options *options)
+{
+	options->clock_count = 0;
+	for (;;) {
+		size_t length = value.length;
+		struct word id = options_take_until(&value, ',');
+
+		if (!add_clock(id, names, options))
+			return false;
+		if (id.length == length)
+			return true; /* no comma stood behind it */
+	}
+}
+
+/* The index of VALUE in the COUNT WORDS; COUNT where it is none of them. */
+static size_t
+choose(struct word value, const char *const *words, size_t count)
+{
+	size_t index = 0;
+
+	while (index < count && !options_word_is(value, words[index]))
+		index++;
+	return index;
+}
+
+static const char *const cores_words[] = {
+	[CORES_SIPI] = "sipi", [CORES_MP] = "mp", [CORES_OFF] = "off",
+};
+static const char *const profile_words[] = {
+	[PROFILE_QUICK] = "quick", [PROFILE_STANDARD] = "standard", [PROFILE_SOAK] = "soak",
+};
+static const char *const exit_words[] = {
+	[EXIT_ASK] = "ask",	  [EXIT_REBOOT] = "reboot",	[EXIT_POWEROFF] = "poweroff",
+	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",
+};
+static const char *const save_words[] = { "off", "auto" };
+
+#define CHOOSE(value, words) choose(value, words, sizeof(words) / sizeof(words[0]))
+
+/* A number stands for sipi with at most so many cores, a word for no limit: the later cores= wins whole. */
+static bool
+parse_cores(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, cores_words);
+	uint64_t count;
+
+	(void)names;
+	if (index <= CORES_OFF) {
+		options->cores = (enum options_cores)index;
+		options->cores_max = UINT32_MAX;
+		return true;
+	}
+	if (!take_number(&value, CORES_MAX, &count) || value.length || count == 0)
+		return false;
+	options->cores = CORES_SIPI;
+	options->cores_max = (uint32_t)count;
+	return true;
+}
+
+static bool
+parse_profile(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, profile_words);
+
+	(void)names;
+	options->profile = (enum options_profile)index;
+	return index <= PROFILE_SOAK;
+}
+
+static bool
+parse_cutoff(struct word value, const struct options_names *names, struct options *options)
+{
+	struct word whole = options_take_until(&value, '.');
+	bool has_point = whole.bytes + whole.length != value.bytes;
+	size_t decimals = value.length;
+	uint64_t percent, fraction = 0;
+
+	(void)names;
+	if (!take_number(&whole, 100, &percent) || whole.length || decimals > CUTOFF_DECIMALS)
+		return false;
+	if (has_point && (!take_number(&value, UINT32_MAX, &fraction) || value.length))
+		return false;
+	for (; decimals < CUTOFF_DECIMALS; decimals++)
+		fraction *= 10;
+	options->cutoff_millionths = (uint32_t)(percent * 1000000 + fraction);
+	return options->cutoff_millionths <= CUTOFF_MILLIONTHS;
+}
+
+static bool
+parse_exit(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, exit_words);
+
+	(void)names;
+	options->exit = (enum options_exit)index;
+	return index <= EXIT_DEBUG;
+}
+
+static bool
+parse_save(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, save_words);
+
+	(void)names;
+	options->save = index == 1;
+	return index <= 1;
+}
+
+static const char *const *
+list_clocks(const struct options_names *names)
+{
+	return names->clocks;
+}
+
+const struct option options_table[] = {
+	{ "duration", parse_duration, "a whole number and ms, s, m or h, from 10ms to 24h", NULL },
+	{ "clocks", parse_clocks, "one or more of these, separated by commas:", list_clocks },
+	{ "cores", parse_cores, "sipi, mp, off, or a number of cores from 1 to 4096", NULL },
+	{ "profile", parse_profile, "quick, standard or soak", NULL },
+	{ "cutoff", parse_cutoff, "a percentage from 0 to 100 with at most 6 decimals", NULL },
+	{ "exit", parse_exit, "ask, reboot, poweroff, return or debug-exit", NULL },
+	{ "save", parse_save, "auto or off", NULL },
+	{ NULL, NULL, NULL, NULL },
+};
+
+bool
+options_parse_limit(const char *rule, struct word value, struct options *options)
+{
+	uint64_t limit;
+	size_t i = 0;
+
+	if (!take_number(&value, OPTIONS_LIMIT_MAX, &limit) || value.length)
+		return false;
+	while (i < options->limit_count && !text_equal(options->limits[i].rule, rule))
+		i++;
+	if (i == OPTIONS_LIMITS_MAX)
+		return false;
+	if (i == options->limit_count)
+		copy_name(options->limits[options->limit_count++].rule, rule);
+	options->limits[i].value = limit;
+	return true;
+}
+
+const char *
+options_profile_word(enum options_profile profile)
+{
+	return profile_words[profile];
+}
+
+const char *
+options_cores_word(enum options_cores cores)
+{
+	return cores_words[cores];
+}
+
+const char *
+options_exit_word(enum options_exit exit)
+{
+	return exit_words[exit];
+}

@@ -1,0 +1,197 @@
+/* The judge: the report's figures against the catalogue. See rules.h. */
+#include "rules.h"
+
+#include "text.h"
+
+static int64_t
+figure(uint64_t count)
+{
+	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
+/* A count is exact: its interval is the count itself. */
+static void
+set_count(struct finding *finding, uint64_t count, uint64_t limit)
+{
+	if (!finding)
+		return;
+	finding->has_measured = true;
+	finding->measured = finding->low = finding->high = figure(count);
+	finding->limit = figure(limit);
+}
+
+static uint64_t
+limit_of(const struct report *report, const char *rule_id)
+{
+	return rules_limit(rules_find(rule_id), &report->options);
+}
+
+/*
+ * A step back of the TSC shows in its own readings, in the brackets around any clock's readings, or in
+ * both: its own rows count the larger of the two, so that no step counts twice.
+ */
+static uint64_t
+steps_back(const struct report *report, const struct report_clock *entry)
+{
+	const struct monotonic *own = &entry->monotonic;
+	uint64_t steps = own->backward;
+
+	if (text_equal(entry->clock.main, "tsc") && own->bracket_backward > steps)
+		steps = own->bracket_backward;
+	if (!text_equal(entry->clock.id, "tsc"))
+		return steps;
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (!text_equal(report->clocks[i].clock.main, "tsc"))
+			steps += report->clocks[i].monotonic.bracket_backward;
+	return steps;
+}
+
+/* The rule that ENTRY's clock breaks, or NULL. */
+static const struct rule *
+broken_rule(const struct report *report, const struct report_clock *entry)
+{
+	if (entry->clock.state == CLOCK_STUCK)
+		return rules_find("clock-stuck");
+	if (entry->clock.state == CLOCK_BROKEN)
+		return rules_find("clock-broken");
+	if (steps_back(report, entry) > limit_of(report, "clock-backward"))
+		return rules_find("clock-backward");
+	return NULL;
+}
+
+/* One device, one accusation: a further way of reading it adds none that its main one has already. */
+static bool
+main_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *other = &report->clocks[i];
+
+		if (other != entry && text_equal(other->clock.id, entry->clock.main))
+			return broken_rule(report, other) == rule;
+	}
+	return false;
+}
+
+static void
+accuse_state(struct report *report, const struct clock *clock, const struct rule *rule)
+{
+	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s", clock->id,
+			  clock_state_word(clock->state), clock->reason[0] ? ": " : ".", clock->reason);
+}
+
+static void
+accuse_steps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	const char *id = entry->clock.id;
+	uint64_t steps = steps_back(report, entry);
+	const char *plural = steps == 1 ? "" : "s";
+	struct finding *finding;
+
+	if (entry->monotonic.backward)
+		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+					    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id,
+					    steps, plural, entry->monotonic.reads, entry->monotonic.worst_ticks);
+	else
+		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+					    "%s stepped back %lu time%s in the brackets around other readings.",
+					    id, steps, plural);
+	set_count(finding, steps, rules_limit(rule, &report->options));
+}
+
+static void
+judge_clock(struct report *report, struct report_clock *entry)
+{
+	const struct rule *rule = broken_rule(report, entry);
+
+	entry->verdict = entry->clock.state == CLOCK_PRESENT ? VERDICT_PASS : VERDICT_ABSENT;
+	if (!rule)
+		return;
+	entry->verdict = rule->severity;
+	if (main_breaks(report, entry, rule))
+		return;
+	if (entry->clock.state == CLOCK_PRESENT)
+		accuse_steps(report, entry, rule);
+	else
+		accuse_state(report, &entry->clock, rule);
+}
+
+static void
+judge_warps(struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	uint64_t limit = limit_of(report, "tsc-warp");
+
+	if (!skew->measured || skew->warps <= limit)
+		return;
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			report->clocks[i].verdict = VERDICT_FAIL;
+	set_count(rules_add_finding(report, "tsc-warp", "tsc", skew->worst_a,
+				    "The TSCs of cores %u and %u disagree: %u read up to %lu ns (%lu ticks) more "
+				    "than %u read after it; %lu warp%s in %lu turns.",
+				    skew->worst_a, skew->worst_b, skew->worst_a, skew->worst_ns,
+				    skew->worst_ticks, skew->worst_b, skew->warps,
+				    skew->warps == 1 ? "" : "s", skew->iterations),
+		  skew->warps, limit);
+}
+
+/* A core that the options leave alone is not missing. */
+static void
+judge_cores(struct report *report)
+{
+	uint64_t limit = limit_of(report, "core-missing");
+	const struct report_core *first = NULL;
+	uint64_t missing = 0;
+
+	if (report->options.cores == CORES_OFF)
+		return;
+	for (size_t i = 0; i < report->core_count && i < report->options.cores_max; i++) {
+		if (report->cores[i].started && !report->cores[i].reason[0])
+			continue;
+		if (!missing++)
+			first = &report->cores[i];
+	}
+	if (missing <= limit)
+		return;
+	set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
+				    "%lu of %zu cores %s missing; the first is core %u: %s", missing,
+				    report->core_count, missing == 1 ? "is" : "are", first->apic_id,
+				    first->reason[0] ? first->reason : "it did not start."),
+		  missing, limit);
+}
+
+/* A finding of the caller's own that names a clock lowers that clock's verdict too. */
+static void
+apply_findings(struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
+			struct report_clock *entry = &report->clocks[c];
+
+			if (!text_equal(entry->clock.id, finding->clock))
+				continue;
+			if (entry->verdict == VERDICT_PASS ||
+			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
+				entry->verdict = finding->severity;
+		}
+	}
+}
+
+/*
+ * The run's verdict: fail, incomplete, warn, pass, the first that holds. A fault that was seen is a fault
+ * however little else was measured, so fail comes first; but what was not measured might have failed, so an
+ * incomplete run neither passes nor only warns.
+ */
+void
+rules_judge(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		judge_clock(report, &report->clocks[i]);
+	judge_warps(report);
+	judge_cores(report);
+	apply_findings(report);
+	if (report->incomplete && report->verdict != VERDICT_FAIL)
+		report->verdict = VERDICT_INCOMPLETE;
+}

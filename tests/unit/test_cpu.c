@@ -1,0 +1,321 @@
+/* What cpu.c makes of CPUID: each leaf under its own maximum, on the simulated machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu.h"
+#include "sim.h"
+
+static uint32_t
+four(const char *text)
+{
+	uint32_t value;
+
+	memcpy(&value, text, sizeof(value));
+	return value;
+}
+
+static void
+set_vendor(const char *vendor, uint32_t basic_max)
+{
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ basic_max, four(vendor), four(vendor + 8),
+					       four(vendor + 4) });
+}
+
+/* Twelve characters in the order of a hypervisor's leaf: EBX, ECX, EDX. */
+static void
+set_hypervisor(const char *name, uint32_t max)
+{
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0, UINT32_C(1) << 31, 0 });
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ max, four(name), four(name + 4),
+							 four(name + 8) });
+}
+
+static void
+set_brand(const char *brand)
+{
+	for (uint32_t i = 0; i < 3; i++, brand += 16)
+		sim_cpuid_set(0x80000002 + i, 0,
+			      (struct hw_cpuid){ four(brand), four(brand + 4), four(brand + 8),
+						 four(brand + 12) });
+}
+
+static void
+set_extended_max(uint32_t max)
+{
+	sim_cpuid_set(0x80000000, 0, (struct hw_cpuid){ max, 0, 0, 0 });
+}
+
+static struct cpu_facts
+facts_now(void)
+{
+	struct cpu_facts facts;
+
+	memset(&facts, 0xa5, sizeof(facts)); /* whatever was there is overwritten */
+	cpu_read_facts(&facts);
+	return facts;
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+/* --- names --- */
+
+static void
+vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends(void **state)
+{
+	struct cpu_facts facts;
+
+	(void)state;
+	set_vendor("AuthenticAMD", 0x10);
+	set_extended_max(0x80000008);
+	set_brand("     Some  Processor 9999 @ 3.00GHz        \0\0\0\0\0\0");
+	facts = facts_now();
+	assert_string_equal(facts.vendor, "AuthenticAMD");
+	assert_string_equal(facts.brand, "Some  Processor 9999 @ 3.00GHz");
+	assert_string_equal(facts.hypervisor, "");
+}
+
+static void
+brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced(void **state)
+{
+	(void)state;
+	set_extended_max(0x80000004);
+	set_brand("0123456789abcdef0123456789abcdef0123456789abcde\x7f");
+	assert_string_equal(facts_now().brand, "0123456789abcdef0123456789abcdef0123456789abcde?");
+	set_brand("                                                ");
+	assert_string_equal(facts_now().brand, "");
+	set_brand("\x01\x1b[2J<script>\xe9                                      ");
+	assert_string_equal(facts_now().brand, "??[2J<script>?");
+}
+
+static void
+brand_is_read_only_where_all_three_leaves_are(void **state)
+{
+	(void)state;
+	set_brand("Some Processor                                  ");
+	set_extended_max(0x80000003);
+	assert_string_equal(facts_now().brand, "");
+	set_extended_max(0x80000004);
+	assert_string_equal(facts_now().brand, "Some Processor");
+}
+
+static void
+hypervisor_is_named_only_where_its_bit_is_set(void **state)
+{
+	(void)state;
+	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
+	assert_string_equal(facts_now().hypervisor, "KVMKVMKVM");
+	set_hypervisor("TCGTCGTCGTCG", 0x40000001);
+	assert_string_equal(facts_now().hypervisor, "TCGTCGTCGTCG");
+	set_hypervisor("\0\0\0\0\0\0\0\0\0\0\0\0", 0);
+	assert_string_equal(facts_now().hypervisor, "unknown");
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000010, 0x41414141, 0, 0 });
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0, ~(UINT32_C(1) << 31), 0 });
+	assert_string_equal(facts_now().hypervisor, "");
+}
+
+/* --- features --- */
+
+static void
+each_feature_is_its_own_bit(void **state)
+{
+	struct cpu_facts facts;
+
+	(void)state;
+	facts = facts_now();
+	assert_true(facts.has_tsc);
+	assert_true(facts.has_x2apic);
+	assert_true(facts.has_tsc_adjust);
+	assert_true(facts.has_rdtscp);
+	assert_true(facts.tsc_is_invariant);
+	/* Every bit but the one that counts. */
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
+	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
+	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ ~0u, ~0u, ~0u, ~(1u << 27) });
+	sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ ~0u, ~0u, ~0u, ~(1u << 8) });
+	facts = facts_now();
+	assert_false(facts.has_tsc);
+	assert_false(facts.has_x2apic);
+	assert_false(facts.has_tsc_adjust);
+	assert_false(facts.has_rdtscp);
+	assert_false(facts.tsc_is_invariant);
+}
+
+static void
+leaf_beyond_its_maximum_is_not_read(void **state)
+{
+	struct cpu_facts facts;
+
+	(void)state;
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, 0, 77 });
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 5u << 24, 0, 1u << 4 });
+	set_vendor("GenuineIntel", 0x15);
+	facts = facts_now();
+	assert_int_equal(facts.basic_leaf_max, 0x15);
+	assert_int_equal(facts.tsc_crystal.num, 2000000000);
+	assert_int_equal(facts.tsc_base.den, 0);
+	set_vendor("GenuineIntel", 0x14);
+	assert_int_equal(facts_now().tsc_crystal.den, 0);
+	set_vendor("GenuineIntel", 0xb);
+	assert_int_equal(facts_now().apic_id, 77);
+	set_vendor("GenuineIntel", 0xa);
+	assert_int_equal(facts_now().apic_id, 5);
+	set_vendor("GenuineIntel", 7);
+	assert_true(facts_now().has_tsc_adjust);
+	set_vendor("GenuineIntel", 6);
+	assert_false(facts_now().has_tsc_adjust);
+	set_vendor("GenuineIntel", 1);
+	assert_true(facts_now().has_tsc);
+	set_vendor("GenuineIntel", 0);
+	assert_false(facts_now().has_tsc);
+	assert_int_equal(facts_now().apic_id, 0);
+}
+
+static void
+extended_leaf_beyond_its_maximum_is_not_read(void **state)
+{
+	(void)state;
+	set_extended_max(0x80000007);
+	assert_true(facts_now().tsc_is_invariant);
+	assert_int_equal(facts_now().extended_leaf_max, 0x80000007);
+	set_extended_max(0x80000006);
+	assert_false(facts_now().tsc_is_invariant);
+	set_extended_max(0x80000001);
+	assert_true(facts_now().has_rdtscp);
+	set_extended_max(0x80000000);
+	assert_false(facts_now().has_rdtscp);
+	/* A CPU without extended leaves answers with another leaf's data. */
+	set_extended_max(0x7fffffff);
+	assert_int_equal(facts_now().extended_leaf_max, 0);
+	assert_false(facts_now().has_rdtscp);
+}
+
+static void
+apic_id_is_of_leaf_b_where_that_counts_logical_processors(void **state)
+{
+	(void)state;
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0xfe123456, 0, 0 });
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 1, 2, 0x100, 0x12345678 });
+	assert_int_equal(facts_now().apic_id, 0x12345678);
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 1, 0, 0x100, 0x12345678 });
+	assert_int_equal(facts_now().apic_id, 0xfe);
+}
+
+/* --- what is claimed of the TSC's rate --- */
+
+static void
+crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three(void **state)
+{
+	const struct hw_cpuid good = { 3, 0xffffffff, 0xffffffff, 0 };
+	struct hw_cpuid leaf;
+
+	(void)state;
+	sim_cpuid_set(0x15, 0, good);
+	assert_int_equal(facts_now().tsc_crystal.num, UINT64_C(0xfffffffe00000001));
+	assert_int_equal(facts_now().tsc_crystal.den, 3);
+	leaf = good;
+	leaf.eax = 0;
+	sim_cpuid_set(0x15, 0, leaf);
+	assert_int_equal(facts_now().tsc_crystal.den, 0);
+	leaf = good;
+	leaf.ebx = 0;
+	sim_cpuid_set(0x15, 0, leaf);
+	assert_int_equal(facts_now().tsc_crystal.den, 0);
+	leaf = good;
+	leaf.ecx = 0; /* as Skylake has it: then leaf 16h alone claims */
+	sim_cpuid_set(0x15, 0, leaf);
+	assert_int_equal(facts_now().tsc_crystal.den, 0);
+	assert_int_equal(facts_now().tsc_base.num, 1000000000);
+}
+
+static void
+base_claim_is_16_bits_of_megahertz(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0e10, 0, 0, 0 });
+	assert_int_equal(facts_now().tsc_base.num, UINT64_C(3600000000));
+	assert_int_equal(facts_now().tsc_base.den, 1);
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0000, 0, 0, 0 });
+	assert_int_equal(facts_now().tsc_base.den, 0);
+}
+
+static void
+hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
+	assert_int_equal(facts_now().tsc_hypervisor.den, 0); /* no hypervisor */
+	set_hypervisor("VMwareVMware", 0x4000000f);
+	assert_int_equal(facts_now().tsc_hypervisor.den, 0);
+	set_hypervisor("VMwareVMware", 0x40000010);
+	assert_int_equal(facts_now().tsc_hypervisor.num, UINT64_C(2893437000));
+	assert_int_equal(facts_now().tsc_hypervisor.den, 1);
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 0, 1000000, 0, 0 });
+	assert_int_equal(facts_now().tsc_hypervisor.den, 0);
+}
+
+/* --- LFENCE --- */
+
+static void
+lfence_serialises_by_vendor_and_on_amd_by_its_bit(void **state)
+{
+	(void)state;
+	set_extended_max(0x80000021);
+	set_vendor("GenuineIntel", 1);
+	assert_true(facts_now().lfence_serialises);
+	set_vendor("CentaurHauls", 1);
+	assert_true(facts_now().lfence_serialises);
+	set_vendor("  Shanghai  ", 1);
+	assert_true(facts_now().lfence_serialises);
+	set_vendor("GenuineTMx86", 1);
+	assert_false(facts_now().lfence_serialises);
+	set_vendor("HygonGenuine", 1);
+	assert_false(facts_now().lfence_serialises);
+	set_vendor("AuthenticAMD", 1);
+	assert_false(facts_now().lfence_serialises);
+	sim_cpuid_set(0x80000021, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
+	assert_false(facts_now().lfence_serialises);
+	sim_cpuid_set(0x80000021, 0, (struct hw_cpuid){ 1u << 2, 0, 0, 0 });
+	assert_true(facts_now().lfence_serialises);
+	set_vendor("HygonGenuine", 1);
+	assert_true(facts_now().lfence_serialises);
+	set_vendor("GenuineTMx86", 1); /* nobody promised that the bit means the same there */
+	assert_false(facts_now().lfence_serialises);
+	set_vendor("AuthenticAMD", 1);
+	set_extended_max(0x80000020);
+	assert_false(facts_now().lfence_serialises);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends, set_up),
+		cmocka_unit_test_setup(
+			brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced, set_up),
+		cmocka_unit_test_setup(brand_is_read_only_where_all_three_leaves_are, set_up),
+		cmocka_unit_test_setup(hypervisor_is_named_only_where_its_bit_is_set, set_up),
+		cmocka_unit_test_setup(each_feature_is_its_own_bit, set_up),
+		cmocka_unit_test_setup(leaf_beyond_its_maximum_is_not_read, set_up),
+		cmocka_unit_test_setup(extended_leaf_beyond_its_maximum_is_not_read, set_up),
+		cmocka_unit_test_setup(
+			apic_id_is_of_leaf_b_where_that_counts_logical_processors, set_up),
+		cmocka_unit_test_setup(
+			crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three, set_up),
+		cmocka_unit_test_setup(base_claim_is_16_bits_of_megahertz, set_up),
+		cmocka_unit_test_setup(
+			hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum, set_up),
+		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* The start of cores on the simulated machine: what is sent to whom, when, and what becomes of who is silent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lapic.h"
+#include "sim.h"
+#include "startup.h"
+#include "wait.h"
+
+#define PAGE       0x9eu
+#define INIT       0x4500u /* asserted, edge, INIT */
+#define SIPI       (0x4600u | PAGE)
+#define MODE_MASK  0x0700u
+#define MODE_INIT  0x0500u
+#define MODE_SIPI  0x0600u
+#define APIC_BASE_XAPIC  (SIM_LAPIC_BASE | 0x900u)
+#define APIC_BASE_X2APIC (SIM_LAPIC_BASE | 0xd00u)
+#define CORES      4u
+#define NOBODY     UINT32_MAX
+
+static struct core_slot slots[CORES];
+static struct startup startup;
+static uint32_t deaf_to_first_sipi; /* an APIC id; or NOBODY */
+static unsigned sipis_to_deaf;
+static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
+static bool sent_unmasked;
+
+/* Every core checks in at its first SIPI after an INIT, but the deaf one at its second. */
+static void
+core_hears(uint32_t destination, uint32_t command)
+{
+	sent_unmasked |= !sim.interrupts_masked;
+	if ((command & MODE_MASK) == MODE_INIT) {
+		last_init_ps = sim.now_ps;
+		return;
+	}
+	if ((command & MODE_MASK) != MODE_SIPI)
+		return;
+	if (first_sipi_ps == 0)
+		first_sipi_ps = sim.now_ps;
+	last_sipi_ps = sim.now_ps;
+	if (destination == deaf_to_first_sipi && sipis_to_deaf++ == 0)
+		return;
+	for (size_t i = 1; i < CORES; i++)
+		if (slots[i].apic_id == destination)
+			slots[i].arrived = 1;
+}
+
+/* Boot core 0 and cores 1, 2, 3, all to be started; a turn of a wait costs 1 us. */
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
+	sim.on_ipi = core_hears;
+	memset(slots, 0, sizeof(slots));
+	for (uint32_t i = 0; i < CORES; i++)
+		slots[i].apic_id = i;
+	for (uint32_t i = 1; i < CORES; i++)
+		slots[i].standing = CORE_ASKED;
+	startup = (struct startup){ .slots = slots, .count = CORES, .page = PAGE };
+	scale_init(&startup.scale, (struct rate){ 1000000000, 1 });
+	deaf_to_first_sipi = NOBODY;
+	sipis_to_deaf = 0;
+	last_init_ps = first_sipi_ps = last_sipi_ps = 0;
+	sent_unmasked = false;
+	return 0;
+}
+
+static void
+open_lapic(void)
+{
+	assert_null(lapic_open(&startup.lapic));
+}
+
+static void
+assert_sent(size_t place, uint32_t destination, uint32_t command)
+{
+	assert_true(place < sim.lapic.ipi_count);
+	assert_int_equal(sim.lapic.ipis[place].destination, destination);
+	assert_int_equal(sim.lapic.ipis[place].command, command);
+}
+
+static void
+three_cores_get_init_then_10_ms_later_one_sipi_each(void **state)
+{
+	(void)state;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(sim.lapic.ipi_count, 6);
+	for (uint32_t i = 1; i < CORES; i++) {
+		assert_sent(i - 1, i, INIT);
+		assert_sent(i + 2, i, SIPI);
+		assert_int_equal(slots[i].standing, CORE_ALIVE);
+		assert_string_equal(startup_reason(slots[i].standing), "");
+	}
+	assert_in_range(first_sipi_ps - last_init_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 10 * SIM_PS_PER_US);
+	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
+}
+
+static void
+only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later(void **state)
+{
+	(void)state;
+	deaf_to_first_sipi = 2;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(sim.lapic.ipi_count, 7);
+	assert_sent(6, 2, SIPI);
+	assert_in_range(last_sipi_ps - first_sipi_ps, 200 * SIM_PS_PER_US, 210 * SIM_PS_PER_US);
+}
+
+static void
+a_core_that_never_starts_is_given_up_after_1_s_and_stopped(void **state)
+{
+	(void)state;
+	sim.lapic.never_start[0] = 2;
+	sim.lapic.never_start_count = 1;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(slots[1].standing, CORE_ALIVE);
+	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[3].standing, CORE_ALIVE);
+	assert_string_equal(startup_reason(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
+	assert_int_equal(sim.lapic.ipi_count, 8);
+	assert_sent(6, 2, SIPI);
+	assert_sent(7, 2, INIT);
+	/* 10 ms, 200 us, 1 s, and 10 ms for the last INIT. */
+	assert_in_range(sim.now_ps, 1020 * SIM_PS_PER_MS, 1022 * SIM_PS_PER_MS);
+}
+
+static void
+the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing(void **state)
+{
+	(void)state;
+	slots[0].apic_id = 2;
+	slots[2].apic_id = 0;
+	slots[0].standing = CORE_ASKED;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 3);
+	startup_stop(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
+	assert_int_equal(sim.lapic.ipi_count, 9);
+	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
+		assert_int_not_equal(sim.lapic.ipis[i].destination, 2);
+}
+
+static void
+one_core_alone_sends_nothing_and_waits_for_nothing(void **state)
+{
+	(void)state;
+	startup.count = 1;
+	open_lapic();
+	uint64_t before_ps = sim.now_ps;
+
+	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(sim.lapic.ipi_count, 0);
+	assert_int_equal(sim.now_ps, before_ps);
+}
+
+static void
+a_core_left_out_hears_nothing_and_says_why(void **state)
+{
+	(void)state;
+	slots[3].standing = CORE_LEFT_OUT;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(sim.lapic.ipi_count, 4);
+	assert_int_equal(slots[3].standing, CORE_LEFT_OUT);
+	assert_string_equal(startup_reason(CORE_LEFT_OUT), "left out: fewer cores were asked for");
+}
+
+static void
+xapic_mode_starts_id_254_and_refuses_255_and_300(void **state)
+{
+	(void)state;
+	slots[1].apic_id = 254;
+	slots[2].apic_id = 255;
+	slots[3].apic_id = 300;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 1);
+	assert_int_equal(sim.lapic.ipi_count, 2);
+	assert_sent(0, 254, INIT);
+	assert_sent(1, 254, SIPI);
+	assert_int_equal(slots[2].standing, CORE_UNADDRESSABLE);
+	assert_int_equal(slots[3].standing, CORE_UNADDRESSABLE);
+}
+
+static void
+x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone(void **state)
+{
+	(void)state;
+	sim_msr_set(0x1b, APIC_BASE_X2APIC);
+	slots[2].apic_id = 255;
+	slots[3].apic_id = 300;
+	open_lapic();
+	assert_true(startup.lapic.x2apic);
+	uint64_t reads = sim.count[SIM_READ], writes = sim.count[SIM_WRITE];
+
+	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(sim.lapic.ipi_count, 6);
+	assert_sent(1, 255, INIT);
+	assert_sent(5, 300, SIPI);
+	assert_int_equal(sim.count[SIM_READ], reads);
+	assert_int_equal(sim.count[SIM_WRITE], writes);
+	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* earlier stores are out before each WRMSR */
+}
+
+static void
+a_lapic_that_never_reports_idle_is_given_up_after_100000_reads(void **state)
+{
+	(void)state;
+	open_lapic();
+	uint64_t before = sim.count[SIM_READ];
+
+	assert_true(lapic_send_init(&startup.lapic, 1)); /* healthy: one read before, one after */
+	assert_int_equal(sim.count[SIM_READ] - before, 2);
+	assert_int_equal(sim.lapic.ipi_count, 1);
+	sim.lapic.delivery_stuck = true;
+	before = sim.count[SIM_READ];
+	assert_false(lapic_send_init(&startup.lapic, 1));
+	assert_int_equal(sim.count[SIM_READ] - before, 100000);
+	assert_int_equal(sim.lapic.ipi_count, 1);
+}
+
+static void
+cores_that_no_init_reaches_are_not_waited_for(void **state)
+{
+	(void)state;
+	open_lapic();
+	sim.lapic.delivery_stuck = true;
+	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(sim.lapic.ipi_count, 0);
+	for (uint32_t i = 1; i < CORES; i++)
+		assert_int_equal(slots[i].standing, CORE_UNSENT);
+}
+
+static void
+no_interrupt_comes_between_the_halves_of_a_command(void **state)
+{
+	(void)state;
+	open_lapic();
+	assert_false(sim.interrupts_masked);
+	startup_cores(&startup);
+	assert_int_equal(sim.lapic.ipi_count, 6);
+	assert_false(sent_unmasked);
+	assert_false(sim.interrupts_masked);
+}
+
+static void
+of_the_boot_core_s_lapic_only_the_command_register_is_written(void **state)
+{
+	(void)state;
+	uint32_t before[0x40];
+
+	open_lapic();
+	memcpy(before, sim.lapic.registers, sizeof(before));
+	startup_cores(&startup);
+	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	for (size_t i = 0; i < 0x40; i++)
+		if (i != 0x30 && i != 0x31)
+			assert_int_equal(sim.lapic.registers[i], before[i]);
+	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
+	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
+}
+
+static void
+a_lapic_that_is_off_or_not_mapped_is_a_sentence(void **state)
+{
+	(void)state;
+	struct lapic lapic;
+
+	assert_null(lapic_open(&lapic));
+	assert_int_equal(lapic.base, SIM_LAPIC_BASE);
+	sim_unmap(SIM_LAPIC_BASE);
+	assert_string_equal(lapic_open(&lapic), "the local APIC's page is not mapped");
+	sim_msr_set(0x1b, APIC_BASE_XAPIC & ~UINT64_C(0x800));
+	assert_string_equal(lapic_open(&lapic),
+			    "the boot core's local APIC is switched off (IA32_APIC_BASE bit 11)");
+}
+
+static void
+a_started_core_switches_its_lapic_on_with_spurious_vector_255(void **state)
+{
+	(void)state;
+	struct lapic lapic;
+
+	assert_null(lapic_open(&lapic));
+	sim.lapic.registers[0x0f] = 0x10f0; /* off, as after INIT, with another bit set */
+	lapic_join(&lapic);
+	assert_int_equal(sim.lapic.registers[0x0f], 0x11ff);
+	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
+}
+
+static void
+a_started_core_follows_the_boot_core_into_x2apic_mode(void **state)
+{
+	(void)state;
+	struct lapic lapic = { .x2apic = true };
+
+	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
+	sim.lapic.registers[0x0f] = 0xff;
+	lapic_join(&lapic);
+	assert_int_equal(sim_msr(0x1b), APIC_BASE_X2APIC);
+	assert_int_equal(sim.lapic.registers[0x0f], 0x1ff);
+	assert_int_equal(lapic_eoi_address(&lapic), 0);
+}
+
+static void
+with_a_tsc_that_stands_still_the_delays_end_by_count(void **state)
+{
+	(void)state;
+	sim.tsc.counter.stuck_at_ps = 0;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 3);
+	/* 10 ms and 200 us at 4 ns a turn, one turn more each; nobody is waited for afterwards. */
+	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
+}
+
+static void
+a_tsc_that_steps_back_makes_a_wait_longer_never_shorter(void **state)
+{
+	(void)state;
+	struct wait wait;
+
+	sim.tsc.counter.backward_at_ps = 3 * SIM_PS_PER_MS;
+	sim.tsc.counter.backward_ticks = 5000000; /* 5 ms */
+	wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
+	while (wait_goes_on(&wait))
+		;
+	assert_in_range(sim.now_ps, 15 * SIM_PS_PER_MS, 15 * SIM_PS_PER_MS + 2 * SIM_PS_PER_US);
+}
+
+static void
+a_tsc_of_unknown_rate_counts_as_10_ghz(void **state)
+{
+	(void)state;
+	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
+	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).den, 1);
+	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).num, 7000000);
+	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).den, 3);
+}
+
+static void
+stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
+{
+	(void)state;
+	open_lapic();
+	slots[1].standing = slots[3].standing = CORE_ALIVE;
+	slots[2].standing = CORE_SILENT;
+	uint64_t before_ps = sim.now_ps;
+
+	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	assert_int_equal(sim.lapic.ipi_count, 2);
+	assert_sent(0, 1, INIT);
+	assert_sent(1, 3, INIT);
+	assert_int_equal(slots[1].standing, CORE_STOPPED);
+	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_in_range(sim.now_ps - before_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 10 * SIM_PS_PER_US);
+	before_ps = sim.now_ps;
+	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	assert_int_equal(sim.lapic.ipi_count, 2);
+	assert_int_equal(sim.now_ps, before_ps);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(three_cores_get_init_then_10_ms_later_one_sipi_each, set_up),
+		cmocka_unit_test_setup(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later, set_up),
+		cmocka_unit_test_setup(a_core_that_never_starts_is_given_up_after_1_s_and_stopped, set_up),
+		cmocka_unit_test_setup(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing, set_up),
+		cmocka_unit_test_setup(one_core_alone_sends_nothing_and_waits_for_nothing, set_up),
+		cmocka_unit_test_setup(a_core_left_out_hears_nothing_and_says_why, set_up),
+		cmocka_unit_test_setup(xapic_mode_starts_id_254_and_refuses_255_and_300, set_up),
+		cmocka_unit_test_setup(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone, set_up),
+		cmocka_unit_test_setup(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads, set_up),
+		cmocka_unit_test_setup(cores_that_no_init_reaches_are_not_waited_for, set_up),
+		cmocka_unit_test_setup(no_interrupt_comes_between_the_halves_of_a_command, set_up),
+		cmocka_unit_test_setup(of_the_boot_core_s_lapic_only_the_command_register_is_written, set_up),
+		cmocka_unit_test_setup(a_lapic_that_is_off_or_not_mapped_is_a_sentence, set_up),
+		cmocka_unit_test_setup(a_started_core_switches_its_lapic_on_with_spurious_vector_255, set_up),
+		cmocka_unit_test_setup(a_started_core_follows_the_boot_core_into_x2apic_mode, set_up),
+		cmocka_unit_test_setup(with_a_tsc_that_stands_still_the_delays_end_by_count, set_up),
+		cmocka_unit_test_setup(a_tsc_that_steps_back_makes_a_wait_longer_never_shorter, set_up),
+		cmocka_unit_test_setup(a_tsc_of_unknown_rate_counts_as_10_ghz, set_up),
+		cmocka_unit_test_setup(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
