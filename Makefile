@@ -65,6 +65,8 @@ $(BUILD)/commit: FORCE
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
 .PHONY: FORCE
 
+$(OBJECTS): | deps-build
+
 -include $(OBJECTS:.o=.d)
 
 $(BUILD)/baretick.so: $(OBJECTS) boot/efi.lds
@@ -104,6 +106,8 @@ $(BUILD)/unit/tests/%.o: tests/%.c Makefile
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/unit/tests/unit/%.o $(PURE_OBJECTS) $(SIM_OBJECTS)
 	$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
 
+$(PURE_OBJECTS) $(SIM_OBJECTS) $(UNIT_TESTS) $(FUZZ_TARGETS): | deps-test
+
 -include $(PURE_OBJECTS:.o=.d) $(SIM_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/unit/%.d,$(UNIT_SOURCES))
 
 # Fuzz targets: built by every `make check` and run for a moment on their seeds; `make fuzz` runs them long.
@@ -118,12 +122,20 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC_SOURCES) $(wildcard src/*
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_INCLUDES) $< $(SRC_SOURCES) drivers/acpi.c drivers/acpi_tables.c -o $@
 
 .PHONY: fuzz
-fuzz: deps-test $(FUZZ_TARGETS)
+fuzz: $(FUZZ_TARGETS) seeds
 	tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+# The tables of real machines, where their folder is: not part of this repository.
+ACPI_CORPUS ?= ../shared/acpi-corpus
+export ACPI_CORPUS
+.PHONY: seeds
+seeds:
+	@if [ -d "$(ACPI_CORPUS)" ]; then $(PYTHON) tests/fuzz/seeds.py "$(ACPI_CORPUS)" $(BUILD)/fuzz/fuzz_acpi-corpus; \
+	else echo 'seeds: no folder $(ACPI_CORPUS) (ACPI_CORPUS=...): fuzzing starts from nothing'; fi
 
 .PHONY: check
 check: deps-build deps-run deps-image deps-test
-	$(MAKE) --no-print-directory all image $(UNIT_TESTS) $(FUZZ_TARGETS)
+	$(MAKE) --no-print-directory all image $(UNIT_TESTS) $(FUZZ_TARGETS) seeds
 	tests/check $(BUILD) $(PYTHON)
 
 .PHONY: run
@@ -132,9 +144,9 @@ run: deps-build deps-run
 	qemu/run --out $(BUILD)/report
 
 .PHONY: image
-image: deps-build deps-image $(BUILD)/baretick.img $(BUILD)/baretick.iso
+image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
-$(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image
+$(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
 # Optimised as the application is, leaves inlined, against the real machine.
@@ -146,6 +158,18 @@ $(BUILD)/host/bench_host: tests/bench_host.c $(SRC_SOURCES) $(DRIVERS_SOURCES) M
 bench: deps-build deps-run
 	$(MAKE) --no-print-directory all $(BUILD)/host/bench_host
 	$(PYTHON) tests/bench.py $(BUILD)
+
+# Style that a compiler does not see, and the layers: each compiled with its own include path already.
+SHELL_FILES  := .ci/run qemu/packages tests/fuzz/run $(shell grep -l '^\#!/.*sh$$' qemu/* | sort)
+PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* tests/* 2>/dev/null) $(wildcard qemu/*.py tests/*.py tests/*/*.py))
+.PHONY: lint
+lint: deps-lint
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
+		--suppress=missingIncludeSystem -Isrc -Idrivers src drivers
+	shellcheck $(sort $(SHELL_FILES))
+	pyflakes3 $(PYTHON_FILES)
+	@! grep -nP '^.{101,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
+		{ echo 'lint: lines of more than 100 columns'; exit 1; }
 
 .PHONY: fresh
 fresh: deps-fresh

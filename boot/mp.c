@@ -284,7 +284,7 @@ mp_open(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max)
 	*mp = (struct mp){ .services = services, .event = event, .cores = cores, .core = core };
 	cores->mp = mp;
 	cores->records = records;
-	if (mp_list(mp, count, own_apic_id, cores_max) < 2)
+	if (mp_list(mp, count, own_apic_id, cores_max) < 2 && cores->count > 1)
 		return "the firmware's MP services have no other core to give";
 	return NULL;
 }
@@ -310,5 +310,5 @@ mp_start(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max, struct r
 		text_init(&text, cores->reason, sizeof(cores->reason));
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
 	}
-	return refusal == NULL;
+	return refusal == NULL && cores->count > 1;
 }

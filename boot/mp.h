@@ -9,8 +9,8 @@
 
 /*
  * Fills CORES with the firmware's cores, at most CORES_MAX of them to be used, and makes CREW of them. True
- * where at least one more than the boot core can be used; else cores->reason says why, and CREW is the boot
- * core alone.
+ * where at least one more than the boot core can be used; else CREW is the boot core alone, and cores->reason
+ * says why where the machine has more.
  */
 bool mp_start(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max, struct rate tsc,
 	      struct crew *crew);

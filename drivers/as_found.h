@@ -22,7 +22,7 @@ struct as_found {
 
 /*
  * Reads the devices' registers: HPET configuration, port 61h (its writable bits), the mode of PIT channel 2,
- * RTC A and B, both PIC masks. Leaves the RTC's index at 0Dh and NMI enabled, as rtc.c does. REGISTERS is
+ * RTC A and B, both PIC masks. Leaves the RTC's index at 0Dh and its NMI bit as it reads, as rtc.c does. REGISTERS is
  * emptied first.
  */
 void as_found_read(struct as_found *registers, const struct platform *platform);

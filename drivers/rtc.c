@@ -36,11 +36,9 @@
 
 #define RTC_PF_HZ          8192u
 #define RTC_SECONDS_MAX    59u
-/* UIP lasts 244 us and the update cycle 1,984 us; no port is read in less than 112 ns. */
-#define RTC_UIP_POLLS_MAX  20000u
 
 enum { RTC, RTC_PF, RTC_COUNT };
-enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_UIP_STUCK, RTC_NEEDS_PIE };
+enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE };
 
 static uint8_t
 rtc_read_register(const struct device *device, uint8_t number)
@@ -67,22 +65,23 @@ rtc_decode(uint8_t seconds, uint8_t b)
 	return (seconds >> 4) * 10u + (seconds & 0x0fu);
 }
 
-/* Waits for an update to end; once UIP has outlasted its bound it is not waited for again. */
+/*
+ * Never waits: while an update is in progress the second that was read before it still counts, and the first
+ * reading after it has the new one. So the edge of a second is known to within one reading.
+ */
 static uint64_t
 rtc_read(void *context)
 {
 	struct device *device = context;
-	uint8_t a = rtc_read_register(device, REGISTER_A);
 	unsigned seconds;
 
-	for (unsigned polls = 0; (a & A_UIP) && !device->saved[RTC_UIP_STUCK]; polls++) {
-		a = hw_in8(RTC_DATA);
-		if (polls == RTC_UIP_POLLS_MAX)
-			device->saved[RTC_UIP_STUCK] = true;
-	}
+	if (rtc_read_register(device, REGISTER_A) & A_UIP)
+		return device->saved[RTC_SECOND];
 	seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
 			     (uint8_t)device->saved[SAVED_B]);
-	return seconds <= RTC_SECONDS_MAX ? seconds : RTC_SECONDS_MAX;
+	if (seconds <= RTC_SECONDS_MAX)
+		device->saved[RTC_SECOND] = seconds;
+	return device->saved[RTC_SECOND];
 }
 
 static uint64_t
@@ -133,7 +132,7 @@ rtc_pf_sample(void *device, struct sample *samples, size_t count)
 
 static const struct clock rtc_rows[RTC_COUNT] = {
 	[RTC] = {
-		.id = "rtc", .title = "RTC seconds register, updates waited for", .main = "rtc",
+		.id = "rtc", .title = "RTC seconds register, outside updates", .main = "rtc",
 		.found_by = "PC/AT ports 70h-71h", .width_bits = 6, .wrap_ticks = RTC_SECONDS_MAX,
 		.claimed = { 1, 1 }, .edges_only = true, .sample = rtc_sample,
 	},
@@ -183,6 +182,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
 	else
 		clock->state = CLOCK_PRESENT;
+	device->saved[RTC_SECOND] = rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]);
 	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
 		probe_note(clock, "Its battery failed (VRT is 0).");
 }

@@ -9,6 +9,7 @@ PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime \
                   python3-pytest python3-pytest-xdist python3-jsonschema
+PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
@@ -16,15 +17,16 @@ packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image,$(MAKECMDGOALS)),$(PACKAGES_image)) \
-    $(if $(filter fuzz lint,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fuzz,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
     $(if $(filter check,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 
-.PHONY: deps-build deps-run deps-image deps-test deps-fresh
+.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
 deps-run deps-image deps-test: deps-build
-deps-run deps-image deps-test deps-fresh: deps-%:
+deps-run deps-image deps-test deps-lint deps-fresh: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

@@ -52,4 +52,18 @@ clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now
 	return now_ticks + (clock->wrap_ticks - then_ticks) + 1;
 }
 
+/* Whether ELAPSED_TICKS, as above, is more than half the counter's range: then it is a step back. */
+static inline bool
+clock_stepped_back(const struct clock *clock, uint64_t elapsed_ticks)
+{
+	return elapsed_ticks > clock->wrap_ticks - clock->wrap_ticks / 2;
+}
+
+/* The size of that step back: what is missing to a whole range. */
+static inline uint64_t
+clock_step_back_ticks(const struct clock *clock, uint64_t elapsed_ticks)
+{
+	return clock->wrap_ticks - elapsed_ticks + 1;
+}
+
 #endif

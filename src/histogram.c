@@ -1,46 +1,29 @@
-/* Log-linear buckets. See histogram.h. */
+/* The log-linear histogram. See histogram.h. */
 #include "histogram.h"
 
-#define SUB      (1u << HISTOGRAM_SUB_BITS) /* buckets to a power of two */
-#define HUNDRED_THOUSAND 100000u
+#include "scale.h"
+
+#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value up to here */
+#define PER_HUNDRED_THOUSAND 100000u
+
+_Static_assert(HISTOGRAM_BUCKETS == 2240, "35 times 64: two linear halves of 64, then 33 powers of two");
 
 void
 histogram_clear(struct histogram *histogram)
 {
-	histogram->total = histogram->refused = 0;
+	histogram->total = 0;
+	histogram->refused = 0;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		histogram->counts[i] = 0;
 }
 
-/* By how many bits a value is shifted right until it fits 2 * SUB: its bucket is 2^shift wide. */
-static unsigned
-shift_of(uint64_t value)
-{
-	unsigned bits = value ? 64 - (unsigned)__builtin_clzll(value) : 0;
-
-	return bits > HISTOGRAM_SUB_BITS + 1 ? bits - HISTOGRAM_SUB_BITS - 1 : 0;
-}
-
+/* The highest 7 bits of VALUE, of which the first is set, stand above how often it had to be halved. */
 size_t
 histogram_bucket(uint64_t value)
 {
-	unsigned shift = shift_of(value);
+	unsigned halvings = 63 - HISTOGRAM_SUB_BITS - (unsigned)__builtin_clzll(value | LINEAR_MAX);
 
-	return ((size_t)shift << HISTOGRAM_SUB_BITS) + (size_t)(value >> shift);
-}
-
-uint64_t
-histogram_bucket_low(size_t bucket)
-{
-	size_t shift = bucket < 2 * SUB ? 0 : (bucket >> HISTOGRAM_SUB_BITS) - 1;
-
-	return (uint64_t)(bucket - (shift << HISTOGRAM_SUB_BITS)) << shift;
-}
-
-uint64_t
-histogram_bucket_high(size_t bucket)
-{
-	return histogram_bucket_low(bucket + 1) - 1;
+	return ((size_t)halvings << HISTOGRAM_SUB_BITS) + (size_t)(value >> halvings);
 }
 
 bool
@@ -55,25 +38,39 @@ histogram_record(struct histogram *histogram, uint64_t value)
 	return true;
 }
 
-/* How many of TOTAL must lie at or below the quantile: rounded up, at least 1. */
-static uint64_t
-rank(uint64_t total, uint32_t per_hundred_thousand)
+static unsigned
+bucket_halvings(size_t bucket)
 {
-	uint64_t whole = total / HUNDRED_THOUSAND * per_hundred_thousand;
-	uint64_t part = total % HUNDRED_THOUSAND * per_hundred_thousand;
+	return bucket <= LINEAR_MAX ? 0 : (unsigned)(bucket >> HISTOGRAM_SUB_BITS) - 1;
+}
 
-	whole += (part + HUNDRED_THOUSAND - 1) / HUNDRED_THOUSAND;
-	return whole ? whole : 1;
+uint64_t
+histogram_bucket_low(size_t bucket)
+{
+	unsigned halvings = bucket_halvings(bucket);
+
+	return (uint64_t)(bucket - ((size_t)halvings << HISTOGRAM_SUB_BITS)) << halvings;
+}
+
+uint64_t
+histogram_bucket_high(size_t bucket)
+{
+	return histogram_bucket_low(bucket) + (UINT64_C(1) << bucket_halvings(bucket)) - 1;
 }
 
 uint64_t
 histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand)
 {
-	uint64_t wanted = rank(histogram->total, per_hundred_thousand), seen = 0;
+	uint64_t rank = scale_mul_div_up(histogram->total, per_hundred_thousand, PER_HUNDRED_THOUSAND);
+	uint64_t seen = 0;
 
-	for (size_t i = 0; i < HISTOGRAM_BUCKETS && histogram->total; i++) {
+	if (rank == 0)
+		rank = 1;
+	if (rank > histogram->total)
+		rank = histogram->total;
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += histogram->counts[i];
-		if (seen >= wanted)
+		if (seen && seen >= rank)
 			return histogram_bucket_high(i);
 	}
 	return 0;

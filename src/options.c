@@ -67,7 +67,8 @@ read_limit(struct reader *reader, struct word word, struct word key, struct word
 		return true;
 	begin_error(&reader->error, reader->source, word);
 	if (name) {
-		text_printf(&reader->error, "is not valid: a limit is a whole number from 0 to %lu", OPTIONS_LIMIT_MAX);
+		text_printf(&reader->error, "is not valid: a limit is a whole number from 0 to %lu",
+			    OPTIONS_LIMIT_MAX);
 	} else {
 		text_put(&reader->error, "names no rule that has a limit; these have:");
 		put_list(&reader->error, reader->names->rules);

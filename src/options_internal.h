@@ -17,7 +17,7 @@ struct word {
 /* A key: one row of the table. */
 struct option {
 	const char *key;
-	/* False: VALUE is not valid, and and OPTIONS may be half changed: the caller has a copy. */
+	/* False: VALUE is not valid, and OPTIONS may be half changed: the caller has a copy. */
 	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
 	const char *valid;
 	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */

@@ -3,7 +3,8 @@
 
 #include "text.h"
 
-#define NS_PER_HOUR     (3600 * OPTIONS_NS_PER_S)
+#define NS_PER_MINUTE   (60 * OPTIONS_NS_PER_S)
+#define NS_PER_HOUR     (60 * NS_PER_MINUTE)
 #define DURATION_NS_MIN (10 * OPTIONS_NS_PER_MS)
 #define DURATION_NS_MAX (24 * NS_PER_HOUR)
 
@@ -59,7 +60,8 @@ parse_duration(struct word value, const struct options_names *names, struct opti
 	static const struct {
 		const char *word;
 		uint64_t ns;
-	} units[] = { { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", 60 * OPTIONS_NS_PER_S }, { "h", NS_PER_HOUR } };
+	} units[] = { { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", NS_PER_MINUTE },
+		      { "h", NS_PER_HOUR } };
 	uint64_t count;
 
 	(void)names;

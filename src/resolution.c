@@ -1,14 +1,19 @@
-/* Steps of a counter. See resolution.h. */
+/* Samples into resolution. See resolution.h. */
 #include "resolution.h"
 
 void
 resolution_clear(struct resolution *resolution)
 {
-	__builtin_memset(resolution, 0, sizeof(*resolution));
+	resolution->steps = resolution->smallest_ticks = resolution->gcd_ticks = 0;
+	resolution->mode_ticks = resolution->mode_count = 0;
+	for (size_t i = 0; i < RESOLUTION_DIRECT; i++)
+		resolution->direct[i] = 0;
+	for (size_t i = 0; i < RESOLUTION_LARGE; i++)
+		resolution->large[i].ticks = resolution->large[i].count = 0;
 }
 
 static uint64_t
-gcd(uint64_t a, uint64_t b)
+greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -19,36 +24,54 @@ gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* How often a step of TICKS has been seen, this time included; 0 where there is no more room to count it. */
-static uint64_t
-count_step(struct resolution *resolution, uint64_t ticks)
+/* A step of a size not seen before: only these can change the least of them or their divisor. */
+static void
+meet(struct resolution *resolution, uint64_t ticks)
 {
-	if (ticks < RESOLUTION_DIRECT)
-		return ++resolution->direct[ticks];
-	for (size_t i = 0; i < RESOLUTION_LARGE; i++) {
-		if (resolution->large[i].count && resolution->large[i].ticks != ticks)
-			continue;
-		resolution->large[i].ticks = ticks;
-		return ++resolution->large[i].count;
-	}
-	return 0;
+	if (ticks < resolution->smallest_ticks || !resolution->smallest_ticks)
+		resolution->smallest_ticks = ticks;
+	if (resolution->gcd_ticks != 1)
+		resolution->gcd_ticks = greatest_common_divisor(ticks, resolution->gcd_ticks);
+}
+
+/* COUNT steps of TICKS have been seen by now. */
+static void
+weigh(struct resolution *resolution, uint64_t ticks, uint64_t count)
+{
+	if (count < resolution->mode_count ||
+	    (count == resolution->mode_count && ticks > resolution->mode_ticks))
+		return;
+	resolution->mode_ticks = ticks;
+	resolution->mode_count = count;
 }
 
 static void
-add_step(struct resolution *resolution, uint64_t ticks)
+record_large(struct resolution *resolution, uint64_t ticks)
 {
-	uint64_t count = count_step(resolution, ticks);
-
-	if (!resolution->steps || ticks < resolution->smallest_ticks)
-		resolution->smallest_ticks = ticks;
-	if (resolution->gcd_ticks != 1)
-		resolution->gcd_ticks = gcd(ticks, resolution->gcd_ticks);
-	if (count > resolution->mode_count ||
-	    (count == resolution->mode_count && ticks < resolution->mode_ticks)) {
-		resolution->mode_ticks = ticks;
-		resolution->mode_count = count;
+	for (size_t i = 0; i < RESOLUTION_LARGE; i++) {
+		if (resolution->large[i].count && resolution->large[i].ticks != ticks)
+			continue;
+		if (!resolution->large[i].count)
+			meet(resolution, ticks);
+		resolution->large[i].ticks = ticks;
+		weigh(resolution, ticks, ++resolution->large[i].count);
+		return;
 	}
+	meet(resolution, ticks);
+}
+
+static void
+record(struct resolution *resolution, uint64_t ticks)
+{
 	resolution->steps++;
+	if (ticks >= RESOLUTION_DIRECT) {
+		record_large(resolution, ticks);
+		return;
+	}
+	if (!resolution->direct[ticks])
+		meet(resolution, ticks);
+	if (resolution->direct[ticks] < UINT32_MAX)
+		weigh(resolution, ticks, ++resolution->direct[ticks]);
 }
 
 void
@@ -58,7 +81,7 @@ resolution_fold(struct resolution *resolution, const struct clock *clock,
 	for (size_t i = 1; i < count; i++) {
 		uint64_t ticks = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
 
-		if (ticks && ticks <= clock->wrap_ticks / 2)
-			add_step(resolution, ticks);
+		if (ticks && !clock_stepped_back(clock, ticks))
+			record(resolution, ticks);
 	}
 }

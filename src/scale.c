@@ -1,71 +1,100 @@
-/* Exact arithmetic on 128-bit products. See scale.h. */
+/* Exact fractions in integers. See scale.h. */
 #include "scale.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#include <stdbool.h>
+#include <stddef.h>
 
-struct division {
-	uint64_t quotient, rest;
-	bool fits;
-};
-
-/* One bit a turn: the compiler would call its library for a 128-bit division. */
-static struct division
-divide(unsigned __int128 dividend, uint64_t divisor)
-{
-	struct division result = { 0, 0, true };
-	unsigned __int128 rest = 0;
-
-	if (divisor == 0 || (uint64_t)(dividend >> 64) >= divisor)
-		return (struct division){ UINT64_MAX, 0, false };
-	rest = dividend >> 64;
-	for (int bit = 63; bit >= 0; bit--) {
-		rest = rest << 1 | ((uint64_t)dividend >> bit & 1);
-		result.quotient <<= 1;
-		if (rest >= divisor) {
-			rest -= divisor;
-			result.quotient |= 1;
-		}
-	}
-	result.rest = (uint64_t)rest;
-	return result;
-}
-
-uint64_t
-scale_mul_div(uint64_t a, uint64_t b, uint64_t c)
-{
-	return divide((unsigned __int128)a * b, c).quotient;
-}
-
-uint64_t
-scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c)
-{
-	struct division d = divide((unsigned __int128)a * b, c);
-
-	return d.quotient + (d.fits && d.rest != 0 && d.quotient != UINT64_MAX);
-}
-
-uint64_t
-scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c)
-{
-	struct division d = divide((unsigned __int128)a * b, c);
-
-	return d.quotient + (d.fits && d.rest >= c - d.rest && d.quotient != UINT64_MAX);
-}
+#define NS_PER_S        UINT64_C(1000000000)
+#define MULTIPLIER_BITS 32
+#define LIMBS           3 /* of 64 bits: a product of 128 and 64 bits */
+#define LIMB_BITS       64
 
 void
 scale_init(struct scale *scale, struct rate hz)
 {
-	if (!hz.num || !hz.den)
-		hz = (struct rate){ NS_PER_S, 1 };
-	scale->hz = hz;
-	scale->multiplier = scale_mul_div_nearest(NS_PER_S << 32, hz.den, hz.num);
+	scale->hz = hz.num && hz.den ? hz : (struct rate){ NS_PER_S, 1 };
+	scale->multiplier = scale_mul_div_nearest(NS_PER_S << MULTIPLIER_BITS, scale->hz.den,
+						  scale->hz.num);
 }
 
 uint64_t
 scale_ticks(const struct scale *scale, uint64_t ns)
 {
-	uint64_t seconds = ns / NS_PER_S, rest = ns % NS_PER_S;
+	return scale_ratio((unsigned __int128)ns * scale->hz.num, 1,
+			   (unsigned __int128)scale->hz.den * NS_PER_S, SCALE_DOWN);
+}
 
-	return scale_mul_div(seconds, scale->hz.num, scale->hz.den) +
-	       scale_mul_div(rest, scale->hz.num, scale->hz.den * NS_PER_S);
+static void
+multiply(unsigned __int128 a, uint64_t b, uint64_t product[LIMBS])
+{
+	unsigned __int128 low = (unsigned __int128)(uint64_t)a * b;
+	unsigned __int128 high = (unsigned __int128)(uint64_t)(a >> LIMB_BITS) * b +
+				 (uint64_t)(low >> LIMB_BITS);
+
+	product[0] = (uint64_t)low;
+	product[1] = (uint64_t)high;
+	product[2] = (uint64_t)(high >> LIMB_BITS);
+}
+
+static unsigned
+significant_bits(const uint64_t number[LIMBS])
+{
+	for (unsigned limb = LIMBS; limb-- > 0;)
+		if (number[limb])
+			return LIMB_BITS * (limb + 1) - (unsigned)__builtin_clzll(number[limb]);
+	return 0;
+}
+
+/* Whether a quotient that left REST of DIVISOR is to be the next higher one. */
+static bool
+rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding rounding)
+{
+	if (rounding == SCALE_DOWN || !rest)
+		return false;
+	return rounding == SCALE_UP || rest >= divisor - rest;
+}
+
+/* Long division, bit by bit: the compiler's own division of 128 bits would be a call to its library. */
+uint64_t
+scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
+{
+	uint64_t product[LIMBS], quotient = 0;
+	unsigned __int128 rest = 0;
+
+	multiply(a, b, product);
+	if (!c)
+		return UINT64_MAX;
+	for (unsigned bit = significant_bits(product); bit-- > 0;) {
+		bool carry = rest >> 127;
+
+		if (quotient >> (LIMB_BITS - 1))
+			return UINT64_MAX;
+		rest = rest << 1 | (product[bit / LIMB_BITS] >> (bit % LIMB_BITS) & 1);
+		quotient <<= 1;
+		if (carry || rest >= c) {
+			rest -= c;
+			quotient |= 1;
+		}
+	}
+	if (quotient < UINT64_MAX && rounds_up(rest, c, rounding))
+		quotient++;
+	return quotient;
+}
+
+uint64_t
+scale_mul_div(uint64_t a, uint64_t b, uint64_t c)
+{
+	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_DOWN);
+}
+
+uint64_t
+scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c)
+{
+	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_UP);
+}
+
+uint64_t
+scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c)
+{
+	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_NEAREST);
 }

@@ -35,4 +35,9 @@ uint64_t scale_mul_div(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c);
 
+enum scale_rounding { SCALE_DOWN, SCALE_UP, SCALE_NEAREST }; /* nearest: a half goes up */
+
+/* Likewise A * B / C where A and C are products themselves; exact in 192 bits, at most 192 turns. */
+uint64_t scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding);
+
 #endif

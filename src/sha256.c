@@ -1,14 +1,17 @@
-/* SHA-256 over one buffer. See sha256.h; names as in FIPS 180-4. */
+/* SHA-256 by FIPS 180-4; the names of its section 6.2.2 where there are no better ones. */
 #include "sha256.h"
 
-#include <stdint.h>
+#define ROUNDS      64
+#define LENGTH_SIZE 8 /* of the message's length in bits, at the end of the last block: 5.1.1 */
 
-#define BLOCK_SIZE 64u
-#define ROUNDS     64u
-#define LENGTH_SIZE 8u
+/* 5.3.3: fractional parts of the square roots of the first 8 primes. */
+static const uint32_t initial_state[8] = {
+	0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+	0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+};
 
-/* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes */
-static const uint32_t K[ROUNDS] = {
+/* 4.2.2: fractional parts of the cube roots of the first 64 primes. */
+static const uint32_t round_constants[ROUNDS] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
 	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
 	0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -20,64 +23,118 @@ static const uint32_t K[ROUNDS] = {
 };
 
 static uint32_t
-rotr(uint32_t x, unsigned n)
+rotate_right(uint32_t word, unsigned bits)
 {
-	return x >> n | x << (32 - n);
+	return word >> bits | word << (32 - bits);
 }
 
-/* FIPS 180-4, 6.2.2 */
-static void
-add_block(uint32_t hash[8], const uint8_t block[BLOCK_SIZE])
+/* 4.1.2, equations 4.4 to 4.7. */
+static uint32_t
+big_sigma_0(uint32_t x)
 {
-	uint32_t w[ROUNDS], v[8];
+	return rotate_right(x, 2) ^ rotate_right(x, 13) ^ rotate_right(x, 22);
+}
 
-	for (unsigned t = 0; t < 16; t++)
-		w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-		       (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
-	for (unsigned t = 16; t < ROUNDS; t++) {
-		uint32_t s0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
-		uint32_t s1 = rotr(w[t - 2], 17) ^ rotr(w[t - 2], 19) ^ w[t - 2] >> 10;
+static uint32_t
+big_sigma_1(uint32_t x)
+{
+	return rotate_right(x, 6) ^ rotate_right(x, 11) ^ rotate_right(x, 25);
+}
 
-		w[t] = w[t - 16] + s0 + w[t - 7] + s1;
+static uint32_t
+small_sigma_0(uint32_t x)
+{
+	return rotate_right(x, 7) ^ rotate_right(x, 18) ^ x >> 3;
+}
+
+static uint32_t
+small_sigma_1(uint32_t x)
+{
+	return rotate_right(x, 17) ^ rotate_right(x, 19) ^ x >> 10;
+}
+
+static uint32_t
+big_endian_32(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void
+expand(const uint8_t *block, uint32_t schedule[ROUNDS])
+{
+	for (size_t t = 0; t < 16; t++)
+		schedule[t] = big_endian_32(block + 4 * t);
+	for (size_t t = 16; t < ROUNDS; t++)
+		schedule[t] = small_sigma_1(schedule[t - 2]) + schedule[t - 7] +
+			      small_sigma_0(schedule[t - 15]) + schedule[t - 16];
+}
+
+static void
+compress(uint32_t state[8], const uint8_t *block)
+{
+	uint32_t schedule[ROUNDS];
+	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+
+	expand(block, schedule);
+	for (size_t t = 0; t < ROUNDS; t++) {
+		uint32_t choice = (e & f) ^ (~e & g);
+		uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
+		uint32_t t1 = h + big_sigma_1(e) + choice + round_constants[t] + schedule[t];
+		uint32_t t2 = big_sigma_0(a) + majority;
+
+		h = g, g = f, f = e, e = d + t1;
+		d = c, c = b, b = a, a = t1 + t2;
 	}
-	for (unsigned i = 0; i < 8; i++)
-		v[i] = hash[i];
-	for (unsigned t = 0; t < ROUNDS; t++) {
-		uint32_t s1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-		uint32_t s0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-		uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + K[t] + w[t];
-		uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-
-		for (unsigned i = 7; i > 0; i--)
-			v[i] = v[i - 1];
-		v[4] += t1;
-		v[0] = t1 + t2;
-	}
-	for (unsigned i = 0; i < 8; i++)
-		hash[i] += v[i];
+	state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+	state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
 void
-sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE])
+sha256_init(struct sha256 *sha256)
 {
-	/* FIPS 180-4, 5.3.3 */
-	uint32_t hash[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-			     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
-	const uint8_t *at = bytes;
-	uint8_t last[2 * BLOCK_SIZE] = { 0 };
-	size_t rest = length % BLOCK_SIZE;
-	size_t padded = rest + 1 + LENGTH_SIZE > BLOCK_SIZE ? 2 * BLOCK_SIZE : BLOCK_SIZE;
+	sha256->length = 0;
+	for (size_t i = 0; i < 8; i++)
+		sha256->state[i] = initial_state[i];
+}
 
-	for (size_t done = 0; done + BLOCK_SIZE <= length; done += BLOCK_SIZE)
-		add_block(hash, at + done);
-	for (size_t i = 0; i < rest; i++)
-		last[i] = at[length - rest + i];
-	last[rest] = 0x80; /* 5.1.1: a 1 bit, then the length in bits at the end */
-	for (unsigned i = 0; i < LENGTH_SIZE; i++)
-		last[padded - 1 - i] = (uint8_t)((uint64_t)length * 8 >> (8 * i));
-	for (size_t done = 0; done < padded; done += BLOCK_SIZE)
-		add_block(hash, last + done);
-	for (unsigned i = 0; i < SHA256_HEX_SIZE - 1; i++)
-		hex[i] = "0123456789abcdef"[hash[i / 8] >> (28 - i % 8 * 4) & 15];
+static void
+take_byte(struct sha256 *sha256, uint8_t byte)
+{
+	sha256->block[sha256->length++ % SHA256_BLOCK_SIZE] = byte;
+	if (sha256->length % SHA256_BLOCK_SIZE == 0)
+		compress(sha256->state, sha256->block);
+}
+
+void
+sha256_update(struct sha256 *sha256, const void *bytes, size_t length)
+{
+	const uint8_t *next = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		take_byte(sha256, next[i]);
+}
+
+void
+sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE])
+{
+	uint64_t bits = sha256->length * 8;
+
+	take_byte(sha256, 0x80);
+	while (sha256->length % SHA256_BLOCK_SIZE != SHA256_BLOCK_SIZE - LENGTH_SIZE)
+		take_byte(sha256, 0);
+	for (unsigned i = LENGTH_SIZE; i-- > 0;)
+		take_byte(sha256, (uint8_t)(bits >> 8 * i));
+	for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++)
+		digest[i] = (uint8_t)(sha256->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void
+sha256_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char hex[SHA256_HEX_SIZE])
+{
+	for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
+		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 0xf];
+	}
 	hex[SHA256_HEX_SIZE - 1] = '\0';
 }

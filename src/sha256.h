@@ -1,12 +1,25 @@
-/* SHA-256 (FIPS 180-4), so that whoever reads a report from a serial line can tell that all of it came. */
+/* SHA-256 of a stream of bytes, as FIPS 180-4 defines it. */
 #ifndef BARETICK_SHA256_H
 #define BARETICK_SHA256_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#define SHA256_HEX_SIZE 65 /* 64 digits and the final 0 */
+#define SHA256_DIGEST_SIZE 32
+#define SHA256_HEX_SIZE    (2 * SHA256_DIGEST_SIZE + 1) /* with its final 0 */
+#define SHA256_BLOCK_SIZE  64
 
-/* The digest of LENGTH bytes, in lower-case hexadecimal. */
-void sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE]);
+struct sha256 {
+	uint32_t state[8];
+	uint64_t length; /* bytes taken in so far; below 2^61 */
+	uint8_t block[SHA256_BLOCK_SIZE]; /* the first length % 64 of them wait for the rest of their block */
+};
+
+void sha256_init(struct sha256 *sha256);
+void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
+void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]); /* once; then init again */
+
+/* DIGEST as 64 lower-case digits and a final 0. */
+void sha256_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char hex[SHA256_HEX_SIZE]);
 
 #endif

@@ -3,6 +3,7 @@
 
 #define MEETING_PAUSES   (1u << 22) /* for the others to arrive */
 #define LOCK_PAUSES      (1u << 20) /* for one turn: whoever holds the lock may be preempted, or dead */
+#define POLITE_PAUSES    64 /* after a turn, for another core to take one: a stamp is worth most to others */
 #define TURNS_FRACTION   10 /* a core with less than a tenth of its turns is starved */
 #define HANDOVERS_MIN    8  /* and so is one that nearly never followed another */
 
@@ -50,6 +51,17 @@ take_lock(struct warp_table *table, void (*pause)(void))
 	return false;
 }
 
+/* Lets another core go first, for a moment: it may be asleep. */
+static void
+be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
+{
+	for (unsigned i = 0; i < POLITE_PAUSES && !stopped(table); i++) {
+		pause();
+		if (__atomic_load_n(&table->last_core, __ATOMIC_RELAXED) != core)
+			return;
+	}
+}
+
 void
 warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
 	  void (*pause)(void))
@@ -63,7 +75,7 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 		uint64_t now = tsc();
 
 		table->last_tsc = now;
-		table->last_core = core;
+		__atomic_store_n(&table->last_core, core, __ATOMIC_RELAXED);
 		__atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE);
 		slot->turns++;
 		slot->handovers += from != core && from < table->cores;
@@ -74,7 +86,7 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 				slot->worst_ahead = from;
 			}
 		}
-		pause();
+		be_polite(table, core, pause);
 	}
 }
 

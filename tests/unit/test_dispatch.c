@@ -25,6 +25,7 @@ static unsigned wakes[CORES];
 static unsigned runs[CORES];
 static void *argument_seen;
 static bool ran_unmasked;
+static unsigned wakes_of_3_before_boot_core;
 
 static void
 count_run(void *argument, size_t core)
@@ -32,6 +33,8 @@ count_run(void *argument, size_t core)
 	runs[core]++;
 	argument_seen = argument;
 	ran_unmasked |= core == 0 && !sim.interrupts_masked;
+	if (core == 0)
+		wakes_of_3_before_boot_core = wakes[3];
 }
 
 static void
@@ -220,6 +223,7 @@ run_all_repeats_a_lost_wake_before_the_boot_core_begins(void **state)
 	assert_int_equal(dispatch_run_all(&startup, count_run, NULL, BOUND_NS), 4);
 	assert_int_equal(wakes[1], 1);
 	assert_int_equal(wakes[3], 2);
+	assert_int_equal(wakes_of_3_before_boot_core, 2);
 }
 
 static void

@@ -144,6 +144,7 @@ the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing(void **state)
 	slots[0].standing = CORE_ASKED;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
+	slots[0].standing = CORE_ALIVE;
 	startup_stop(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 9);
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)

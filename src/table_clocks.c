@@ -1,0 +1,80 @@
+/* A row for each clock: what it is worth, or why that is not known. */
+#include "table_internal.h"
+
+#include "number.h"
+#include "scale.h"
+
+#define ID_COLUMNS     10
+#define STATE_COLUMN   (ID_COLUMNS + 1)
+#define VERDICT_COLUMN (TABLE_COLUMNS - 6)
+
+static void
+put_figure(struct text *out, bool known, struct number figure)
+{
+	text_printf(out, " %6s", known ? figure.text : "-");
+}
+
+static void
+put_figures(struct text *out, const struct report_clock *entry, const struct scale *scale)
+{
+	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
+	const struct latency *latency = entry->latency;
+	bool known = latency && latency->count;
+	uint64_t step_ps = report_clock_ps(entry, entry->resolution.gcd_ticks);
+
+	text_printf(out, " %12s", number_rate(report_clock_millihz(entry)).text);
+	put_figure(out, entry->resolution.steps && step_ps, number_ps(step_ps));
+	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
+	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
+	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
+	text_printf(out, " %6s", verdict_word(entry->verdict));
+	table_end_line(out);
+}
+
+/* The state and its reason where the figures would stand; the verdict at the end of the first line. */
+static void
+put_state(struct text *out, const struct report_clock *entry)
+{
+	char sentence[CLOCK_REASON_SIZE + 16];
+	const char *rest = sentence;
+	struct text text;
+
+	text_init(&text, sentence, sizeof(sentence));
+	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
+		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
+	for (bool first = true; first || *rest; first = false) {
+		size_t length = table_fit(rest, VERDICT_COLUMN - 1 - STATE_COLUMN);
+		int width = VERDICT_COLUMN - 1 - STATE_COLUMN;
+
+		text_printf(out, first ? " " : "%*s", STATE_COLUMN, "");
+		if (first)
+			text_printf(out, "%-*.*s %6s", width, (int)length, rest, verdict_word(entry->verdict));
+		else
+			text_printf(out, "%.*s", (int)length, rest);
+		table_end_line(out);
+		rest += length;
+		while (*rest == ' ')
+			rest++;
+	}
+}
+
+void
+table_clocks(struct text *out, const struct report *report)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
+	text_put(out, "   step    min    p50    p99  p99.9    max   loop verdict\n");
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		table_label(out, entry->clock.id, ID_COLUMNS);
+		if (entry->clock.state == CLOCK_PRESENT)
+			put_figures(out, entry, &scale);
+		else
+			put_state(out, entry);
+	}
+}

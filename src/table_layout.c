@@ -1,0 +1,78 @@
+/* Lines, columns and words of the table. See table_internal.h. */
+#include "table_internal.h"
+
+void
+table_end_line(struct text *out)
+{
+	while (out->length && out->bytes[out->length - 1] == ' ')
+		out->bytes[--out->length] = '\0';
+	text_put_char(out, '\n');
+}
+
+void
+table_pad(struct text *out, size_t line_start, size_t column)
+{
+	while (out->length < line_start + column && !out->truncated)
+		text_put_char(out, ' ');
+}
+
+size_t
+table_fit(const char *sentence, size_t width)
+{
+	size_t length = 0, fit = 0;
+
+	for (; sentence[length] && length <= width; length++)
+		if (sentence[length] == ' ')
+			fit = length;
+	if (!sentence[length] && length <= width)
+		return length;
+	return fit ? fit : width; /* a word that fills a line is cut */
+}
+
+void
+table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence)
+{
+	size_t column = out->length - line_start;
+
+	while (text_length(sentence)) {
+		size_t length = table_fit(sentence, column < TABLE_COLUMNS ? TABLE_COLUMNS - column : 1);
+
+		text_printf(out, "%.*s", (int)length, sentence);
+		sentence += length;
+		while (*sentence == ' ')
+			sentence++;
+		if (*sentence) {
+			table_end_line(out);
+			text_printf(out, "%*s", (int)indent, "");
+			column = indent;
+		}
+	}
+	table_end_line(out);
+}
+
+void
+table_label(struct text *out, const char *label, size_t width)
+{
+	size_t line_start = out->length;
+
+	text_printf(out, "%s", label);
+	if (out->length - line_start > width) {
+		table_end_line(out);
+		line_start = out->length;
+	}
+	table_pad(out, line_start, width);
+}
+
+size_t
+table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (entry->latency && entry->latency->count && report_clock_is_main(entry) == main)
+			picked[count++] = i;
+	}
+	return count;
+}

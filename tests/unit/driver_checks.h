@@ -1,0 +1,67 @@
+/* What the tests of the clocks' drivers share: a driver, opened on the simulated machine. */
+#ifndef BARETICK_DRIVER_CHECKS_H
+#define BARETICK_DRIVER_CHECKS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim.h"
+
+static struct platform platform;
+static struct device device;
+static struct clock clocks[DRIVER_CLOCKS_MAX];
+
+/* Before each test: a healthy machine, and the facts of it. */
+static int
+reset(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim_platform(&platform);
+	return 0;
+}
+
+static void
+open_driver(const struct driver *driver)
+{
+	memset(&device, 0, sizeof(device));
+	memset(clocks, 0xa5, sizeof(clocks));
+	driver->open(&platform, &device, clocks);
+	assert_false(sim.interrupts_masked);
+	for (size_t i = 0; i < driver->clock_count; i++) {
+		assert_string_equal(clocks[i].id, driver->ids[i]);
+		assert_true(strlen(clocks[i].title) <= 60);
+		assert_ptr_equal(clocks[i].device, &device);
+	}
+}
+
+/* Takes COUNT samples of a row with the world clock set to AT_PS first. */
+static void
+take(const struct clock *clock, uint64_t at_ps, struct sample *samples, size_t count)
+{
+	uint64_t saved = hw_interrupts_mask();
+
+	sim.now_ps = at_ps;
+	clock->sample(clock->device, samples, count);
+	hw_interrupts_restore(saved);
+}
+
+static inline void
+assert_state(size_t row, enum clock_state state, const char *reason)
+{
+	assert_string_equal(clocks[row].reason, reason);
+	assert_int_equal(clocks[row].state, state);
+}
+
+#define assert_sample(sample, begin_ticks, clock_ticks, end_ticks) do { \
+	assert_int_equal((sample).begin, begin_ticks); \
+	assert_int_equal((sample).ticks, clock_ticks); \
+	assert_int_equal((sample).end, end_ticks); \
+} while (0)
+
+#endif

@@ -1,0 +1,209 @@
+/* The PM timer's driver on the simulated machine: 3,579,545 Hz, an IN 500 ns, MMIO 300, a bracket 20. */
+#include "driver_checks.h"
+
+#define MMIO UINT64_C(0xfed80000)
+
+static void
+put_into_memory(void)
+{
+	sim.pm.is_memory = true;
+	sim.pm.address = MMIO + 8;
+	sim_map((struct sim_region){ MMIO, 4096, NULL, NULL });
+	platform.acpi.fadt.has_x_pm_tmr = true;
+	platform.acpi.fadt.x_pm_tmr_space = ACPI_SPACE_MEMORY;
+	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
+}
+
+static void
+make_32_bits_wide(void)
+{
+	sim.pm.counter.wrap_bits = 32;
+	platform.acpi.fadt.tmr_val_ext = true;
+}
+
+static void
+a_reading_is_one_in_of_500_ns(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	assert_string_equal(clocks[0].found_by, "ACPI FADT PM_TMR_BLK");
+	assert_int_equal(clocks[0].width_bits, 24);
+	assert_int_equal(clocks[0].wrap_ticks, 0xffffff);
+	assert_int_equal(clocks[0].claimed.num, 3579545);
+	assert_int_equal(clocks[0].claimed.den, 1);
+	take(&clocks[0], SIM_PS_PER_S, samples, 2);
+	assert_sample(samples[0], 1000000020, 3579546, 1000000540); /* 520 ns are 1.86 ticks */
+	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* 1,040 ns are 3.72 */
+}
+
+static void
+a_reading_in_memory_is_one_read_of_300_ns(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	put_into_memory();
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	assert_string_equal(clocks[0].found_by, "ACPI FADT X_PM_TMR_BLK");
+	take(&clocks[0], SIM_PS_PER_S, &sample, 1);
+	assert_sample(sample, 1000000020, 3579546, 1000000340);
+	assert_int_equal(sim.count[SIM_IN], 0);
+}
+
+static void
+it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	open_driver(&acpi_pm_driver);
+	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first read is at 520 ns: 1.86 ticks */
+	sim.cost_ps[SIM_TSC_LFENCE] = 20 * SIM_PS_PER_NS;
+	take(&clocks[0], 0, &samples[0], 1);
+	take(&clocks[0], 1397 * SIM_PS_PER_NS, &samples[1], 1); /* 1,917 ns are 6.86 */
+	assert_int_equal(samples[0].ticks, 0xfffffe);
+	assert_int_equal(samples[1].ticks, 3);
+	assert_int_equal(clock_elapsed_ticks(&clocks[0], samples[0].ticks, samples[1].ticks), 5);
+}
+
+static void
+bits_above_the_24_that_count_are_masked(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	sim.pm.counter.wrap_bits = 32;
+	sim.pm.counter.origin_ticks = 0xab000000;
+	open_driver(&acpi_pm_driver);
+	take(&clocks[0], 0, &sample, 1);
+	assert_int_equal(sample.ticks, 1);
+	make_32_bits_wide();
+	open_driver(&acpi_pm_driver);
+	assert_int_equal(clocks[0].width_bits, 32);
+	assert_int_equal(clocks[0].wrap_ticks, UINT32_MAX);
+	take(&clocks[0], 0, &sample, 1);
+	assert_int_equal(sample.ticks, 0xab000001);
+}
+
+static void
+an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20(void **state)
+{
+	struct sample sound, sick;
+
+	(void)state;
+	open_driver(&acpi_pm_driver);
+	take(&clocks[0], SIM_PS_PER_S, &sound, 1);
+	sim.pm.counter.wrap_bits = 20;
+	take(&clocks[0], SIM_PS_PER_S, &sick, 1);
+	assert_int_equal(sound.ticks, 3579546);
+	assert_int_equal(sick.ticks, 3579546 - 3 * (1 << 20));
+}
+
+static void
+a_timer_that_is_not_latched_shows_its_glitch(void **state)
+{
+	struct sample sound, sick;
+
+	/* Tick 16 is at 4,469,841,278 ps; the reading is taken 722 ps later, while its bit still rises. */
+	uint64_t start_ps = 4469842000 - 520 * SIM_PS_PER_NS;
+
+	(void)state;
+	sim.pm.counter.hz = (struct rate){ 3579545, 1 };
+	open_driver(&acpi_pm_driver);
+	sim.pm.counter.origin_ps = 4465371803; /* so that tick 16 falls there */
+	take(&clocks[0], start_ps, &sound, 1);
+	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
+	take(&clocks[0], start_ps, &sick, 1);
+	assert_int_equal(sound.ticks, 16);
+	assert_int_equal(sick.ticks, 0);
+}
+
+static void
+the_old_field_counts_where_the_extended_address_is_0_or_in_another_space(void **state)
+{
+	(void)state;
+	platform.acpi.fadt.has_x_pm_tmr = true;
+	platform.acpi.fadt.x_pm_tmr_space = ACPI_SPACE_IO;
+	platform.acpi.fadt.x_pm_tmr_address = 0;
+	open_driver(&acpi_pm_driver);
+	assert_string_equal(clocks[0].found_by, "ACPI FADT PM_TMR_BLK");
+	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
+	platform.acpi.fadt.x_pm_tmr_space = 3;
+	platform.acpi.fadt.x_pm_tmr_address = 0x999;
+	open_driver(&acpi_pm_driver);
+	assert_string_equal(clocks[0].found_by, "ACPI FADT PM_TMR_BLK");
+	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
+}
+
+static void
+no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences(void **state)
+{
+	(void)state;
+	platform.acpi.fadt.pm_tmr_len = 0;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_ABSENT, "The FADT says that there is none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
+	platform.acpi.fadt.hw_reduced = true;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
+	platform.acpi.fadt.found = false;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_ABSENT, "There is no FADT in ACPI.");
+	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
+}
+
+static void
+an_address_that_cannot_be_read_is_not_read(void **state)
+{
+	(void)state;
+	platform.acpi.fadt.pm_tmr_blk = 0x10608;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_BROKEN, "The FADT gives 10608h as its I/O port.");
+	put_into_memory();
+	platform.acpi.fadt.x_pm_tmr_address = MMIO + 6;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_BROKEN, "The FADT gives its address as fed80006h, not aligned.");
+	sim_unmap(MMIO);
+	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_BROKEN, "The firmware has not mapped its address fed80008h.");
+	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
+}
+
+static void
+a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent(void **state)
+{
+	(void)state;
+	sim.pm.counter.origin_ticks = 0x1234;
+	sim.pm.counter.stuck_at_ps = 0;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_STUCK, "It reads 1234h again and again.");
+	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 510 ns. */
+	assert_in_range(sim.count[SIM_IN], 32800, 33000);
+	sim.pm.absent = true;
+	open_driver(&acpi_pm_driver);
+	assert_state(0, CLOCK_ABSENT, "It reads all ones: nothing answers at port 608h.");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_reading_is_one_in_of_500_ns, reset),
+		cmocka_unit_test_setup(a_reading_in_memory_is_one_read_of_300_ns, reset),
+		cmocka_unit_test_setup(it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on, reset),
+		cmocka_unit_test_setup(bits_above_the_24_that_count_are_masked, reset),
+		cmocka_unit_test_setup(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20, reset),
+		cmocka_unit_test_setup(a_timer_that_is_not_latched_shows_its_glitch, reset),
+		cmocka_unit_test_setup(the_old_field_counts_where_the_extended_address_is_0_or_in_another_space,
+				       reset),
+		cmocka_unit_test_setup(no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences, reset),
+		cmocka_unit_test_setup(an_address_that_cannot_be_read_is_not_read, reset),
+		cmocka_unit_test_setup(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

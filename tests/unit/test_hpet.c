@@ -1,0 +1,278 @@
+/* The HPET driver on the simulated machine: 10 MHz, an MMIO read 300 ns, a bracket 20 ns, a TSC tick 1 ns. */
+#include "driver_checks.h"
+
+enum { HPET, HPET_32 };
+
+#define ROLLOVER (UINT64_C(1) << 32)
+#define TICK_PS  (100 * SIM_PS_PER_NS)
+
+static void
+switch_on(void)
+{
+	sim.hpet.configuration = 1;
+}
+
+static void
+set_low_half_only(void)
+{
+	sim.hpet.capability &= ~(UINT64_C(1) << 13);
+}
+
+static void
+set_period(uint32_t period_fs)
+{
+	sim.hpet.capability = (uint64_t)period_fs << 32 | (uint32_t)sim.hpet.capability;
+}
+
+static void
+sixty_four_bits_are_three_reads_and_the_low_half_is_one(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	switch_on();
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_PRESENT, "");
+	assert_int_equal(clocks[HPET].width_bits, 64);
+	assert_int_equal(clocks[HPET].wrap_ticks, UINT64_MAX);
+	assert_int_equal(clocks[HPET].claimed.num, 1000000000000000);
+	assert_int_equal(clocks[HPET].claimed.den, 100000000);
+	take(&clocks[HPET], 10 * SIM_PS_PER_US, samples, 2);
+	/* The low half is the second of three reads: 10,020 + 600 ns are 106 ticks. */
+	assert_sample(samples[0], 10020, 106, 10940);
+	assert_sample(samples[1], 10940, 115, 11860);
+
+	assert_state(HPET_32, CLOCK_PRESENT, "");
+	assert_string_equal(clocks[HPET_32].main, "hpet");
+	assert_int_equal(clocks[HPET_32].wrap_ticks, UINT32_MAX);
+	take(&clocks[HPET_32], 10 * SIM_PS_PER_US, samples, 2);
+	assert_sample(samples[0], 10020, 103, 10340);
+	assert_sample(samples[1], 10340, 106, 10660);
+}
+
+static void
+a_32_bit_hpet_is_one_read_and_has_no_second_row(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	switch_on();
+	set_low_half_only();
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_PRESENT, "");
+	assert_int_equal(clocks[HPET].width_bits, 32);
+	assert_int_equal(clocks[HPET].wrap_ticks, UINT32_MAX);
+	take(&clocks[HPET], (ROLLOVER + 5) * TICK_PS, &sample, 1);
+	assert_int_equal(sample.ticks, 5 + 3);
+	assert_int_equal(sample.end - sample.begin, 320);
+	assert_state(HPET_32, CLOCK_ABSENT,
+		     "This HPET is 32 bits wide: the row hpet is this reading already.");
+}
+
+/* As one would read it who does not look again: high, then low. */
+static uint64_t
+read_naively(uint64_t at_ps)
+{
+	sim.now_ps = at_ps;
+	uint64_t high = hw_read32(SIM_HPET_BASE + 0xf4);
+
+	return high << 32 | hw_read32(SIM_HPET_BASE + 0xf0);
+}
+
+static void
+across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn(void **state)
+{
+	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* between high and low */
+	struct sample sample;
+
+	(void)state;
+	switch_on();
+	open_driver(&hpet_driver);
+	assert_int_equal(read_naively(start_ps), 1); /* torn: 2^32 + 1 is true */
+	/* 20 + 300 ns: high is 0; 620: low is 1; 920: high is 1; so low again: 1,220 - 500 ns past it. */
+	take(&clocks[HPET], start_ps, &sample, 1);
+	assert_int_equal(sample.ticks, ROLLOVER + 7);
+	assert_int_equal(sample.end - sample.begin, 1220);
+}
+
+static void
+every_reading_around_the_rollover_lies_within_its_bracket(void **state)
+{
+	(void)state;
+	switch_on();
+	open_driver(&hpet_driver);
+	for (uint64_t before_ns = 0; before_ns < 2000; before_ns += 10) {
+		struct sample sample;
+
+		take(&clocks[HPET], ROLLOVER * TICK_PS - before_ns * SIM_PS_PER_NS, &sample, 1);
+		assert_in_range(sample.ticks, sample.begin / 100, sample.end / 100);
+	}
+}
+
+static void
+an_hpet_that_is_off_is_switched_on_and_off_again_and_its_counter_is_never_written(void **state)
+{
+	(void)state;
+	sim.hpet.configuration = 2; /* legacy replacement, which stays */
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_PRESENT,
+		     "It was off; it is switched on for the run and off again after it.");
+	assert_string_equal(clocks[HPET_32].reason, clocks[HPET].reason);
+	assert_int_equal(sim.hpet.configuration, 3);
+	hpet_driver.close(&device);
+	assert_int_equal(sim.hpet.configuration, 2);
+	hpet_driver.close(&device);
+	assert_int_equal(sim.hpet.configuration_writes, 2);
+	assert_int_equal(sim.hpet.counter_writes, 0);
+}
+
+static void
+an_hpet_that_is_on_is_not_written_at_all(void **state)
+{
+	(void)state;
+	sim.hpet.configuration = 3;
+	open_driver(&hpet_driver);
+	hpet_driver.close(&device);
+	assert_int_equal(sim.count[SIM_WRITE], 0);
+}
+
+static void
+a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back(void **state)
+{
+	(void)state;
+	sim.hpet.dead = true;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_STUCK, "It is on, but its main counter does not move.");
+	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not move.");
+	assert_int_equal(sim.hpet.configuration, 0);
+	assert_int_equal(sim.hpet.configuration_writes, 2);
+	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 310 ns. */
+	assert_in_range(sim.count[SIM_READ], 54000, 54200);
+}
+
+static void
+a_stuck_counter_is_found_even_where_the_tsc_stands_too(void **state)
+{
+	(void)state;
+	sim.hpet.dead = true;
+	sim.tsc.counter.stuck_at_ps = 0;
+	open_driver(&hpet_driver);
+	assert_int_equal(clocks[HPET].state, CLOCK_STUCK);
+	assert_in_range(sim.count[SIM_READ], 100000, 100010);
+}
+
+static void
+no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_access(void **state)
+{
+	(void)state;
+	platform.acpi.hpet.base = 0xfed40000;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "The firmware has not mapped its base address fed40000h.");
+	platform.acpi.hpet.base = SIM_HPET_BASE + 4;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its table gives the base address fed00004h.");
+	platform.acpi.hpet.base = 0;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its table gives the base address 0h.");
+	platform.acpi.hpet.base = SIM_HPET_BASE;
+	platform.acpi.hpet.space = ACPI_SPACE_IO;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its table puts it into address space 1, not into memory.");
+	platform.acpi.hpet.found = false;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_ABSENT, "There is no HPET table in ACPI.");
+	assert_state(HPET_32, CLOCK_ABSENT, "There is no HPET table in ACPI.");
+	assert_int_equal(sim.count[SIM_READ] + sim.count[SIM_WRITE], 0);
+}
+
+static void
+a_capability_register_of_all_ones_or_zero_is_nobody(void **state)
+{
+	(void)state;
+	sim.hpet.absent = true;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN,
+		     "Its capability register reads all ones: nothing answers at fed00000h.");
+	sim.hpet.absent = false;
+	sim.hpet.capability = 0;
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its capability register reads 0: nothing answers at fed00000h.");
+	assert_int_equal(sim.count[SIM_WRITE], 0);
+}
+
+static void
+a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named(void **state)
+{
+	(void)state;
+	switch_on();
+	set_period(100000);
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_PRESENT, "");
+	set_period(99999);
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its period register reads 99999 fs, not 100000 to 100000000.");
+	set_period(100000001);
+	open_driver(&hpet_driver);
+	assert_state(HPET, CLOCK_BROKEN, "Its period register reads 100000001 fs, not 100000 to 100000000.");
+	set_period(0);
+	open_driver(&hpet_driver);
+	assert_state(HPET_32, CLOCK_BROKEN, "Its period register reads 0 fs, not 100000 to 100000000.");
+}
+
+static void
+a_step_back_of_30_ticks_shows(void **state)
+{
+	struct sample sound[2], sick[2];
+
+	(void)state;
+	switch_on();
+	open_driver(&hpet_driver);
+	take(&clocks[HPET_32], 10 * SIM_PS_PER_US, sound, 2);
+	sim.hpet.counter.backward_at_ps = 10400 * SIM_PS_PER_NS;
+	sim.hpet.counter.backward_ticks = 30;
+	take(&clocks[HPET_32], 10 * SIM_PS_PER_US, sick, 2);
+	assert_int_equal(sick[0].ticks, sound[0].ticks);
+	assert_int_equal(sick[1].ticks, sound[1].ticks - 30);
+}
+
+static void
+a_read_that_costs_50_us_more_is_50000_ticks_longer(void **state)
+{
+	struct sample sound, slow;
+
+	(void)state;
+	switch_on();
+	open_driver(&hpet_driver);
+	take(&clocks[HPET_32], 0, &sound, 1);
+	sim.hpet.counter.extra_ps = 50 * SIM_PS_PER_US;
+	take(&clocks[HPET_32], 0, &slow, 1);
+	assert_int_equal(sound.end - sound.begin, 320);
+	assert_int_equal(slow.end - slow.begin, 50320);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
+		cmocka_unit_test_setup(a_32_bit_hpet_is_one_read_and_has_no_second_row, reset),
+		cmocka_unit_test_setup(across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn,
+				       reset),
+		cmocka_unit_test_setup(every_reading_around_the_rollover_lies_within_its_bracket, reset),
+		cmocka_unit_test_setup(
+			an_hpet_that_is_off_is_switched_on_and_off_again_and_its_counter_is_never_written, reset),
+		cmocka_unit_test_setup(an_hpet_that_is_on_is_not_written_at_all, reset),
+		cmocka_unit_test_setup(a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back,
+				       reset),
+		cmocka_unit_test_setup(a_stuck_counter_is_found_even_where_the_tsc_stands_too, reset),
+		cmocka_unit_test_setup(
+			no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_access, reset),
+		cmocka_unit_test_setup(a_capability_register_of_all_ones_or_zero_is_nobody, reset),
+		cmocka_unit_test_setup(a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named,
+				       reset),
+		cmocka_unit_test_setup(a_step_back_of_30_ticks_shows, reset),
+		cmocka_unit_test_setup(a_read_that_costs_50_us_more_is_50000_ticks_longer, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* The TSC driver and the null clock on the simulated machine: 1 GHz, so that a tick is a nanosecond. */
+#include "driver_checks.h"
+
+enum { TSC, LFENCE, RDTSCP, CPUID };
+
+static void
+each_way_of_reading_costs_what_its_instructions_do(void **state)
+{
+	static const uint64_t cost_ns[] = { 10, 20, 25, 110 };
+	struct sample samples[3];
+
+	(void)state;
+	open_driver(&tsc_driver);
+	for (size_t row = 0; row < 4; row++) {
+		uint64_t c = cost_ns[row];
+
+		assert_int_equal(clocks[row].state, CLOCK_PRESENT);
+		assert_string_equal(clocks[row].main, "tsc");
+		assert_int_equal(clocks[row].width_bits, 64);
+		assert_int_equal(clocks[row].wrap_ticks, UINT64_MAX);
+		take(&clocks[row], 1000 * SIM_PS_PER_US, samples, 3);
+		assert_sample(samples[0], 1000020, 1000020 + c, 1000040 + c);
+		assert_sample(samples[1], 1000040 + c, 1000040 + 2 * c, 1000060 + 2 * c);
+		assert_sample(samples[2], 1000060 + 2 * c, 1000060 + 3 * c, 1000080 + 3 * c);
+	}
+}
+
+static void
+a_sample_of_the_null_clock_is_its_bracket_of_20_ns(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	open_driver(&null_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	assert_string_equal(clocks[0].found_by, "");
+	assert_int_equal(clocks[0].wrap_ticks, UINT64_MAX);
+	take(&clocks[0], 0, samples, 2);
+	assert_sample(samples[0], 20, 0, 40);
+	assert_sample(samples[1], 40, 0, 60);
+}
+
+static void
+the_bracket_has_a_mfence_only_where_lfence_does_not_serialise(void **state)
+{
+	for (int serialises = 0; serialises < 2; serialises++)
+		for (size_t i = 0; drivers[i]; i++) {
+			struct sample sample;
+
+			reset(state);
+			platform.cpu.lfence_serialises = serialises;
+			open_driver(drivers[i]);
+			memset(sim.count, 0, sizeof(sim.count));
+			take(&clocks[0], 0, &sample, 1);
+			assert_int_equal(sim.count[SIM_TSC_MFENCE], serialises ? 0 : 2);
+			assert_int_equal(sim.count[SIM_TSC_LFENCE], serialises ? 2 : 0);
+		}
+}
+
+static void
+the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h(void **state)
+{
+	(void)state;
+	open_driver(&tsc_driver);
+	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 15h.");
+	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
+
+	platform.cpu.tsc_crystal = (struct rate){ 0, 0 };
+	platform.cpu.tsc_hypervisor = (struct rate){ 1000000001, 1 };
+	open_driver(&tsc_driver);
+	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 40000010h.");
+	assert_int_equal(clocks[LFENCE].claimed.num, 1000000001);
+
+	platform.cpu.tsc_hypervisor = (struct rate){ 0, 0 };
+	platform.cpu.tsc_base = (struct rate){ 1000000002, 1 };
+	open_driver(&tsc_driver);
+	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 16h (rounded).");
+	assert_int_equal(clocks[RDTSCP].claimed.num, 1000000002);
+
+	platform.cpu.tsc_base = (struct rate){ 0, 0 };
+	platform.cpu.tsc_is_invariant = false;
+	open_driver(&tsc_driver);
+	assert_state(TSC, CLOCK_PRESENT, "CPUID claims no rate for it. "
+		     "CPUID 80000007h does not call it invariant.");
+	assert_int_equal(clocks[TSC].claimed.den, 0);
+}
+
+static void
+without_rdtscp_only_its_row_is_absent(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_platform(&platform);
+	open_driver(&tsc_driver);
+	assert_state(RDTSCP, CLOCK_ABSENT, "CPUID 80000001h EDX[27] says that there is no RDTSCP.");
+	assert_int_equal(clocks[TSC].state, CLOCK_PRESENT);
+	assert_int_equal(clocks[CPUID].state, CLOCK_PRESENT);
+	assert_int_equal(sim.count[SIM_TSCP], 0);
+}
+
+static void
+without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
+{
+	(void)state;
+	platform.cpu.has_tsc = false;
+	memset(sim.count, 0, sizeof(sim.count));
+	for (size_t i = 0; drivers[i]; i++) {
+		open_driver(drivers[i]);
+		for (size_t row = 0; row < drivers[i]->clock_count; row++)
+			assert_state(row, CLOCK_ABSENT, "CPUID 1h EDX[4] says that there is no TSC.");
+		drivers[i]->close(&device);
+	}
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		assert_int_equal(sim.count[i], 0);
+}
+
+static void
+a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows(void **state)
+{
+	(void)state;
+	sim.tsc.counter.stuck_at_ps = 0;
+	open_driver(&tsc_driver);
+	assert_state(TSC, CLOCK_STUCK, "The TSC reads the same again and again.");
+	assert_state(CPUID, CLOCK_STUCK, "The TSC reads the same again and again.");
+	assert_in_range(sim.count[SIM_TSC], 100000, 210000);
+}
+
+static void
+a_step_back_of_500_ticks_shows_in_the_one_sample_around_it(void **state)
+{
+	struct sample sound[3], sick[3];
+
+	(void)state;
+	open_driver(&tsc_driver);
+	take(&clocks[TSC], 0, sound, 3);
+	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* the second sample's own read */
+	sim.tsc.counter.backward_ticks = 500;
+	take(&clocks[TSC], 0, sick, 3);
+	assert_sample(sound[1], 50, 60, 80);
+	assert_sample(sick[0], 20, 30, 50);
+	assert_int_equal(sick[1].begin, 50);
+	assert_int_equal((int64_t)sick[1].ticks, 60 - 500);
+	assert_int_equal((int64_t)sick[2].end, 110 - 500);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_way_of_reading_costs_what_its_instructions_do, reset),
+		cmocka_unit_test_setup(a_sample_of_the_null_clock_is_its_bracket_of_20_ns, reset),
+		cmocka_unit_test_setup(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise, reset),
+		cmocka_unit_test_setup(the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h, reset),
+		cmocka_unit_test_setup(without_rdtscp_only_its_row_is_absent, reset),
+		cmocka_unit_test_setup(without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
+		cmocka_unit_test_setup(a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows, reset),
+		cmocka_unit_test_setup(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
