@@ -116,7 +116,9 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 	if (files_read_options(buffer, SOURCE_SIZE, &length))
 		take(&reading, buffer, length, "baretick.cfg");
 	take_load_options(&reading, buffer);
-	if (cpu->hypervisor[0] && fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCE_SIZE, &length))
+	length = 0;
+	if (cpu->hypervisor[0] && (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCE_SIZE, &length) ||
+				   length > SOURCE_SIZE))
 		take(&reading, buffer, length, "fw_cfg " FW_CFG_NAME);
 	firmware_boot->FreePool(buffer);
 	if (reading.good && !options_check(options, error))

@@ -35,6 +35,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
 	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t start, now, shown_ns = survey->done_ns;
+	uint64_t steps_before = entry->resolution.steps;
 	size_t size;
 
 	survey_batch(survey, clock, SURVEY_WARM_UP);
@@ -53,7 +54,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	}
 	uint64_t enough = periods_in_tsc(survey, clock, STUCK_PERIODS);
 
-	if (enough && now - start > enough && !entry->resolution.steps)
+	if (enough && now - start > enough && entry->resolution.steps == steps_before)
 		survey_mark_stuck(entry, scale_ns(&survey->scale, now - start));
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
@@ -136,9 +137,11 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
 			continue;
-		if (!measure_on_core(survey, core, &report->clocks[i].clock, share_ns))
-			return; /* the crew's owner tells why */
+		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
+
 		report->cores[core].latency[i] = summary(survey->scratch);
+		if (!answered)
+			return; /* the crew's owner tells why */
 	}
 }
 

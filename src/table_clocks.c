@@ -4,9 +4,9 @@
 #include "number.h"
 #include "scale.h"
 
-#define ID_COLUMNS     10
-#define STATE_COLUMN   (ID_COLUMNS + 1)
-#define VERDICT_COLUMN (TABLE_COLUMNS - 6)
+#define ID_COLUMNS      10
+#define VERDICT_COLUMNS 6
+#define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
 
 static void
 put_figure(struct text *out, bool known, struct number figure)
@@ -44,19 +44,11 @@ put_state(struct text *out, const struct report_clock *entry)
 	text_init(&text, sentence, sizeof(sentence));
 	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
-	for (bool first = true; first || *rest; first = false) {
-		size_t length = table_fit(rest, VERDICT_COLUMN - 1 - STATE_COLUMN);
-		int width = VERDICT_COLUMN - 1 - STATE_COLUMN;
-
-		text_printf(out, first ? " " : "%*s", STATE_COLUMN, "");
-		if (first)
-			text_printf(out, "%-*.*s %6s", width, (int)length, rest, verdict_word(entry->verdict));
-		else
-			text_printf(out, "%.*s", (int)length, rest);
-		table_end_line(out);
-		rest += length;
-		while (*rest == ' ')
-			rest++;
+	text_printf(out, " %-*.*s %6s\n", STATE_COLUMNS, (int)table_fit(rest, STATE_COLUMNS), rest,
+		    verdict_word(entry->verdict));
+	for (rest += table_fit(rest, STATE_COLUMNS); *rest; rest += table_fit(rest, STATE_COLUMNS)) {
+		rest += *rest == ' ';
+		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_fit(rest, STATE_COLUMNS), rest);
 	}
 }
 

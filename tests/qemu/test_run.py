@@ -344,6 +344,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--boot", "cd", "--image", "/nowhere/x.iso"], "there is no /nowhere/x.iso: type `make image` first"),
     (["--firmware", "/nowhere/x.fd"], "--firmware: there is no file /nowhere/x.fd"),
     (["--baseline", "/nowhere/x.json"], "--baseline: /nowhere/x.json cannot be read"),
+    (["--junit", "/nowhere/x.xml"], "--junit: there is no folder for /nowhere/x.xml"),
     (["--out", "/dev/null/x"], "--out: "),
 ])
 def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence):

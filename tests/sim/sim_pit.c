@@ -84,7 +84,8 @@ sim_pit_status(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
 
-	return (uint8_t)(output_of(channel) << 7 | channel->null_count << 6 | channel->control);
+	return (uint8_t)(output_of(channel) << 7 | channel->null_count << 6 |
+			 (channel->control & 0x3f));
 }
 
 static void

@@ -1,0 +1,144 @@
+/* clocks[] of the JSON report. */
+#include "json_internal.h"
+
+#include "observed.h"
+#include "scale.h"
+
+static void
+put_millihz(struct json *json, const char *key, const struct interval_millihz *measured)
+{
+	if (!measured->known) {
+		json_null(json, key);
+		return;
+	}
+	json_open_flat(json, key, '{');
+	json_decimal(json, "value", measured->value, 3);
+	json_decimal(json, "low", measured->low, 3);
+	json_decimal(json, "high", measured->high, 3);
+	json_close(json, '}');
+}
+
+static void
+put_claimed(struct json *json, const struct rate *claimed)
+{
+	if (claimed->den)
+		json_decimal(json, "claimed_hz", scale_mul_div_nearest(claimed->num, 1000, claimed->den), 3);
+	else
+		json_null(json, "claimed_hz");
+}
+
+static void
+put_step(struct json *json, const struct report_clock *entry)
+{
+	const struct resolution *resolution = &entry->resolution;
+	uint64_t step_ps = report_clock_ps(entry, resolution->gcd_ticks);
+
+	if (resolution->steps && step_ps)
+		json_decimal(json, "resolution_ns", step_ps, 3);
+	else
+		json_null(json, "resolution_ns");
+	if (resolution->steps)
+		json_unsigned(json, "step_ticks", resolution->gcd_ticks);
+	else
+		json_null(json, "step_ticks");
+}
+
+static void
+put_pair(struct json *json, const char *name, uint64_t ns, uint64_t count)
+{
+	json_open_flat(json, NULL, '{');
+	json_unsigned(json, name, ns);
+	json_unsigned(json, "count", count);
+	json_close(json, '}');
+}
+
+static void
+put_histograms(struct json *json, const struct latency *latency, uint32_t cutoff_millionths)
+{
+	struct observed_list list = observed_list(latency, cutoff_millionths);
+	struct observed row;
+
+	json_open(json, "histogram", '[');
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (latency->histogram.counts[i])
+			put_pair(json, "le_ns", histogram_bucket_high(i), latency->histogram.counts[i]);
+	json_close(json, ']');
+	json_open(json, "exact", '[');
+	while (observed_next(&list, &row))
+		put_pair(json, "ns", row.ns, row.count);
+	json_close(json, ']');
+}
+
+static void
+put_latency(struct json *json, const struct report *report, const struct latency *latency)
+{
+	struct scale scale;
+
+	if (!latency || !latency->count) {
+		json_null(json, "latency");
+		return;
+	}
+	scale_init(&scale, report->tsc);
+	json_open(json, "latency", '{');
+	json_unsigned(json, "count", latency->count);
+	json_unsigned(json, "min_ns", latency->min_ns);
+	json_unsigned(json, "p50_ns", latency_percentile_ns(latency, 50000));
+	json_unsigned(json, "p90_ns", latency_percentile_ns(latency, 90000));
+	json_unsigned(json, "p99_ns", latency_percentile_ns(latency, 99000));
+	json_unsigned(json, "p999_ns", latency_percentile_ns(latency, 99900));
+	json_unsigned(json, "max_ns", latency->max_ns);
+	json_decimal(json, "mean_ns", latency_mean_ps(latency), 3);
+	json_decimal(json, "loop_ns", latency_loop_ps(latency, &scale), 3);
+	put_histograms(json, latency, report->options.cutoff_millionths);
+	json_close(json, '}');
+}
+
+static void
+put_monotonic(struct json *json, const struct monotonic *monotonic)
+{
+	if (!monotonic->reads) {
+		json_null(json, "monotonic");
+		return;
+	}
+	json_open_flat(json, "monotonic", '{');
+	json_unsigned(json, "reads", monotonic->reads);
+	json_unsigned(json, "backward", monotonic->backward);
+	json_unsigned(json, "worst_ticks", monotonic->worst_ticks);
+	json_unsigned(json, "stalls", monotonic->stalls);
+	json_close(json, '}');
+}
+
+static void
+put_clock(struct json *json, const struct report *report, const struct report_clock *entry)
+{
+	const struct clock *clock = &entry->clock;
+
+	json_open(json, NULL, '{');
+	json_string(json, "id", clock->id);
+	json_string(json, "title", clock->title);
+	json_string(json, "main", clock->main);
+	json_string(json, "state", clock_state_word(clock->state));
+	json_string_or_null(json, "reason", clock->reason);
+	json_string_or_null(json, "found_by", clock->found_by);
+	if (clock->width_bits)
+		json_unsigned(json, "width_bits", clock->width_bits);
+	else
+		json_null(json, "width_bits");
+	put_claimed(json, &clock->claimed);
+	put_millihz(json, "measured_hz", &entry->measured);
+	json_ppm(json, "error_ppm", &entry->error);
+	put_step(json, entry);
+	put_latency(json, report, entry->latency);
+	put_monotonic(json, &entry->monotonic);
+	json_string(json, "verdict", verdict_word(entry->verdict));
+	json_close(json, '}');
+}
+
+void
+json_clocks(struct json *json, const struct report *report)
+{
+	json_open(json, "clocks", '[');
+	for (size_t i = 0; i < report->clock_count; i++)
+		put_clock(json, report, &report->clocks[i]);
+	json_close(json, ']');
+}

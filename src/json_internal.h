@@ -1,0 +1,15 @@
+/* What the files of the JSON report share, and nobody else needs. */
+#ifndef BARETICK_JSON_INTERNAL_H
+#define BARETICK_JSON_INTERNAL_H
+
+#include "json.h"
+#include "json_writer.h"
+
+void json_clocks(struct json *json, const struct report *report);
+void json_cores(struct json *json, const struct report *report);
+void json_skew(struct json *json, const struct report_skew *skew);
+
+/* {value, low, high} in millionths, from parts per 10^9; null where not known. */
+void json_ppm(struct json *json, const char *key, const struct interval_ppb *ppb);
+
+#endif

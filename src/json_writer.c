@@ -1,0 +1,159 @@
+/* JSON into a text. See json_writer.h. */
+#include "json_writer.h"
+
+#define INDENT_COLUMNS  2
+#define FIRST_PRINTABLE 0x20
+#define LAST_PRINTABLE  0x7e
+
+struct json
+json_writer(struct text *out)
+{
+	return (struct json){ .out = out, .empty = true };
+}
+
+static bool
+is_flat(const struct json *json)
+{
+	return json->flat_from && json->depth >= json->flat_from;
+}
+
+static void
+begin_line(struct json *json)
+{
+	text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
+}
+
+/* '<' is escaped so that no string can end a <script> in which the text may stand. */
+static void
+put_quoted(struct json *json, const char *string)
+{
+	text_put_char(json->out, '"');
+	for (; *string; string++) {
+		unsigned char byte = (unsigned char)*string;
+
+		if (byte == '"' || byte == '\\')
+			text_printf(json->out, "\\%c", *string);
+		else if (byte < FIRST_PRINTABLE || byte > LAST_PRINTABLE || byte == '<')
+			text_printf(json->out, "\\u%04x", (unsigned)byte);
+		else
+			text_put_char(json->out, *string);
+	}
+	text_put_char(json->out, '"');
+}
+
+static void
+begin_value(struct json *json, const char *key)
+{
+	if (!json->empty)
+		text_put_char(json->out, ',');
+	if (json->depth && !is_flat(json))
+		begin_line(json);
+	else if (!json->empty)
+		text_put_char(json->out, ' ');
+	json->empty = false;
+	if (!key)
+		return;
+	put_quoted(json, key);
+	text_put(json->out, ": ");
+}
+
+void
+json_open(struct json *json, const char *key, char bracket)
+{
+	begin_value(json, key);
+	text_put_char(json->out, bracket);
+	json->depth++;
+	json->empty = true;
+}
+
+void
+json_open_flat(struct json *json, const char *key, char bracket)
+{
+	json_open(json, key, bracket);
+	if (!json->flat_from)
+		json->flat_from = json->depth;
+}
+
+void
+json_close(struct json *json, char bracket)
+{
+	bool flat = is_flat(json);
+
+	if (flat && json->flat_from == json->depth)
+		json->flat_from = 0;
+	json->depth--;
+	if (!flat && !json->empty)
+		begin_line(json);
+	text_put_char(json->out, bracket);
+	json->empty = false;
+}
+
+void
+json_null(struct json *json, const char *key)
+{
+	begin_value(json, key);
+	text_put(json->out, "null");
+}
+
+void
+json_bool(struct json *json, const char *key, bool value)
+{
+	begin_value(json, key);
+	text_put(json->out, value ? "true" : "false");
+}
+
+void
+json_unsigned(struct json *json, const char *key, uint64_t value)
+{
+	begin_value(json, key);
+	text_printf(json->out, "%lu", value);
+}
+
+void
+json_signed(struct json *json, const char *key, int64_t value)
+{
+	begin_value(json, key);
+	text_printf(json->out, "%ld", value);
+}
+
+static void
+put_decimal(struct text *out, uint64_t value, unsigned scale)
+{
+	uint64_t one = 1;
+
+	for (unsigned i = 0; i < scale; i++)
+		one *= 10;
+	text_put_decimal(out, value, scale, value % one ? scale : 0);
+}
+
+void
+json_decimal(struct json *json, const char *key, uint64_t value, unsigned scale)
+{
+	begin_value(json, key);
+	put_decimal(json->out, value, scale);
+}
+
+void
+json_signed_decimal(struct json *json, const char *key, int64_t value, unsigned scale)
+{
+	begin_value(json, key);
+	if (value < 0)
+		text_put_char(json->out, '-');
+	put_decimal(json->out, value < 0 ? -(uint64_t)value : (uint64_t)value, scale);
+}
+
+void
+json_string(struct json *json, const char *key, const char *value)
+{
+	begin_value(json, key);
+	put_quoted(json, value);
+}
+
+void
+json_string_or_null(struct json *json, const char *key, const char *value)
+{
+	if (value && value[0])
+		json_string(json, key, value);
+	else
+		json_null(json, key);
+}

@@ -1,0 +1,39 @@
+/*
+ * Writes JSON into a text: commas, indentation and escapes are its business, the order of calls is the
+ * caller's. A key of NULL is a value in an array. ASCII only; no string is trusted.
+ */
+#ifndef BARETICK_JSON_WRITER_H
+#define BARETICK_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+
+struct json {
+	struct text *out;
+	unsigned depth;
+	unsigned flat_from; /* depth from which all stands on one line; 0: none so far */
+	bool empty;         /* nothing stands in the innermost object or array yet */
+};
+
+struct json json_writer(struct text *out);
+
+/* BRACKET is '{' or '['; flat: what stands in it stays on one line. json_close gets '}' or ']'. */
+void json_open(struct json *json, const char *key, char bracket);
+void json_open_flat(struct json *json, const char *key, char bracket);
+void json_close(struct json *json, char bracket);
+
+void json_null(struct json *json, const char *key);
+void json_bool(struct json *json, const char *key, bool value);
+void json_unsigned(struct json *json, const char *key, uint64_t value);
+void json_signed(struct json *json, const char *key, int64_t value);
+
+/* VALUE / 10^SCALE, exact: all SCALE digits behind the point, or none where they are all 0. */
+void json_decimal(struct json *json, const char *key, uint64_t value, unsigned scale);
+void json_signed_decimal(struct json *json, const char *key, int64_t value, unsigned scale);
+
+void json_string(struct json *json, const char *key, const char *value); /* "" stays "" */
+void json_string_or_null(struct json *json, const char *key, const char *value); /* NULL and "": null */
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * The PIT's driver on the simulated machine: 105/88 MHz, so a clock is 838.095 ns; IN and OUT 500 ns each, so
+ * that a reading is 1,500 and is latched by its first access; a bracket is 20 ns.
+ */
+#include "driver_checks.h"
+
+enum { PIT, PIT_READBACK };
+
+#define CHANNEL (&sim.pit.channels[2])
+
+/* Clocks from when the count was loaded until NS. */
+static uint64_t
+clocks_at(uint64_t ns)
+{
+	uint64_t ps = ns * SIM_PS_PER_NS - CHANNEL->loaded_ps;
+
+	return (uint64_t)((unsigned __int128)ps * 105000000 / 88 / SIM_PS_PER_S);
+}
+
+static void
+a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	open_driver(&pit_driver);
+	assert_int_equal(sim.pit.port_61, 1);
+	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* low then high byte, mode 2 */
+	assert_int_equal(CHANNEL->reload, 65536);
+	for (size_t row = 0; row < 2; row++) {
+		assert_state(row, CLOCK_PRESENT, "");
+		assert_int_equal(clocks[row].width_bits, 16);
+		assert_int_equal(clocks[row].wrap_ticks, 0xffff);
+		assert_int_equal(clocks[row].claimed.num, 105000000);
+		assert_int_equal(clocks[row].claimed.den, 88);
+		take(&clocks[row], SIM_PS_PER_MS, samples, 2);
+		assert_sample(samples[0], 1000020, clocks_at(1000520), 1001540);
+		assert_sample(samples[1], 1001540, clocks_at(1002040), 1003060);
+	}
+}
+
+static void
+it_wraps_from_65535_to_0_after_65536_clocks(void **state)
+{
+	struct sample before, after;
+	uint64_t wrap_ns;
+
+	(void)state;
+	open_driver(&pit_driver);
+	wrap_ns = CHANNEL->loaded_ps / 1000 + 54925401; /* 65,536 * 88 / 105 us */
+	take(&clocks[PIT], (wrap_ns - 520 - 10) * 1000, &before, 1);
+	take(&clocks[PIT], (wrap_ns - 520 + 10) * 1000, &after, 1);
+	assert_int_equal(before.ticks, 65535);
+	assert_int_equal(after.ticks, 0);
+}
+
+/* Opens and closes with the channel as CONTROL and PORT_61 leave it. */
+static void
+open_and_close(uint8_t control, uint8_t port_61, bool null_count)
+{
+	*CHANNEL = (struct sim_pit_channel){
+		.control = control, .gate = port_61 & 1, .reload = 1193, .null_count = null_count
+	};
+	sim.pit.port_61 = port_61;
+	open_driver(&pit_driver);
+	assert_int_equal(clocks[PIT].state, CLOCK_PRESENT);
+	assert_int_equal(sim.pit.port_61, (port_61 & 0x0c) | 1);
+	pit_driver.close(&device);
+	pit_driver.close(&device);
+}
+
+static void
+every_mode_and_access_port_61h_and_null_count_are_as_found_after_close(void **state)
+{
+	static const uint8_t modes[] = { 0, 1, 2, 3, 4, 5 };
+
+	for (size_t i = 0; i < sizeof(modes); i++)
+		for (uint8_t access = 1; access <= 3; access++)
+			for (uint8_t port_61 = 0; port_61 < 16; port_61++)
+				for (int null = 0; null < 2; null++) {
+					uint8_t control = (uint8_t)(access << 4 | modes[i] << 1);
+
+					reset(state);
+					open_and_close(control, port_61, null);
+					assert_int_equal(sim_pit_status(2) & 0x7f, control | null << 6);
+					assert_int_equal(sim.pit.port_61, port_61);
+					if (!null)
+						assert_int_equal(CHANNEL->reload, 65536);
+					assert_false(CHANNEL->write_high_next && access == 3);
+				}
+}
+
+static void
+channels_0_and_1_are_never_written(void **state)
+{
+	(void)state;
+	open_and_close(0x36, 3, false);
+	assert_int_equal(sim.pit.channels[0].writes, 0);
+	assert_int_equal(sim.pit.channels[1].writes, 0);
+	assert_true(CHANNEL->writes > 0);
+}
+
+static void
+the_speaker_is_silent_from_open_to_close(void **state)
+{
+	(void)state;
+	sim.pit.port_61 = 3;
+	open_driver(&pit_driver);
+	assert_int_equal(sim.pit.port_61 & 2, 0);
+	pit_driver.close(&device);
+	assert_int_equal(sim.pit.port_61 & 2, 2);
+}
+
+static void
+a_clock_gated_pit_is_stuck_within_the_bound_and_put_back(void **state)
+{
+	(void)state;
+	sim.pit.gated = true;
+	sim.pit.port_61 = 2;
+	open_driver(&pit_driver);
+	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count: the PIT is clock-gated or not there.");
+	assert_state(PIT_READBACK, CLOCK_STUCK,
+		     "Channel 2 does not count: the PIT is clock-gated or not there.");
+	assert_int_equal(sim.pit.port_61, 2);
+	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
+	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 1,510 ns. */
+	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
+}
+
+static void
+a_pit_that_is_not_there_is_absent(void **state)
+{
+	(void)state;
+	sim.pit.absent = sim.pit.port_61_absent = true;
+	open_driver(&pit_driver);
+	assert_state(PIT, CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
+	assert_state(PIT_READBACK, CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
+}
+
+static void
+a_step_back_of_100_clocks_and_a_standstill_show(void **state)
+{
+	struct sample sound[2], sick[2];
+
+	(void)state;
+	open_driver(&pit_driver);
+	take(&clocks[PIT], SIM_PS_PER_MS, sound, 2);
+	sim.pit.backward_at_ps = 1001 * SIM_PS_PER_US;
+	sim.pit.backward_ticks = 100;
+	take(&clocks[PIT], SIM_PS_PER_MS, sick, 2);
+	assert_int_equal(sick[0].ticks, sound[0].ticks);
+	assert_int_equal(sick[1].ticks, sound[1].ticks - 100);
+	sim.pit.backward_at_ps = SIM_NEVER;
+	sim.pit.gated_at_ps = SIM_PS_PER_MS;
+	take(&clocks[PIT], SIM_PS_PER_MS, sick, 2);
+	assert_int_equal(sick[0].ticks, sick[1].ticks);
+	assert_int_not_equal(sound[0].ticks, sound[1].ticks);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch, reset),
+		cmocka_unit_test_setup(it_wraps_from_65535_to_0_after_65536_clocks, reset),
+		cmocka_unit_test_setup(every_mode_and_access_port_61h_and_null_count_are_as_found_after_close,
+				       reset),
+		cmocka_unit_test_setup(channels_0_and_1_are_never_written, reset),
+		cmocka_unit_test_setup(the_speaker_is_silent_from_open_to_close, reset),
+		cmocka_unit_test_setup(a_clock_gated_pit_is_stuck_within_the_bound_and_put_back, reset),
+		cmocka_unit_test_setup(a_pit_that_is_not_there_is_absent, reset),
+		cmocka_unit_test_setup(a_step_back_of_100_clocks_and_a_standstill_show, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+/*
+ * The RTC's driver on the simulated machine: an access of a register is an OUT and an IN of 500 ns each, a
+ * bracket 20 ns; UIP rises 2,228 us before each second of world time.
+ */
+#include "driver_checks.h"
+
+enum { RTC, RTC_PF };
+
+static void
+a_reading_is_the_update_flag_and_the_second_2_us_in_all(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	sim.rtc.seconds = 45;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_PRESENT, "");
+	assert_true(clocks[RTC].edges_only);
+	assert_int_equal(clocks[RTC].wrap_ticks, 59);
+	assert_int_equal(clocks[RTC].claimed.num, 1);
+	assert_int_equal(clocks[RTC].claimed.den, 1);
+	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);
+	assert_sample(samples[0], UINT64_C(12000000020), 57, UINT64_C(12000002040));
+	assert_sample(samples[1], UINT64_C(12000002040), 57, UINT64_C(12000004060));
+	take(&clocks[RTC], 14 * SIM_PS_PER_S, samples, 1);
+	assert_int_equal(samples[0].ticks, 59);
+	take(&clocks[RTC], 15 * SIM_PS_PER_S, samples, 1);
+	assert_int_equal(samples[0].ticks, 0);
+}
+
+static void
+seconds_in_binary_are_read_as_such(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	sim.rtc.b |= 0x04;
+	sim.rtc.seconds = 19;
+	open_driver(&rtc_driver);
+	take(&clocks[RTC], 0, &sample, 1);
+	assert_int_equal(sample.ticks, 19); /* 13h, which as BCD were 13 */
+}
+
+static void
+a_reading_just_after_uip_rose_waits_the_update_out(void **state)
+{
+	struct sample early, late;
+
+	(void)state;
+	open_driver(&rtc_driver);
+	/* The IN of register A ends at 2,228 us + 1 ns, and 2,228 us - 1 ns, before the second. */
+	take(&clocks[RTC], SIM_PS_PER_S - (2228 + 1) * SIM_PS_PER_US - 20 * SIM_PS_PER_NS - 1000, &early, 1);
+	take(&clocks[RTC], SIM_PS_PER_S - (2228 + 1) * SIM_PS_PER_US - 20 * SIM_PS_PER_NS + 1000, &late, 1);
+	assert_int_equal(early.ticks, 0);
+	assert_int_equal(early.end - early.begin, 2020);
+	assert_int_equal(late.ticks, 1);
+	/* 2,228 us are 4,456 more INs of 500 ns, the last of them past the edge. */
+	assert_int_equal(late.end - late.begin, 2020 + 4456 * 500);
+}
+
+static void
+uip_stuck_at_1_is_broken_and_ends_within_the_bound(void **state)
+{
+	(void)state;
+	sim.rtc.uip_stuck = true;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,228 us.");
+	assert_int_equal(clocks[RTC_PF].state, CLOCK_PRESENT);
+	assert_in_range(sim.now_ps, 16 * SIM_PS_PER_MS, 18 * SIM_PS_PER_MS);
+}
+
+static void
+uip_that_sticks_later_is_waited_for_20001_polls_once(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	open_driver(&rtc_driver);
+	sim.rtc.uip_stuck = true;
+	take(&clocks[RTC], 0, samples, 2);
+	assert_int_equal(samples[0].end - samples[0].begin, 2020 + 20001 * 500);
+	assert_int_equal(samples[1].end - samples[1].begin, 2020);
+}
+
+static void
+registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock(void **state)
+{
+	(void)state;
+	sim.rtc.absent = true;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	assert_state(RTC_PF, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	reset(state);
+	sim.rtc.a = 0x66;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_STUCK, "Its divider is held in reset (register A reads 66h).");
+	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
+	reset(state);
+	platform.acpi.fadt.cmos_rtc_absent = true;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+	assert_state(RTC_PF, CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
+}
+
+static void
+set_is_left_set_and_halts_the_seconds_but_not_the_flag(void **state)
+{
+	(void)state;
+	sim.rtc.b = 0x82;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_STUCK, "It is halted: SET in register B was found set.");
+	assert_int_equal(clocks[RTC_PF].state, CLOCK_PRESENT);
+	rtc_driver.close(&device);
+	assert_int_equal(sim.rtc.b, 0x82);
+}
+
+static void
+seconds_of_7fh_are_broken_and_a_flat_battery_is_noted(void **state)
+{
+	(void)state;
+	sim.rtc.seconds_invalid = true;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_BROKEN, "Its seconds register reads 7fh, which is no second in BCD.");
+	sim.rtc.seconds_invalid = false;
+	sim.rtc.d = 0;
+	open_driver(&rtc_driver);
+	assert_state(RTC, CLOCK_PRESENT, "Its battery failed (VRT is 0).");
+}
+
+static void
+the_flag_is_counted_at_8192_hz_from_one_register_a_read(void **state)
+{
+	static struct sample samples[1000];
+	uint64_t start;
+
+	(void)state;
+	open_driver(&rtc_driver);
+	assert_state(RTC_PF, CLOCK_PRESENT, "");
+	assert_string_equal(clocks[RTC_PF].main, "rtc");
+	assert_int_equal(clocks[RTC_PF].claimed.num, 8192);
+	assert_int_equal(sim.rtc.a, 0x23);
+	assert_int_equal(sim.rtc.b, 0x02);
+	start = device.edges;
+	/* Reading stale flags away takes 1,000 ns; then a sample each 1,020 ns. */
+	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
+	assert_int_equal(samples[0].begin, 1000001020);
+	assert_int_equal(samples[999].end, 1000001020 + 1000 * 1020);
+	for (size_t i = 0; i < 1000; i++) {
+		uint64_t now_ps = (1001020 + (i + 1) * 1020 - 20) * SIM_PS_PER_NS - SIM_PS_PER_MS;
+
+		assert_int_equal(samples[i].ticks - start, now_ps * 8192 / SIM_PS_PER_S);
+	}
+	assert_int_equal(samples[999].ticks - start, 8); /* 1.021 ms hold 8.36 periods */
+}
+
+static void
+a_flag_from_before_the_run_is_not_counted_in_it(void **state)
+{
+	struct sample sample;
+	uint64_t start;
+
+	(void)state;
+	open_driver(&rtc_driver);
+	start = device.edges;
+	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* seconds after the latest look */
+	assert_int_equal(sample.ticks, start);
+}
+
+static void
+where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked(void **state)
+{
+	static struct sample samples[1000];
+	uint64_t start;
+
+	(void)state;
+	sim.rtc.pf_needs_pie = true;
+	sim.pic_mask[1] = 0x8e;
+	open_driver(&rtc_driver);
+	assert_state(RTC_PF, CLOCK_PRESENT,
+		     "It comes with PIE only, which is set just while it is read, with IRQ 8 masked.");
+	assert_int_equal(sim.rtc.b, 0x02);
+	start = device.edges;
+	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
+	assert_int_equal(samples[999].ticks - start, 8);
+	assert_int_equal(sim.rtc.b, 0x02);
+	assert_int_equal(sim.pic_mask[1], 0x8e);
+	rtc_driver.close(&device);
+	assert_int_equal(sim.rtc.exposed_ps, 0);
+	assert_int_equal(sim.rtc.a, 0x26);
+}
+
+static void
+a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed(void **state)
+{
+	(void)state;
+	sim.rtc.pf_never = true;
+	open_driver(&rtc_driver);
+	assert_state(RTC_PF, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
+	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
+	rtc_driver.close(&device);
+	assert_int_equal(sim.rtc.a, 0x26);
+	assert_int_equal(sim.rtc.b, 0x02);
+	assert_int_equal(sim.pic_mask[1], 0xff);
+	assert_int_equal(sim.rtc.exposed_ps, 0);
+	/* Twice 16.8 ms, once without PIE and once with it. */
+	assert_in_range(sim.now_ps, 33 * SIM_PS_PER_MS, 35 * SIM_PS_PER_MS);
+}
+
+static void
+a_periodic_interrupt_of_the_firmwares_keeps_its_rate(void **state)
+{
+	(void)state;
+	sim.rtc.b |= 0x40;
+	open_driver(&rtc_driver);
+	assert_state(RTC_PF, CLOCK_DISABLED,
+		     "The firmware lives off the periodic interrupt (PIE is set): it is left alone.");
+	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
+	rtc_driver.close(&device);
+	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);
+}
+
+static void
+index_and_nmi_bit_are_as_found_where_port_70h_can_be_read(void **state)
+{
+	static const uint8_t found[] = { 0x0f, 0x8f, 0x00, 0x80, 0x0c };
+
+	for (size_t i = 0; i < sizeof(found); i++) {
+		reset(state);
+		sim.rtc.index_readable = true;
+		sim.rtc.index = found[i];
+		open_driver(&rtc_driver);
+		assert_int_equal(sim.rtc.index, found[i]);
+		rtc_driver.close(&device);
+		assert_int_equal(sim.rtc.index, found[i]);
+	}
+}
+
+static void
+index_is_left_at_register_d_where_port_70h_reads_ffh(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	sim.rtc.index = 0x8f;
+	open_driver(&rtc_driver);
+	assert_int_equal(sim.rtc.index, 0x8d);
+	take(&clocks[RTC], 0, &sample, 1);
+	assert_int_equal(sim.rtc.index, 0x80); /* the NMI bit as it reads */
+	rtc_driver.close(&device);
+	assert_int_equal(sim.rtc.index, 0x8d);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
+		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
+		cmocka_unit_test_setup(a_reading_just_after_uip_rose_waits_the_update_out, reset),
+		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
+		cmocka_unit_test_setup(uip_that_sticks_later_is_waited_for_20001_polls_once, reset),
+		cmocka_unit_test_setup(registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock,
+				       reset),
+		cmocka_unit_test_setup(set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),
+		cmocka_unit_test_setup(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted, reset),
+		cmocka_unit_test_setup(the_flag_is_counted_at_8192_hz_from_one_register_a_read, reset),
+		cmocka_unit_test_setup(a_flag_from_before_the_run_is_not_counted_in_it, reset),
+		cmocka_unit_test_setup(
+			where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked, reset),
+		cmocka_unit_test_setup(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed, reset),
+		cmocka_unit_test_setup(a_periodic_interrupt_of_the_firmwares_keeps_its_rate, reset),
+		cmocka_unit_test_setup(index_and_nmi_bit_are_as_found_where_port_70h_can_be_read, reset),
+		cmocka_unit_test_setup(index_is_left_at_register_d_where_port_70h_reads_ffh, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
