@@ -1,5 +1,5 @@
-; A started core between its trampoline and C: it takes over the boot core's tables, finds its slot, and calls
-; core_main(). Also the handlers of its interrupts.
+; A started core between its trampoline and C: it takes over the boot core's tables, finds its slot,
+; and calls core_main(). Also the handlers of its interrupts.
 
 %include "cores.inc"
 
@@ -7,7 +7,7 @@ MSR_GS_BASE	equ 0c0000101h		; SDM vol. 3A, 3.4.4.1
 MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
 VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
 VECTORS_OF_CPU	equ 32			; those below are exceptions and NMI
-VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR: nothing is in service then, so no EOI
+VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR: it takes no EOI
 
 extern core_main
 
@@ -16,8 +16,8 @@ section .text align=256
 global core_entry:function hidden
 global core_vectors:data hidden
 
-; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked; on the temporary tables, which
-; map no more of the image than this page. On exit: never.
+; On entry: 64-bit mode, RBX = trampoline_parameters, no stack, interrupts masked; on the temporary
+; tables, which map no more of the image than this page. On exit: never.
 bits 64
 	align 256			; within one page: nothing here is longer
 core_entry:
@@ -31,7 +31,7 @@ core_entry:
 	lgdt [r8 + core_setup.gdtr]
 	lidt [r8 + core_setup.idtr]
 
-	xor eax, eax			; R9D: the APIC id, from leaf 0Bh where it counts, else from leaf 1
+	xor eax, eax			; R9D: the APIC id, of leaf 0Bh where that counts, else of 1
 	cpuid
 	cmp eax, 0bh
 	jb .short_id
@@ -105,9 +105,9 @@ core_vectors:
 %assign vector vector + 1
 %endrep
 
-; On entry: [rsp] = vector; behind it an error code (some exceptions) and the CPU's frame. An exception is written
-; into the slot and the core halts for good; an interrupt is acknowledged and ends the core's sleep. No
-; register is changed on return.
+; On entry: [rsp] = vector; behind it an error code (some exceptions) and the CPU's frame. An
+; exception is written into the slot and the core halts for good; an interrupt is acknowledged and
+; ends the core's sleep. No register is changed on return.
 core_vector:
 	cmp qword [rsp], VECTOR_NMI
 	je .return

@@ -110,7 +110,9 @@ cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 	return listed;
 }
 
-/* As many cores as there is memory for: half as many at each refusal. False: not even for one more. */
+/*
+ * As many cores as there is memory for: half as many at each refusal. False: not even for one more.
+ */
 static bool
 cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 {
@@ -132,8 +134,8 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 }
 
 bool
-cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, uint32_t cores_max,
-	    struct rate tsc, struct crew *crew)
+cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
+	    uint32_t cores_max, struct rate tsc, struct crew *crew)
 {
 	size_t listed = cores_listed(madt, own_apic_id);
 	size_t wanted = listed < cores_max ? listed : cores_max;
@@ -173,7 +175,10 @@ cores_stop(struct cores *cores)
 	startup_stop(&cores->startup, 1, cores->startup.count, CORE_ALIVE, CORE_STOPPED);
 }
 
-/* Interrupts open only while the core halts; STI takes effect after HLT, so a wake between is not lost. */
+/*
+ * Interrupts open only while the core halts; STI takes effect after HLT, so a wake between is not
+ * lost.
+ */
 static void
 core_sleep(void)
 {

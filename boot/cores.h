@@ -1,7 +1,8 @@
 /*
- * The machine's cores as a crew, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in hlt between
- * jobs), or borrowed from the firmware (mp.h). Whatever happens there is a crew: at worst the boot core
- * alone, and each core that is missing has a sentence. All memory is taken before a core starts.
+ * The machine's cores as a crew, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in
+ * hlt between jobs), or borrowed from the firmware (mp.h). Whatever happens there is a crew: at
+ * worst the boot core alone, and each core that is missing has a sentence. All memory is taken
+ * before a core starts.
  *
  * The boot core's own registers are only read: of its LAPIC the command register alone is written.
  */
@@ -17,7 +18,10 @@
 #include "crew.h"
 #include "startup.h"
 
-/* A core as the report shows it. Number 0 is the boot core, the others stand in the order of their table. */
+/*
+ * A core as the report shows it. Number 0 is the boot core, the others stand in the order of their
+ * table.
+ */
 struct core_record {
 	uint32_t apic_id;
 	bool started; /* true for the boot core, and stays true when it stops answering later */
@@ -27,8 +31,8 @@ struct core_record {
 struct cores {
 	size_t count; /* records, at least 1 */
 	struct core_record *records;
-	char reason[CLOCK_REASON_SIZE]; /* why fewer work than are listed, where one cause holds for many */
-	bool taken; /* INIT was sent: the firmware has lost them, so the run ends by reset or power-off */
+	char reason[CLOCK_REASON_SIZE]; /* why fewer work than are listed, else "" */
+	bool taken; /* the firmware has lost some: the run ends by reset or power-off */
 	uint64_t start_ns; /* what starting them took */
 
 	struct core_record boot_record; /* where there was no memory for more */
@@ -37,15 +41,16 @@ struct cores {
 };
 
 /*
- * Starts the cores of MADT, the boot core (OWN_APIC_ID) among them, CORES_MAX in all at most, and makes CREW
- * of them. True where at least one more came. Takes 10 ms and up to 1 s more where a core does not come.
+ * Starts the cores of MADT, the boot core (OWN_APIC_ID) among them, CORES_MAX in all at most, and
+ * makes CREW of them. True where at least one more came. Takes 10 ms and up to 1 s more where a
+ * core does not come.
  */
-bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, uint32_t cores_max,
-		 struct rate tsc, struct crew *crew);
+bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
+		 uint32_t cores_max, struct rate tsc, struct crew *crew);
 
 /*
- * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core alone.
- * The memory is kept, since a core that INIT did not reach might still fetch from it.
+ * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core
+ * alone. The memory is kept, since a core that INIT did not reach might still fetch from it.
  */
 void cores_stop(struct cores *cores);
 

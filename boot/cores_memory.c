@@ -1,6 +1,6 @@
 /*
- * The memory of started cores, and what they take over from the boot core: its page tables, descriptor
- * table and control registers, but an interrupt table of our own. See cores_memory.h.
+ * The memory of started cores, and what they take over from the boot core: its page tables,
+ * descriptor table and control registers, but an interrupt table of our own. See cores_memory.h.
  */
 #include "cores_memory.h"
 
@@ -10,11 +10,11 @@
 
 #define PAGE_SIZE         UINT64_C(4096)
 #define STACK_SIZE        (16u << 10)
-#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI names a page below A0000h: SDM vol. 3A, 10.6.1 */
+#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* RAM that SIPI can name ends at A0000h */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
-#define TABLES_PAGES      9u                   /* the top one, and four more to each of two addresses */
+#define TABLES_PAGES      9u                   /* the top one, and four to each of two addresses */
 
-#define CR3_FLAGS         UINT64_C(0xfff)      /* PCID, or caching of the top table: SDM vol. 3A, 4.5.2 */
+#define CR3_FLAGS         UINT64_C(0xfff)      /* PCID where CR4.PCIDE: SDM vol. 3A, 4.5.2 */
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
 #define CR4_LA57          (UINT64_C(1) << 12)
 #define CR4_PCIDE         (UINT64_C(1) << 17)  /* not before long mode, and never needed here */
@@ -67,7 +67,8 @@ pages_below(uint64_t address_max, size_t pages)
 {
 	EFI_PHYSICAL_ADDRESS address = address_max;
 
-	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &address)))
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages,
+						   &address)))
 		return NULL;
 	if (address != 0)
 		__builtin_memset((void *)(uintptr_t)address, 0, pages * PAGE_SIZE);
@@ -81,7 +82,10 @@ pages_free(void *memory, size_t pages)
 		firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, pages);
 }
 
-/* Page 0 is of no use to us, and looks like a refusal: it stays taken, so that the next try gives another. */
+/*
+ * Page 0 is of no use to us, and looks like a refusal: it stays taken, so that the next try gives
+ * another.
+ */
 static uint8_t *
 trampoline_page(void)
 {
@@ -160,7 +164,10 @@ fill_gates(struct gate *gates, uint16_t selector)
 	}
 }
 
-/* The descriptor table is copied: the firmware may change its own, and a load of a segment writes to it. */
+/*
+ * The descriptor table is copied: the firmware may change its own, and a load of a segment writes
+ * to it.
+ */
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
 {
@@ -177,7 +184,10 @@ fill_setup(struct core_setup *setup, struct arena *arena, const struct table_reg
 	setup->cr4 = read_cr4() & ~CR4_NOT_TAKEN;
 }
 
-/* Puts the trampoline into PAGE and tells it where it lies, on which tables to run, and where to go. */
+/*
+ * Puts the trampoline into PAGE and tells it where it lies, on which tables to run, and where to
+ * go.
+ */
 static void
 fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
 {
@@ -185,7 +195,8 @@ fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
 	uint64_t cr4 = read_cr4();
 	uint64_t *free = tables + ENTRIES;
 	unsigned levels = cr4 & CR4_LA57 ? 5 : 4;
-	struct trampoline_parameters *parameters = (void *)(page + (trampoline_fields - trampoline));
+	size_t fields = (size_t)(trampoline_fields - trampoline);
+	struct trampoline_parameters *parameters = (void *)(page + fields);
 
 	__builtin_memcpy(page, trampoline, (size_t)(trampoline_end - trampoline));
 	map_page(tables, levels, &free, base);
@@ -211,7 +222,8 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 		struct core_slot *slot = &cores->startup.slots[i];
 
 		slot->self = slot;
-		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE; /* of stack i - 1: the boot core has its own */
+		/* The end of stack i - 1, since the boot core has its own. */
+		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE;
 		slot->eoi_address = lapic_eoi_address(&cores->startup.lapic);
 		slot->lapic = &cores->startup.lapic;
 		slot->number = (uint32_t)i;
@@ -226,9 +238,11 @@ cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t *
 	size_t slots_size = working * sizeof(*cores->startup.slots);
 	size_t ids_size = working * sizeof(**ids);
 	size_t stacks_size = (working - 1) * STACK_SIZE;
-	size_t pages = (arena_round(stacks_size) + arena_round(slots_size) + arena_round(sizeof(struct core_setup)) +
-			arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
-			arena_round(ids_size) + arena_round(records_size) + PAGE_SIZE - 1) / PAGE_SIZE;
+	size_t size = arena_round(stacks_size) + arena_round(slots_size) +
+		      arena_round(sizeof(struct core_setup)) +
+		      arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
+		      arena_round(ids_size) + arena_round(records_size);
+	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
 	uint8_t *memory = pages_below(UINT64_MAX, pages);
 	uint64_t *tables = pages_below(TABLES_MAX, TABLES_PAGES);
 	uint8_t *page = trampoline_page();

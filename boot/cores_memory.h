@@ -1,4 +1,6 @@
-/* The memory of started cores, and what they take over from the boot core. For boot/cores.c only. */
+/*
+ * The memory of started cores, and what they take over from the boot core. For boot/cores.c only.
+ */
 #ifndef BARETICK_CORES_MEMORY_H
 #define BARETICK_CORES_MEMORY_H
 
@@ -7,9 +9,9 @@
 #include "cores.h"
 
 /*
- * Takes memory for LISTED records and WORKING slots with their stacks, all zeroed, and fills in what does not
- * depend on the single core: setup, tables, trampoline. False: the firmware has too little, and
- * nothing is held. IDS gets room for WORKING ids.
+ * Takes memory for LISTED records and WORKING slots with their stacks, all zeroed, and fills in
+ * what does not depend on the single core: setup, tables, trampoline. False: the firmware has too
+ * little, and nothing is held. IDS gets room for WORKING ids.
  */
 bool cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 

@@ -1,6 +1,6 @@
 /*
- * What boot/cores.c hands to a started core, shared with the assembly: boot/cores.inc has the same layouts. Not for
- * others to include.
+ * What boot/cores.c hands to a started core, shared with the assembly: boot/cores.inc has the same
+ * layouts. Not for others to include.
  */
 #ifndef BARETICK_CORES_SETUP_H
 #define BARETICK_CORES_SETUP_H
@@ -48,7 +48,8 @@ struct trampoline_parameters {
 };
 
 #define SAME_OFFSET(type, field, offset) \
-	_Static_assert(offsetof(struct type, field) == (offset), "boot/cores.inc: " #type "." #field)
+	_Static_assert(offsetof(struct type, field) == (offset),                                   \
+		       "boot/cores.inc: " #type "." #field)
 
 SAME_OFFSET(core_slot, self, 0);
 SAME_OFFSET(core_slot, stack_top, 8);
@@ -87,7 +88,10 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 
 #undef SAME_OFFSET
 
-/* boot/trampoline.nasm: position-independent, copied below 1 MiB; the labels within it are C's to patch. */
+/*
+ * boot/trampoline.nasm: position-independent, copied below 1 MiB; the labels within it are C's to
+ * patch.
+ */
 #define HIDDEN __attribute__((visibility("hidden")))
 extern const uint8_t trampoline[] HIDDEN, trampoline_gdt[] HIDDEN, trampoline_protected[] HIDDEN;
 extern const uint8_t trampoline_long[] HIDDEN, trampoline_fields[] HIDDEN, trampoline_end[] HIDDEN;

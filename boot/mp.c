@@ -8,13 +8,13 @@
 #include "wait.h"
 
 #define NS_PER_US       1000u
-#define PATIENCE_NS     (2 * WAIT_NS_PER_S) /* beyond a job's own bound, for the firmware to notice its end */
+#define PATIENCE_NS     (2 * WAIT_NS_PER_S) /* for the firmware to notice a job's end */
 
 struct mp_core {
 	bool usable;
 	size_t number;   /* the firmware's, for startup_this */
 	uint32_t posted; /* the boot core's */
-	_Alignas(64) uint32_t done; /* the core's */
+	uint32_t done;   /* the core's */
 };
 
 struct mp {
@@ -25,7 +25,7 @@ struct mp {
 	void *argument;
 	struct cores *cores;
 	bool held; /* the firmware did not let go of a job: what it knows of may not be freed */
-	struct mp_core *core; /* as cores->records, count of them */
+	struct mp_core core[]; /* as cores->records */
 };
 
 /* The APIC id of the core that asks: leaf 0Bh where it counts, else leaf 1. SDM vol. 2A, CPUID. */
@@ -127,8 +127,8 @@ mp_run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound
 	mp->job = job;
 	mp->argument = argument;
 	mp->core[core].posted++;
-	EFI_STATUS status = mp->services->startup_this(mp->services, mp_work, mp->core[core].number, NULL,
-						       mp_bound_us(bound_ns), mp, &finished);
+	EFI_STATUS status = mp->services->startup_this(mp->services, mp_work, mp->core[core].number,
+						       NULL, mp_bound_us(bound_ns), mp, &finished);
 
 	if (mp_finished(mp, core))
 		return true;
@@ -150,20 +150,22 @@ mp_await(struct mp *mp, uint64_t bound_ns)
 }
 
 /*
- * All at once: with an event, so that the boot core can take part. Firmware may refuse events once it has
- * signalled ReadyToBoot (PI 1.7, 13.4): then the others run together, and the boot core after them.
+ * All at once: with an event, so that the boot core can take part. Firmware may refuse events once
+ * it has signalled ReadyToBoot (PI 1.7, 13.4): then the others run together, and the boot core
+ * after them.
  */
 static EFI_STATUS
 mp_start_all(struct mp *mp, crew_job *job, void *argument, uint64_t bound_ns)
 {
 	UINTN bound_us = mp_bound_us(bound_ns);
 	UINTN *failed = NULL;
-	EFI_STATUS status = mp->services->startup_all(mp->services, mp_work, FALSE, mp->event, bound_us, mp,
-						      &failed);
+	EFI_STATUS status = mp->services->startup_all(mp->services, mp_work, FALSE, mp->event,
+						      bound_us, mp, &failed);
 	bool together = status == EFI_SUCCESS;
 
 	if (status == EFI_UNSUPPORTED)
-		status = mp->services->startup_all(mp->services, mp_work, FALSE, NULL, bound_us, mp, &failed);
+		status = mp->services->startup_all(mp->services, mp_work, FALSE, NULL, bound_us, mp,
+						   &failed);
 	mp_run_here(job, argument);
 	mp->held = mp->held || (together && !mp_await(mp, bound_ns + PATIENCE_NS));
 	if (failed && !mp->held)
@@ -213,7 +215,10 @@ mp_refusal(UINT32 status, size_t used, uint32_t cores_max)
 	return NULL;
 }
 
-/* Gives each of the firmware's COUNT processors its record; returns how many are used, the boot core included. */
+/*
+ * Gives each of the firmware's COUNT processors its record; returns how many are used, the boot
+ * core included.
+ */
 static size_t
 mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, uint32_t cores_max)
 {
@@ -254,7 +259,6 @@ mp_stop(struct cores *cores)
 	if (!mp || mp->held)
 		return;
 	firmware_boot->CloseEvent(mp->event);
-	firmware_boot->FreePool(mp->core);
 	firmware_boot->FreePool(mp);
 }
 
@@ -270,18 +274,19 @@ mp_open(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max)
 		return "the firmware has no MP services";
 	if (EFI_ERROR(services->get_number_of_processors(services, &count, &enabled)))
 		return "the firmware's MP services did not answer";
-	struct mp *mp = firmware_allocate(sizeof(*mp));
-	struct mp_core *core = firmware_allocate((count + 1) * sizeof(*core));
+	struct mp *mp = firmware_allocate(sizeof(*mp) + (count + 1) * sizeof(*mp->core));
 	struct core_record *records = firmware_allocate((count + 1) * sizeof(*records));
-	EFI_EVENT event = NULL;
 
-	if (!mp || !core || !records || EFI_ERROR(firmware_boot->CreateEvent(0, TPL_NOTIFY, NULL, NULL, &event))) {
-		for (size_t i = 0; i < 3; i++)
-			if ((void *[]){ mp, core, records }[i])
-				firmware_boot->FreePool((void *[]){ mp, core, records }[i]);
+	if (!mp || !records ||
+	    EFI_ERROR(firmware_boot->CreateEvent(0, TPL_NOTIFY, NULL, NULL, &mp->event))) {
+		if (mp)
+			firmware_boot->FreePool(mp);
+		if (records)
+			firmware_boot->FreePool(records);
 		return "the firmware has too little memory for them";
 	}
-	*mp = (struct mp){ .services = services, .event = event, .cores = cores, .core = core };
+	mp->services = services;
+	mp->cores = cores;
 	cores->mp = mp;
 	cores->records = records;
 	if (mp_list(mp, count, own_apic_id, cores_max) < 2 && cores->count > 1)
@@ -290,7 +295,8 @@ mp_open(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max)
 }
 
 bool
-mp_start(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max, struct rate tsc, struct crew *crew)
+mp_start(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max, struct rate tsc,
+	 struct crew *crew)
 {
 	cores_off(cores, own_apic_id, crew);
 	const char *refusal = mp_open(cores, own_apic_id, cores_max);

@@ -15,22 +15,26 @@ struct mp_processor {
 	UINT64 id; /* APIC id */
 	UINT32 status;
 	UINT32 location[3];  /* package, core, thread */
-	UINT32 extended[6];  /* filled in only where the number asks for it; newer firmware may write it */
+	UINT32 extended[6];  /* only where the number asks for it */
 };
 
 typedef VOID EFIAPI mp_procedure(VOID *argument);
 
 struct mp_services {
-	EFI_STATUS (EFIAPI *get_number_of_processors)(struct mp_services *services, UINTN *all, UINTN *enabled);
+	EFI_STATUS (EFIAPI *get_number_of_processors)(struct mp_services *services, UINTN *all,
+						      UINTN *enabled);
 	EFI_STATUS (EFIAPI *get_processor_info)(struct mp_services *services, UINTN number,
 						struct mp_processor *processor);
-	/* EVENT NULL: returns when all have come back or TIMEOUT_US is over (0: never). FAILED may be NULL. */
+	/*
+	 * EVENT NULL: returns when all have come back or TIMEOUT_US is over (0: never). FAILED may
+	 * be NULL.
+	 */
 	EFI_STATUS (EFIAPI *startup_all)(struct mp_services *services, mp_procedure *procedure,
 					 BOOLEAN one_by_one, EFI_EVENT event, UINTN timeout_us,
 					 VOID *argument, UINTN **failed);
 	EFI_STATUS (EFIAPI *startup_this)(struct mp_services *services, mp_procedure *procedure,
-					  UINTN number, EFI_EVENT event, UINTN timeout_us, VOID *argument,
-					  BOOLEAN *finished);
+					  UINTN number, EFI_EVENT event, UINTN timeout_us,
+					  VOID *argument, BOOLEAN *finished);
 	VOID *switch_boot_core, *enable_disable, *who_am_i; /* not used here */
 };
 

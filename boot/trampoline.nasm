@@ -1,10 +1,11 @@
-; The first page of a started core. boot/cores.c copies it below 1 MiB and fills in the parameters at its
-; end; many cores run it at once, so it writes no memory and has no stack.
+; The first page of a started core. boot/cores.c copies it below 1 MiB and fills in the parameters
+; at its end; many cores run it at once, so it writes no memory and has no stack.
 ;
-; On entry (SIPI): real mode, CS = page number * 100h, IP = 0, interrupts masked, all else as after INIT.
+; On entry (SIPI): real mode, CS = page number * 100h, IP = 0, interrupts masked, all else as after
+; INIT.
 ; On exit: 64-bit mode, jumps to parameters.entry with RBX = address of the parameters; no stack.
-; Clobbers EAX, ECX, EDX and the segment registers. Runs on parameters.cr3, where this page is executable
-; whatever the firmware's own tables say of it.
+; Clobbers EAX, ECX, EDX and the segment registers. Runs on parameters.cr3, where this page is
+; executable whatever the firmware's own tables say of it.
 
 %include "cores.inc"
 
@@ -67,7 +68,7 @@ trampoline_long:
 	jmp [rbx + trampoline_parameters.entry]
 
 	align 8
-trampoline_gdt:				; SDM vol. 3A, 3.4.5; marked as accessed, so that nothing is written
+trampoline_gdt:				; SDM vol. 3A, 3.4.5; accessed, so that nothing is written
 	dq 0
 	dq 00cf9b000000ffffh		; code, 32 bits, 0 to 4 GiB
 	dq 00cf93000000ffffh		; data, likewise

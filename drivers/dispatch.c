@@ -5,11 +5,12 @@
 #include "wait.h"
 
 /*
- * An interrupt to a core that has not begun its job is repeated after so long: one that got lost costs 5 ms,
- * not the run. Cores that have begun are left in peace, since an interrupt would be in their figures.
+ * An interrupt to a core that has not begun its job is repeated after so long: one that got lost
+ * costs 5 ms, not the run. Cores that have begun are left in peace, since an interrupt would be in
+ * their figures.
  */
 #define WAKE_AGAIN_NS    (5 * WAIT_NS_PER_MS)
-#define ALL_BEGIN_NS     (250 * WAIT_NS_PER_MS) /* patience of the boot core with the others in run_all */
+#define ALL_BEGIN_NS     (250 * WAIT_NS_PER_MS) /* patience with the others in run_all */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
 
@@ -53,7 +54,8 @@ dispatch_pending(const struct startup *startup, size_t first, size_t end, enum s
 	for (size_t i = first; i < end; i++) {
 		const struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing == CORE_ALIVE && !slot_reached(slot, stage) && slot_fault(slot) == 0)
+		if (slot->standing == CORE_ALIVE && !slot_reached(slot, stage) &&
+		    slot_fault(slot) == 0)
 			return true;
 	}
 	return false;
@@ -112,7 +114,8 @@ dispatch_run_here(crew_job *job, void *argument)
 }
 
 bool
-dispatch_run(const struct startup *startup, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
+dispatch_run(const struct startup *startup, size_t core, crew_job *job, void *argument,
+	     uint64_t bound_ns)
 {
 	if (core == 0) {
 		dispatch_run_here(job, argument);
@@ -135,7 +138,10 @@ dispatch_run_all(const struct startup *startup, crew_job *job, void *argument, u
 		if (startup->slots[i].standing == CORE_ALIVE)
 			slot_post(&startup->slots[i], job, argument);
 	dispatch_wake(startup, 1, startup->count);
-	/* The boot core can't repeat a lost interrupt while it runs the job itself: so others begin first. */
+	/*
+	 * The boot core can't repeat a lost interrupt while it runs the job itself: so others begin
+	 * first.
+	 */
 	dispatch_await(startup, 1, startup->count, STAGE_TAKEN, begin_ns);
 	dispatch_run_here(job, argument);
 	dispatch_await(startup, 1, startup->count, STAGE_DONE, bound_ns);

@@ -15,14 +15,14 @@
 #define REGISTER_SVR      0x0f0u
 #define REGISTER_ICR_LOW  0x300u
 #define REGISTER_ICR_HIGH 0x310u
-#define MSR_X2APIC        0x800u /* 10.12.1.2: register R of the page is MSR 800h + R / 16 */
+#define MSR_X2APIC_SVR    0x80fu /* 10.12.1.2: register R of the page is MSR 800h + R / 16 */
 #define MSR_X2APIC_ICR    0x830u /* one register of 64 bits there */
 
 #define ICR_FIXED         0x0000u /* 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status */
-#define ICR_ASSERT        0x4000u /* level: 1 for all but the INIT de-assert of old; trigger mode 0 is edge */
+#define ICR_ASSERT        0x4000u /* level; trigger mode 0 is edge */
 #define ICR_ID_SHIFT      24      /* of the destination in the high half of xAPIC mode */
 #define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh is the broadcast */
 #define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh is the broadcast */
@@ -31,8 +31,9 @@
 #define SVR_VECTOR_MASK   0xffu
 
 /*
- * Reads of the delivery status before a command is given up. MP Specification 1.4, B.2, has 20 us as enough
- * and systems were seen that need 60 us; an uncached read takes 30 ns or more, so this is 3 ms at least.
+ * Reads of the delivery status before a command is given up. MP Specification 1.4, B.2, has 20 us
+ * as enough and systems were seen that need 60 us; an uncached read takes 30 ns or more, so this is
+ * 3 ms at least.
  */
 #define SENT_READS_MAX    100000u
 
@@ -73,7 +74,7 @@ static bool
 lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 {
 	if (lapic->x2apic) {
-		/* This WRMSR may overtake earlier stores (10.12.3): what the core is to find goes first. */
+		/* This WRMSR may overtake earlier stores (10.12.3), which the core is to find. */
 		(void)hw_tsc_mfence();
 		hw_msr_write(MSR_X2APIC_ICR, (uint64_t)apic_id << 32 | command);
 		return true;
@@ -116,9 +117,9 @@ lapic_join(const struct lapic *lapic)
 	if (lapic->x2apic) {
 		if ((msr & APIC_BASE_EXTD) == 0)
 			hw_msr_write(MSR_APIC_BASE, msr | APIC_BASE_ENABLE | APIC_BASE_EXTD);
-		uint64_t svr = hw_msr_read(MSR_X2APIC + REGISTER_SVR / 16) & ~(uint64_t)SVR_VECTOR_MASK;
+		uint64_t svr = hw_msr_read(MSR_X2APIC_SVR) & ~(uint64_t)SVR_VECTOR_MASK;
 
-		hw_msr_write(MSR_X2APIC + REGISTER_SVR / 16, svr | enabled);
+		hw_msr_write(MSR_X2APIC_SVR, svr | enabled);
 		return;
 	}
 	uint32_t svr = hw_read32(lapic->base + REGISTER_SVR) & ~SVR_VECTOR_MASK;

@@ -1,7 +1,7 @@
 /*
- * The local APIC, as far as starting and waking cores needs it: where it is, and commands to other cores,
- * in xAPIC mode through its page, in x2APIC mode through MSRs. On the boot core nothing but the interrupt
- * command register is ever written; lapic_join() is for cores that were started.
+ * The local APIC, as far as starting and waking cores needs it: where it is, and commands to other
+ * cores, in xAPIC mode through its page, in x2APIC mode through MSRs. On the boot core nothing but
+ * the interrupt command register is ever written; lapic_join() is for cores that were started.
  */
 #ifndef BARETICK_LAPIC_H
 #define BARETICK_LAPIC_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAPIC_WAKE_VECTOR     0xf0u /* of the highest priority class, so nothing in service keeps it back */
+#define LAPIC_WAKE_VECTOR     0xf0u /* of the highest class: nothing in service keeps it back */
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
 struct lapic {
@@ -20,15 +20,20 @@ struct lapic {
 /* NULL, or a sentence why this core's LAPIC can't send. The mode is taken as found, and kept. */
 const char *lapic_open(struct lapic *lapic);
 
-/* Whether APIC_ID can be named in a command: 255 is the broadcast in xAPIC mode, and larger ids don't fit. */
+/*
+ * Whether APIC_ID can be named in a command: 255 is the broadcast in xAPIC mode, and larger ids
+ * don't fit.
+ */
 bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
 
 /* To one core each. False: within its bound the LAPIC did not report the command as sent. */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
-bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* page << 12: entry */
+bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* of 4 KiB */
 bool lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
-/* On a started core: brings its own LAPIC into the boot core's mode and switches it on by software. */
+/*
+ * On a started core: brings its own LAPIC into the boot core's mode and switches it on by software.
+ */
 void lapic_join(const struct lapic *lapic);
 
 /* Where a handler writes 0 at the end of an interrupt; 0: MSR 80Bh takes it. */

@@ -6,7 +6,7 @@
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival; the slowest seen: 3 s for 255 */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
@@ -82,7 +82,9 @@ startup_send_sipis(const struct startup *startup)
 	return asked;
 }
 
-/* Waits until ASKED cores are there, starting anew at each arrival: at most ASKED times BOUND_NS. */
+/*
+ * Waits until ASKED cores are there, starting anew at each arrival: at most ASKED times BOUND_NS.
+ */
 static void
 startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 {
@@ -124,8 +126,8 @@ startup_cores(const struct startup *startup)
 }
 
 void
-startup_stop(const struct startup *startup, size_t first, size_t end, enum core_standing before,
-	     enum core_standing after)
+startup_stop(const struct startup *startup, size_t first, size_t end,
+	     enum core_standing before, enum core_standing after)
 {
 	size_t stopped = 0;
 

@@ -1,6 +1,6 @@
 /*
- * Starting cores by INIT-SIPI-SIPI and stopping them by INIT, over an array of slots, one to a core. What a
- * core runs once it is started, and where its memory comes from, is not known here.
+ * Starting cores by INIT-SIPI-SIPI and stopping them by INIT, over an array of slots, one to a
+ * core. What a core runs once it is started, and where its memory comes from, is not known here.
  */
 #ifndef BARETICK_STARTUP_H
 #define BARETICK_STARTUP_H
@@ -13,7 +13,7 @@
 #include "scale.h"
 
 #define CORE_SLOT_SIZE  128     /* two cache lines: boot/core_entry.nasm knows the layout */
-#define CORE_FAULTED    0x100u  /* in fault: an exception was taken, its vector is in the low byte */
+#define CORE_FAULTED    0x100u  /* in fault: of the exception in its low byte */
 
 enum core_standing {
 	CORE_LEFT_OUT,      /* not to be started */
@@ -36,7 +36,10 @@ struct core_slot {
 	uint32_t apic_id;
 	uint32_t number;        /* in the crew */
 
-	/* The boot core's: standing for itself; job and argument before posted, which the core reads. */
+	/*
+	 * The boot core's: standing for itself; job and argument before posted, which the core
+	 * reads.
+	 */
 	uint32_t standing;      /* enum core_standing */
 	uint32_t posted;        /* jobs posted so far */
 	crew_job *job;
@@ -59,20 +62,25 @@ struct startup {
 	uint8_t page;            /* number of the page below 1 MiB where a started core begins */
 };
 
-/* For a TSC whose rate is not known: faster than any, so that waits become longer, never too short. */
+/*
+ * For a TSC whose rate is not known: faster than any, so that waits become longer, never too short.
+ */
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*
- * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to those that have
- * not checked in; then waits until all have, at most 1 s from the last arrival. Each ends as CORE_ALIVE
- * or with what kept it; a silent one is stopped, so that it does not come later. Returns how many live.
+ * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to
+ * those that have not checked in; then waits until all have, at most 1 s from the last arrival.
+ * Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
+ * later. Returns how many live.
  */
 size_t startup_cores(const struct startup *startup);
 
-/* Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER. Returns
- * 10 ms later, when none of them executes any more, or at once where there was none. */
-void startup_stop(const struct startup *startup, size_t first, size_t end, enum core_standing before,
-		  enum core_standing after);
+/*
+ * Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER.
+ * Returns 10 ms later, when none of them executes any more, or at once where there was none.
+ */
+void startup_stop(const struct startup *startup, size_t first, size_t end,
+		  enum core_standing before, enum core_standing after);
 
 /* What a standing means, as a sentence for the report; "" for CORE_ALIVE and CORE_STOPPED. */
 const char *startup_reason(enum core_standing standing);

@@ -1,5 +1,6 @@
 /*
- * A wait that ends: by the TSC, and, should the TSC stand still or step back, by the number of turns.
+ * A wait that ends: by the TSC, and, should the TSC stand still or step back, by the number of
+ * turns.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -18,8 +19,8 @@
 #define WAIT_NS_PER_S  UINT64_C(1000000000)
 
 /*
- * No core runs a turn (PAUSE, RDTSC and a test) in less: RDTSC alone costs 7 ns and more (measured on bare
- * metal). So on a healthy TSC it is never the count that ends a wait.
+ * No core runs a turn (PAUSE, RDTSC and a test) in less: RDTSC alone costs 7 ns and more (measured
+ * on bare metal). So on a healthy TSC it is never the count that ends a wait.
  */
 #define WAIT_TURN_NS_MIN 4
 
@@ -38,7 +39,10 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 	};
 }
 
-/* One pause; false when the time or the turns are over. A step back of the TSC does not end the wait. */
+/*
+ * One pause; false when the time or the turns are over. A step back of the TSC does not end the
+ * wait.
+ */
 static inline bool
 wait_goes_on(struct wait *wait)
 {

@@ -1,182 +1,211 @@
-/* Rates as intervals. See rate.h. */
+/* Rates as intervals: whatever is rounded is rounded outwards. See rate.h. */
 #include "rate.h"
 
 #include "scale.h"
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-#define BILLION        UINT64_C(1000000000)
+#define PPB            UINT64_C(1000000000)
+#define TICKS_MAX      (UINT64_C(1) << 62) /* of a window: 49 years at 3 GHz; more is a step back */
 
-struct spans { /* what a window proves */
-	uint64_t tsc, tsc_low, tsc_high;
-	uint64_t ticks, ticks_low, ticks_high;
+struct span { /* what a window says, in ticks: the truth lies within low and high */
+	uint64_t low, high;
 };
 
 struct rate_end
 rate_tightest(const struct sample *samples, size_t count)
 {
-	const struct sample *best = samples;
+	const struct sample *best = &samples[0];
 
+	/* Subtraction makes a bracket that went back the widest of all. */
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
 	return (struct rate_end){ best->begin, best->end, best->ticks };
 }
 
+/*
+ * The time between the two readings. A TSC that reads END has not reached END + 1, so each bracket is open
+ * for one more tick. False: there is no time between them for certain.
+ */
 static bool
-spans_of(const struct rate_window *window, struct spans *spans)
+window_time(const struct rate_window *window, struct span *time)
 {
 	const struct rate_end *first = &window->first, *last = &window->last;
 
-	if (last->ticks <= first->ticks || last->begin <= first->end)
-		return false;
-	spans->tsc_low = last->begin - first->end;
-	spans->tsc_high = last->end - first->begin;
-	spans->tsc = spans->tsc_low + (spans->tsc_high - spans->tsc_low) / 2;
-	spans->ticks = last->ticks - first->ticks;
-	if (spans->ticks <= window->slack_ticks)
-		return false;
-	spans->ticks_low = spans->ticks - window->slack_ticks;
-	spans->ticks_high = spans->ticks + window->slack_ticks;
-	return true;
+	time->low = last->begin - first->end - 1;
+	time->high = last->end - first->begin + 1;
+	return last->begin > first->end && time->low && time->high >= time->low && time->high < TICKS_MAX;
 }
 
-typedef uint64_t division(uint64_t a, uint64_t b, uint64_t c);
-
-/*
- * TSC * num / (TICKS * den) in millionths of a hertz, rounded as DIVIDE does: first the hertz, then the rest.
- * TICKS * den must fit 64 bits.
- */
-static uint64_t
-implied(uint64_t tsc, uint64_t ticks, struct rate claimed, division *divide)
+/* The clock's ticks between them. False: it went back, or by more than a window can be long. */
+static bool
+window_ticks(const struct rate_window *window, struct span *ticks)
 {
-	uint64_t den = ticks * claimed.den;
-	uint64_t hertz = scale_mul_div(tsc, claimed.num, den);
-	unsigned __int128 rest = (unsigned __int128)tsc * claimed.num - (unsigned __int128)hertz * den;
+	uint64_t counted = window->last.ticks - window->first.ticks;
 
-	return hertz * MICROHZ_PER_HZ + divide((uint64_t)rest, MICROHZ_PER_HZ, den);
+	ticks->low = counted > window->slack_ticks ? counted - window->slack_ticks : 0;
+	ticks->high = counted + window->slack_ticks;
+	return counted < TICKS_MAX && window->slack_ticks < TICKS_MAX;
+}
+
+static struct rate_interval
+interval(uint64_t value, uint64_t low, uint64_t high)
+{
+	if (high == UINT64_MAX) /* does not fit */
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){ true, value, low, high };
+}
+
+static uint64_t
+implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
+{
+	return scale_ratio((unsigned __int128)claimed.num * time, MICROHZ_PER_HZ,
+			   (unsigned __int128)claimed.den * ticks, rounding);
 }
 
 struct rate_interval
 rate_implied_tsc(const struct rate_window *window, struct rate claimed)
 {
-	struct spans s;
+	struct span time, ticks;
+	uint64_t counted = window->last.ticks - window->first.ticks;
 
-	if (!claimed.den || !claimed.num || !spans_of(window, &s) ||
-	    s.ticks_high > UINT64_MAX / claimed.den)
+	if (!claimed.num || !claimed.den || !window_time(window, &time) ||
+	    !window_ticks(window, &ticks) || !ticks.low)
 		return (struct rate_interval){ .known = false };
-	return (struct rate_interval){
-		true,
-		implied(s.tsc, s.ticks, claimed, scale_mul_div_nearest),
-		implied(s.tsc_low, s.ticks_high, claimed, scale_mul_div),
-		implied(s.tsc_high, s.ticks_low, claimed, scale_mul_div_up),
-	};
+	return interval(implied(claimed, time.low + time.high, 2 * counted, SCALE_NEAREST),
+			implied(claimed, time.low, ticks.high, SCALE_DOWN),
+			implied(claimed, time.high, ticks.low, SCALE_UP));
+}
+
+static uint64_t
+of_clock(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_rounding rounding)
+{
+	return scale_ratio((unsigned __int128)ticks * tsc_microhz, 1, time, rounding);
 }
 
 struct rate_interval
 rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 {
-	struct spans s;
+	struct span time, ticks;
+	uint64_t counted = window->last.ticks - window->first.ticks;
 
-	if (!tsc->known || !spans_of(window, &s))
+	if (!tsc->known || !window_time(window, &time) || !window_ticks(window, &ticks))
 		return (struct rate_interval){ .known = false };
-	return (struct rate_interval){
-		true,
-		scale_mul_div_nearest(tsc->value, s.ticks, s.tsc),
-		scale_mul_div(tsc->low, s.ticks_low, s.tsc_high),
-		scale_mul_div_up(tsc->high, s.ticks_high, s.tsc_low),
-	};
+	return interval(of_clock(2 * counted, tsc->value, time.low + time.high, SCALE_NEAREST),
+			of_clock(ticks.low, tsc->low, time.high, SCALE_DOWN),
+			of_clock(ticks.high, tsc->high, time.low, SCALE_UP));
 }
 
-/* The known rate that has as many known ones below it as above, the lower of two middle ones. */
+/* How many known intervals come before I by value; equal ones in their order. */
 static size_t
-median(const struct rate_interval *implied_rates, size_t count)
+rank_of(const struct rate_interval *all, size_t count, size_t i)
+{
+	size_t rank = 0;
+
+	for (size_t j = 0; j < count; j++)
+		rank += all[j].known && (all[j].value < all[i].value ||
+					 (all[j].value == all[i].value && j < i));
+	return rank;
+}
+
+/* Of an even number the lower of the two in the middle; COUNT where none is known. */
+static size_t
+median_of(const struct rate_interval *all, size_t count)
 {
 	size_t known = 0;
 
 	for (size_t i = 0; i < count; i++)
-		known += implied_rates[i].known;
-	for (size_t i = 0; i < count; i++) {
-		size_t before = 0;
-
-		if (!implied_rates[i].known)
-			continue;
-		for (size_t k = 0; k < count; k++)
-			before += implied_rates[k].known &&
-				  (implied_rates[k].value < implied_rates[i].value ||
-				   (implied_rates[k].value == implied_rates[i].value && k < i));
-		if (before == (known - 1) / 2)
+		known += all[i].known;
+	for (size_t i = 0; i < count; i++)
+		if (all[i].known && rank_of(all, count, i) == (known - 1) / 2)
 			return i;
-	}
 	return count;
 }
 
 size_t
 rate_consensus(const struct rate_interval *implied_rates, size_t count)
 {
-	size_t middle = median(implied_rates, count), best = middle;
+	size_t median = median_of(implied_rates, count), best = median;
 
-	for (size_t i = 0; i < count && middle < count; i++) {
-		const struct rate_interval *rate = &implied_rates[i];
+	for (size_t i = 0; i < count && median < count; i++) {
+		const struct rate_interval *one = &implied_rates[i];
 
-		if (rate->known && rate->low <= implied_rates[middle].high &&
-		    rate->high >= implied_rates[middle].low &&
-		    rate->high - rate->low < implied_rates[best].high - implied_rates[best].low)
+		if (one->known && one->low <= implied_rates[median].high &&
+		    one->high >= implied_rates[median].low &&
+		    one->high - one->low < implied_rates[best].high - implied_rates[best].low)
 			best = i;
 	}
 	return best;
 }
 
-/* (OVER / UNDER - 1) * 10^9, rounded down or up; clipped to what an int64_t holds. */
+/* (A - B) / B in parts per 10^9 times FACTOR, rounded to the side asked for; capped at the type's ends. */
 static int64_t
-ppb(uint64_t over, uint64_t under, bool up)
+excess_ppb(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
+	   enum scale_rounding rounding)
 {
-	bool negative = over < under;
-	uint64_t difference = negative ? under - over : over - under;
-	uint64_t size = up != negative ? scale_mul_div_up(difference, BILLION, under) :
-					 scale_mul_div(difference, BILLION, under);
+	uint64_t magnitude;
 
-	if (size > INT64_MAX)
-		size = INT64_MAX;
-	return negative ? -(int64_t)size : (int64_t)size;
+	if (a < b) {
+		enum scale_rounding opposite = rounding == SCALE_NEAREST ? SCALE_NEAREST :
+					       rounding == SCALE_UP	 ? SCALE_DOWN :
+									   SCALE_UP;
+
+		magnitude = scale_ratio(b - a, factor, divisor, opposite);
+		return magnitude > INT64_MAX ? INT64_MIN : -(int64_t)magnitude;
+	}
+	magnitude = scale_ratio(a - b, factor, divisor, rounding);
+	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
+}
+
+static int64_t
+compare(uint64_t a, uint64_t b, enum scale_rounding rounding)
+{
+	return excess_ppb(a, b, PPB, b, rounding);
 }
 
 struct rate_ppb
-rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b)
+rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 {
-	if (!implied_a->known || !implied_b->known || !implied_a->low)
+	if (!a->known || !b->known || !a->low)
 		return (struct rate_ppb){ .known = false };
-	return (struct rate_ppb){
-		true,
-		ppb(implied_b->value, implied_a->value, false),
-		ppb(implied_b->low, implied_a->high, false),
-		ppb(implied_b->high, implied_a->low, true),
-	};
+	return (struct rate_ppb){ true, compare(b->value, a->value, SCALE_NEAREST),
+				  compare(b->low, a->high, SCALE_DOWN),
+				  compare(b->high, a->low, SCALE_UP) };
+}
+
+/* MICROHZ against num/den: both times 10^6 den, so that they are integers; 10^9 / 10^6 is left as factor. */
+static int64_t
+error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
+{
+	return excess_ppb((unsigned __int128)microhz * claimed.den,
+			  (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ,
+			  claimed.num, rounding);
 }
 
 struct rate_ppb
 rate_error(const struct rate_interval *measured, struct rate claimed)
 {
-	uint64_t low, high;
-
-	if (!measured->known || !claimed.den || !claimed.num)
+	if (!measured->known || !claimed.num || !claimed.den)
 		return (struct rate_ppb){ .known = false };
-	low = scale_mul_div(claimed.num, MICROHZ_PER_HZ, claimed.den);
-	high = scale_mul_div_up(claimed.num, MICROHZ_PER_HZ, claimed.den);
-	return (struct rate_ppb){
-		true,
-		ppb(measured->value, scale_mul_div_nearest(claimed.num, MICROHZ_PER_HZ, claimed.den), false),
-		ppb(measured->low, high, false),
-		ppb(measured->high, low, true),
-	};
+	return (struct rate_ppb){ true, error_of(measured->value, claimed, SCALE_NEAREST),
+				  error_of(measured->low, claimed, SCALE_DOWN),
+				  error_of(measured->high, claimed, SCALE_UP) };
 }
 
 uint64_t
 rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks, uint64_t expected_ticks)
 {
 	uint64_t elapsed = clock_elapsed_ticks(clock, then_ticks, now_ticks);
-	uint64_t turn = clock->wrap_ticks + 1; /* 0 for a counter of 64 bits: it does not wrap in a run */
+	uint64_t range = clock->wrap_ticks + 1; /* 0 for a counter of 64 bits */
 
-	if (!turn || expected_ticks <= elapsed)
+	if (!range)
 		return elapsed;
-	return elapsed + (expected_ticks - elapsed + turn / 2) / turn * turn;
+	if (elapsed > expected_ticks)
+		return elapsed - expected_ticks > range - range / 2 ? elapsed - range : elapsed;
+
+	uint64_t missing = expected_ticks - elapsed;
+
+	if (missing > range / 2)
+		elapsed += (missing / range + (missing % range > range / 2)) * range;
+	return elapsed;
 }

@@ -130,8 +130,14 @@ sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE])
 }
 
 void
-sha256_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char hex[SHA256_HEX_SIZE])
+sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE])
 {
+	struct sha256 sha256;
+	uint8_t digest[SHA256_DIGEST_SIZE];
+
+	sha256_init(&sha256);
+	sha256_update(&sha256, bytes, length);
+	sha256_final(&sha256, digest);
 	for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
 		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
 		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 0xf];

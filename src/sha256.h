@@ -19,7 +19,7 @@ void sha256_init(struct sha256 *sha256);
 void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
 void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]); /* once; then init again */
 
-/* DIGEST as 64 lower-case digits and a final 0. */
-void sha256_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char hex[SHA256_HEX_SIZE]);
+/* The digest of LENGTH BYTES, all at once, as 64 lower-case digits and a final 0. */
+void sha256_hex(const void *bytes, size_t length, char hex[SHA256_HEX_SIZE]);
 
 #endif

@@ -25,7 +25,6 @@ struct track { /* one clock through the window */
 	uint64_t raw, tsc;  /* the latest reading and the TSC when it was closed */
 	uint64_t ticks;     /* from the first reading to the latest, wraps undone */
 	bool edge_seen;     /* edge clocks: the window's first end is known */
-	uint64_t edge_tsc;  /* when the latest edge was seen */
 };
 
 static uint64_t
@@ -144,6 +143,15 @@ survey_prepare(struct survey *survey)
 	survey->total_ns = survey_plan_ns(report, survey->crew->count);
 }
 
+/* A step that was seen between two readings, which may be of two batches. */
+static void
+fold_step(struct track *track, uint64_t before_ticks, const struct sample *after)
+{
+	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
+
+	resolution_fold(&track->entry->resolution, &track->entry->clock, pair, 2);
+}
+
 /* Looks for an edge in COUNT samples of an edge clock and takes it for an end of the window. */
 static bool
 track_edge(struct survey *survey, struct track *track, size_t count)
@@ -160,7 +168,7 @@ track_edge(struct survey *survey, struct track *track, size_t count)
 			track->window.last = (struct rate_end){
 				i ? survey->samples[i - 1].begin : before, sample->end, track->ticks
 			};
-			track->edge_tsc = sample->end;
+			fold_step(track, raw, sample);
 			if (!track->edge_seen)
 				track->window.first = track->window.last;
 			track->edge_seen = seen = true;
@@ -180,7 +188,6 @@ wait_for_edge(struct survey *survey, struct track *track)
 
 	for (uint64_t turn = 0; turn < turns && !survey_expired(survey); turn++) {
 		survey_batch(survey, clock, EDGE_SAMPLES);
-		resolution_fold(&track->entry->resolution, clock, survey->samples, EDGE_SAMPLES);
 		if (track_edge(survey, track, EDGE_SAMPLES))
 			return true;
 		if (track->tsc - start > bound_ticks)

@@ -1,4 +1,7 @@
-/* Jobs for started cores on the simulated machine: a wake is a call of the core's own side of the contract. */
+/*
+ * Jobs for started cores on the simulated machine: a wake is a call of the core's own side of the
+ * contract.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -246,7 +249,10 @@ with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns(void **state
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(dispatch_run(&startup, 1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].standing, CORE_LATE);
-	/* Each turn pauses for both waits, the bound's and the next wake's; 10 ms for INIT at the end. */
+	/*
+	 * Each turn pauses for both waits, the bound's and the next wake's; 10 ms for INIT at the
+	 * end.
+	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
 
@@ -259,24 +265,26 @@ checking_in_is_one_word_in_the_slot(void **state)
 	assert_int_equal(slots[1].arrived, 1);
 }
 
+#define CASE(name) cmocka_unit_test_setup(name, set_up)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_job_runs_once_on_its_core_after_one_wake, set_up),
-		cmocka_unit_test_setup(the_boot_core_runs_its_own_job_masked_and_sends_nothing, set_up),
-		cmocka_unit_test_setup(a_lost_wake_is_repeated_after_5_ms, set_up),
-		cmocka_unit_test_setup(a_core_that_never_ends_is_late_after_its_bound_and_stopped, set_up),
-		cmocka_unit_test_setup(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound, set_up),
-		cmocka_unit_test_setup(a_core_that_takes_an_exception_is_noticed_at_once, set_up),
-		cmocka_unit_test_setup(a_lost_core_gets_no_further_job_and_the_others_do, set_up),
-		cmocka_unit_test_setup(a_core_beyond_the_slots_is_refused, set_up),
-		cmocka_unit_test_setup(run_all_runs_once_on_each_of_4_cores, set_up),
-		cmocka_unit_test_setup(run_all_loses_the_late_and_the_fallen_and_keeps_the_others, set_up),
-		cmocka_unit_test_setup(run_all_repeats_a_lost_wake_before_the_boot_core_begins, set_up),
-		cmocka_unit_test_setup(a_core_works_once_for_each_post_even_where_the_numbers_wrap, set_up),
-		cmocka_unit_test_setup(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns, set_up),
-		cmocka_unit_test_setup(checking_in_is_one_word_in_the_slot, set_up),
+		CASE(a_job_runs_once_on_its_core_after_one_wake),
+		CASE(the_boot_core_runs_its_own_job_masked_and_sends_nothing),
+		CASE(a_lost_wake_is_repeated_after_5_ms),
+		CASE(a_core_that_never_ends_is_late_after_its_bound_and_stopped),
+		CASE(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound),
+		CASE(a_core_that_takes_an_exception_is_noticed_at_once),
+		CASE(a_lost_core_gets_no_further_job_and_the_others_do),
+		CASE(a_core_beyond_the_slots_is_refused),
+		CASE(run_all_runs_once_on_each_of_4_cores),
+		CASE(run_all_loses_the_late_and_the_fallen_and_keeps_the_others),
+		CASE(run_all_repeats_a_lost_wake_before_the_boot_core_begins),
+		CASE(a_core_works_once_for_each_post_even_where_the_numbers_wrap),
+		CASE(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns),
+		CASE(checking_in_is_one_word_in_the_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,20 +42,27 @@ seconds_in_binary_are_read_as_such(void **state)
 }
 
 static void
-a_reading_just_after_uip_rose_waits_the_update_out(void **state)
+during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once(void **state)
 {
-	struct sample early, late;
+	/* The IN of register A ends 1,020 ns after a run begins. */
+	uint64_t uip_ps = SIM_PS_PER_S - 2228 * SIM_PS_PER_US - 1020 * SIM_PS_PER_NS;
+	uint64_t edge_ps = SIM_PS_PER_S - 1020 * SIM_PS_PER_NS;
+	struct sample sample;
 
 	(void)state;
 	open_driver(&rtc_driver);
-	/* The IN of register A ends at 2,228 us + 1 ns, and 2,228 us - 1 ns, before the second. */
-	take(&clocks[RTC], SIM_PS_PER_S - (2228 + 1) * SIM_PS_PER_US - 20 * SIM_PS_PER_NS - 1000, &early, 1);
-	take(&clocks[RTC], SIM_PS_PER_S - (2228 + 1) * SIM_PS_PER_US - 20 * SIM_PS_PER_NS + 1000, &late, 1);
-	assert_int_equal(early.ticks, 0);
-	assert_int_equal(early.end - early.begin, 2020);
-	assert_int_equal(late.ticks, 1);
-	/* 2,228 us are 4,456 more INs of 500 ns, the last of them past the edge. */
-	assert_int_equal(late.end - late.begin, 2020 + 4456 * 500);
+	take(&clocks[RTC], uip_ps - 1, &sample, 1);
+	assert_int_equal(sample.ticks, 0);
+	assert_int_equal(sample.end - sample.begin, 2020);
+	take(&clocks[RTC], uip_ps, &sample, 1);
+	assert_int_equal(sample.ticks, 0);
+	assert_int_equal(sample.end - sample.begin, 1020); /* UIP is 1: the seconds are not read */
+	take(&clocks[RTC], edge_ps - 1, &sample, 1);
+	assert_int_equal(sample.ticks, 0);
+	assert_int_equal(sample.end - sample.begin, 1020);
+	take(&clocks[RTC], edge_ps, &sample, 1);
+	assert_int_equal(sample.ticks, 1);
+	assert_int_equal(sample.end - sample.begin, 2020);
 }
 
 static void
@@ -70,16 +77,18 @@ uip_stuck_at_1_is_broken_and_ends_within_the_bound(void **state)
 }
 
 static void
-uip_that_sticks_later_is_waited_for_20001_polls_once(void **state)
+uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait(void **state)
 {
-	struct sample samples[2];
+	struct sample sound, sick;
 
 	(void)state;
 	open_driver(&rtc_driver);
+	take(&clocks[RTC], 3 * SIM_PS_PER_S, &sound, 1);
+	assert_int_equal(sound.ticks, 3);
 	sim.rtc.uip_stuck = true;
-	take(&clocks[RTC], 0, samples, 2);
-	assert_int_equal(samples[0].end - samples[0].begin, 2020 + 20001 * 500);
-	assert_int_equal(samples[1].end - samples[1].begin, 2020);
+	take(&clocks[RTC], 9 * SIM_PS_PER_S, &sick, 1);
+	assert_int_equal(sick.ticks, 3);
+	assert_int_equal(sick.end - sick.begin, 1020);
 }
 
 static void
@@ -257,9 +266,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
 		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
-		cmocka_unit_test_setup(a_reading_just_after_uip_rose_waits_the_update_out, reset),
+		cmocka_unit_test_setup(during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once,
+				       reset),
 		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
-		cmocka_unit_test_setup(uip_that_sticks_later_is_waited_for_20001_polls_once, reset),
+		cmocka_unit_test_setup(uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait, reset),
 		cmocka_unit_test_setup(registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock,
 				       reset),
 		cmocka_unit_test_setup(set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),

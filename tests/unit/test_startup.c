@@ -1,4 +1,7 @@
-/* The start of cores on the simulated machine: what is sent to whom, when, and what becomes of who is silent. */
+/*
+ * The start of cores on the simulated machine: what is sent to whom, when, and what becomes of who
+ * is silent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +103,7 @@ three_cores_get_init_then_10_ms_later_one_sipi_each(void **state)
 		assert_int_equal(slots[i].standing, CORE_ALIVE);
 		assert_string_equal(startup_reason(slots[i].standing), "");
 	}
-	assert_in_range(first_sipi_ps - last_init_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 10 * SIM_PS_PER_US);
+	assert_in_range(first_sipi_ps - last_init_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
 }
 
@@ -209,7 +212,7 @@ x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone(void **state)
 	assert_sent(5, 300, SIPI);
 	assert_int_equal(sim.count[SIM_READ], reads);
 	assert_int_equal(sim.count[SIM_WRITE], writes);
-	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* earlier stores are out before each WRMSR */
+	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* a fence before each WRMSR */
 }
 
 static void
@@ -362,36 +365,38 @@ stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
 	assert_sent(1, 3, INIT);
 	assert_int_equal(slots[1].standing, CORE_STOPPED);
 	assert_int_equal(slots[2].standing, CORE_SILENT);
-	assert_in_range(sim.now_ps - before_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 10 * SIM_PS_PER_US);
+	assert_in_range(sim.now_ps - before_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	before_ps = sim.now_ps;
 	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
+#define CASE(name) cmocka_unit_test_setup(name, set_up)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(three_cores_get_init_then_10_ms_later_one_sipi_each, set_up),
-		cmocka_unit_test_setup(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later, set_up),
-		cmocka_unit_test_setup(a_core_that_never_starts_is_given_up_after_1_s_and_stopped, set_up),
-		cmocka_unit_test_setup(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing, set_up),
-		cmocka_unit_test_setup(one_core_alone_sends_nothing_and_waits_for_nothing, set_up),
-		cmocka_unit_test_setup(a_core_left_out_hears_nothing_and_says_why, set_up),
-		cmocka_unit_test_setup(xapic_mode_starts_id_254_and_refuses_255_and_300, set_up),
-		cmocka_unit_test_setup(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone, set_up),
-		cmocka_unit_test_setup(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads, set_up),
-		cmocka_unit_test_setup(cores_that_no_init_reaches_are_not_waited_for, set_up),
-		cmocka_unit_test_setup(no_interrupt_comes_between_the_halves_of_a_command, set_up),
-		cmocka_unit_test_setup(of_the_boot_core_s_lapic_only_the_command_register_is_written, set_up),
-		cmocka_unit_test_setup(a_lapic_that_is_off_or_not_mapped_is_a_sentence, set_up),
-		cmocka_unit_test_setup(a_started_core_switches_its_lapic_on_with_spurious_vector_255, set_up),
-		cmocka_unit_test_setup(a_started_core_follows_the_boot_core_into_x2apic_mode, set_up),
-		cmocka_unit_test_setup(with_a_tsc_that_stands_still_the_delays_end_by_count, set_up),
-		cmocka_unit_test_setup(a_tsc_that_steps_back_makes_a_wait_longer_never_shorter, set_up),
-		cmocka_unit_test_setup(a_tsc_of_unknown_rate_counts_as_10_ghz, set_up),
-		cmocka_unit_test_setup(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once, set_up),
+		CASE(three_cores_get_init_then_10_ms_later_one_sipi_each),
+		CASE(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later),
+		CASE(a_core_that_never_starts_is_given_up_after_1_s_and_stopped),
+		CASE(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing),
+		CASE(one_core_alone_sends_nothing_and_waits_for_nothing),
+		CASE(a_core_left_out_hears_nothing_and_says_why),
+		CASE(xapic_mode_starts_id_254_and_refuses_255_and_300),
+		CASE(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone),
+		CASE(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads),
+		CASE(cores_that_no_init_reaches_are_not_waited_for),
+		CASE(no_interrupt_comes_between_the_halves_of_a_command),
+		CASE(of_the_boot_core_s_lapic_only_the_command_register_is_written),
+		CASE(a_lapic_that_is_off_or_not_mapped_is_a_sentence),
+		CASE(a_started_core_switches_its_lapic_on_with_spurious_vector_255),
+		CASE(a_started_core_follows_the_boot_core_into_x2apic_mode),
+		CASE(with_a_tsc_that_stands_still_the_delays_end_by_count),
+		CASE(a_tsc_that_steps_back_makes_a_wait_longer_never_shorter),
+		CASE(a_tsc_of_unknown_rate_counts_as_10_ghz),
+		CASE(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,267 @@
+/*
+ * Reports as literals, for the renderers and the judge: what a run on some machine would leave. The TSC runs
+ * at 2 GHz in all of them, so a tick is half a nanosecond. Filled once, kept until the test program ends.
+ */
+#ifndef BARETICK_REPORT_LITERAL_H
+#define BARETICK_REPORT_LITERAL_H
+
+#include <stdlib.h>
+
+#include "histogram.h"
+#include "report.h"
+#include "rules.h"
+#include "text.h"
+
+#define LITERAL_TSC_HZ 2000000000u
+
+struct literal_duration { /* COUNT samples of NS each; a COUNT of 0 ends a list */
+	uint64_t ns, count;
+};
+
+static inline void
+literal_record(struct latency *latency, uint64_t ns, uint64_t count)
+{
+	latency->histogram.counts[histogram_bucket(ns)] += count;
+	latency->histogram.total += count;
+	latency->octave[ns ? 64 - __builtin_clzll(ns) : 0] += count;
+	if (ns < LATENCY_EXACT_NS)
+		latency->exact[ns] += count;
+	if (!latency->count || ns < latency->min_ns)
+		latency->min_ns = ns;
+	if (ns > latency->max_ns) {
+		latency->max_ns = ns;
+		latency->max_count = count;
+	}
+	latency->count += count;
+	latency->total_ns += ns * count;
+	latency->total_ticks += 2 * ns * count;
+}
+
+static inline struct latency *
+literal_latency(const struct literal_duration *durations)
+{
+	struct latency *latency = calloc(1, sizeof(*latency));
+
+	for (; durations->count; durations++)
+		literal_record(latency, durations->ns, durations->count);
+	return latency;
+}
+
+struct literal_clock {
+	const char *id, *title, *main, *found_by;
+	unsigned width_bits;
+	struct rate claimed;
+	uint64_t measured_millihz, step_ticks;
+	int64_t error_ppb;
+	struct literal_duration durations[8];
+};
+
+static const struct literal_clock literal_clocks[] = {
+	{ "tsc", "TSC by RDTSC alone, not ordered", "tsc", "CPUID 1h", 64, { 0, 0 }, 2000000000000, 2, 0,
+	  { { 9, 700000 }, { 10, 299000 }, { 11, 900 }, { 47, 90 }, { 3021, 9 }, { 15872, 1 } } },
+	{ "tsc_lfence", "TSC by LFENCE; RDTSC", "tsc", "CPUID 1h", 64, { 0, 0 }, 2000000000000, 2, 0,
+	  { { 19, 480000 }, { 20, 19500 }, { 31, 499 }, { 4096, 1 } } },
+	{ "tsc_rdtscp", "TSC by RDTSCP", "tsc", "CPUID 80000001h", 64, { 0, 0 }, 2000000000000, 2, 0,
+	  { { 18, 480000 }, { 21, 19500 }, { 32, 499 }, { 4097, 1 } } },
+	{ "tsc_cpuid", "TSC by CPUID; RDTSC, which traps in a guest", "tsc", "CPUID 1h", 64, { 0, 0 },
+	  2000000000000, 2, 0, { { 1190, 9000 }, { 1240, 990 }, { 22000, 10 } } },
+	{ "hpet", "HPET main counter, its full width", "hpet", "ACPI HPET table", 64,
+	  { UINT64_C(1000000000000000), 69841279 }, 14318180027, 1, 2,
+	  { { 512, 1000 }, { 559, 17000 }, { 629, 1990 }, { 40960, 10 } } },
+	{ "hpet_32", "HPET main counter, low half in one read", "hpet", "ACPI HPET table", 32,
+	  { UINT64_C(1000000000000000), 69841279 }, 14318180027, 1, 2,
+	  { { 511, 1000 }, { 558, 17000 }, { 628, 1999 }, { 999999, 1 } } },
+	{ "acpi_pm", "ACPI PM timer, one read", "acpi_pm", "ACPI FADT X_PM_TMR_BLK", 24, { 3579545, 1 },
+	  3579545311, 1, 87, { { 838, 4000 }, { 1117, 5950 }, { 1397, 49 }, { 122880, 1 } } },
+	{ "pit", "PIT channel 2 by counter latch", "pit", "PC/AT ports 40h-43h", 16, { 105000000, 88 },
+	  1193180000, 1, -1524, { { 3352, 1800 }, { 4190, 199 }, { 5028, 1 } } },
+	{ "pit_readback", "PIT channel 2 by read-back", "pit", "PC/AT ports 40h-43h", 16, { 105000000, 88 },
+	  1193180000, 1, -1524, { { 5028, 1800 }, { 5866, 199 }, { 1048575, 1 } } },
+	{ "rtc", "RTC seconds register, outside updates", "rtc", "PC/AT ports 70h-71h", 6, { 1, 1 }, 1000, 1,
+	  -3000, { { 2100, 900 }, { 2400, 99 }, { 244000, 1 } } },
+	{ "rtc_pf", "RTC periodic flag in register C, 8192 Hz", "rtc", "PC/AT ports 70h-71h", 64, { 8192, 1 },
+	  8191975, 1, -3052, { { 1050, 900 }, { 1190, 100 } } },
+	{ "null", "nothing: what the bracket itself costs", "null", "", 0, { 0, 0 }, 0, 0, 0,
+	  { { 0, 1 }, { 8, 999000 }, { 9, 999 } } },
+};
+
+#define LITERAL_CLOCKS (sizeof(literal_clocks) / sizeof(literal_clocks[0]))
+
+static inline void
+literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
+{
+	uint64_t millihz = from->measured_millihz, error_millihz = millihz / 10000000;
+
+	entry->clock = (struct clock){ .id = from->id, .title = from->title, .main = from->main,
+				       .state = CLOCK_PRESENT, .found_by = from->found_by,
+				       .width_bits = from->width_bits, .claimed = from->claimed };
+	entry->measured = (struct interval_millihz){ millihz != 0, millihz, millihz - error_millihz,
+						     millihz + error_millihz };
+	if (from->claimed.den)
+		entry->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
+						      from->error_ppb + 100 };
+	entry->latency = literal_latency(from->durations);
+	if (from->step_ticks) {
+		entry->resolution.steps = entry->latency->count - 1;
+		entry->resolution.gcd_ticks = from->step_ticks;
+	}
+	entry->monotonic.reads = entry->latency->count;
+}
+
+static inline struct report_clock *
+literal_find(struct report *report, const char *id)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, id))
+			return &report->clocks[i];
+	abort();
+}
+
+static inline void
+literal_copy(char *out, size_t size, const char *string)
+{
+	struct text text;
+
+	text_init(&text, out, size);
+	text_put(&text, string);
+}
+
+#define LITERAL_COPY(field, string) literal_copy(field, sizeof(field), string)
+
+static inline void
+literal_fill_cores(struct report *report, size_t count)
+{
+	report->cores = calloc(count, sizeof(*report->cores));
+	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		struct report_core *core = &report->cores[i];
+
+		*core = (struct report_core){ .apic_id = (uint32_t)(2 * i), .started = true, .boot = i == 0,
+					      .has_tsc_adjust = true, .tsc_adjust = -(int64_t)i,
+					      .warp_iterations = 100000 };
+		for (size_t c = 0; c < report->clock_count; c++) {
+			const struct latency *latency = report->clocks[c].latency;
+
+			core->latency[c] = (struct core_latency){
+				latency->count, latency->min_ns, latency_percentile_ns(latency, 50000) + i,
+				latency_percentile_ns(latency, 99000) + i,
+			};
+		}
+	}
+	report->skew = (struct report_skew){ .measured = true, .cores = count, .iterations = 100000 * count };
+}
+
+/* Before it is judged: every clock is there and well, and so are four cores. */
+static inline struct report *
+literal_clean(void)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	report->version = "0.1.0";
+	report->commit = "0123456789ab";
+	options_default(&report->options);
+	report->duration_ns = options_duration_ns(&report->options);
+	LITERAL_COPY(report->started_at, "2026-01-01T00:00:05");
+	report->elapsed_ms = 24071;
+	report->elapsed_known = true;
+	LITERAL_COPY(report->cpu, "Example CPU 9000 @ 2.00GHz");
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	LITERAL_COPY(report->firmware, "EDK II 2022.11");
+	LITERAL_COPY(report->accelerator, "kvm");
+	report->fence = "lfence;rdtsc";
+	report->tsc_is_invariant = true;
+	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
+	LITERAL_COPY(report->tsc_source, "hpet, with which 3 of 4 clocks agree");
+	report->clock_count = LITERAL_CLOCKS;
+	for (size_t i = 0; i < LITERAL_CLOCKS; i++)
+		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
+	report->rate_count = 2;
+	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 } };
+	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 } };
+	literal_fill_cores(report, 4);
+	return report;
+}
+
+static inline void
+literal_lose(struct report *report, const char *id, enum clock_state state, const char *reason)
+{
+	struct report_clock *entry = literal_find(report, id);
+
+	entry->clock.state = state;
+	LITERAL_COPY(entry->clock.reason, reason);
+	latency_clear(entry->latency);
+	entry->measured.known = entry->error.known = false;
+	entry->resolution.steps = 0;
+	entry->monotonic = (struct monotonic){ .reads = 0 };
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].latency[entry - report->clocks] = (struct core_latency){ .count = 0 };
+}
+
+/* Before it is judged: no HPET, a PIT that stands still, a broken RTC, TSCs that disagree, a core that is missing. */
+static inline struct report *
+literal_sick(void)
+{
+	struct report *report = literal_clean();
+
+	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_lose(report, "hpet_32", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_lose(report, "pit", CLOCK_STUCK,
+		     "channel 2 was given a new reload value and its gate opened, and its count did not move in "
+		     "100,000 reads");
+	literal_lose(report, "pit_readback", CLOCK_STUCK, "channel 2 did not move");
+	literal_lose(report, "rtc", CLOCK_BROKEN, "an update has been in progress for longer than 3 ms");
+	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set to 8192 Hz");
+	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,
+		     "The FADT says 32 bits, the counter wraps at 24.");
+	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
+	report->cores[2].started = false;
+	report->cores[2].reason[0] = '\0';
+	LITERAL_COPY(report->cores[2].reason, "it did not check in within 100 ms");
+	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job within 2 s");
+	report->cores_started = 3;
+	report->skew = (struct report_skew){ .measured = true, .cores = 2, .iterations = 200000, .warps = 17,
+					     .worst_ticks = 3563, .worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
+	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
+	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
+			  "MADT: its checksum is wrong; it was read all the same.");
+	report->options.limit_count = 1;
+	LITERAL_COPY(report->options.limits[0].rule, "tsc-warp");
+	report->options.limits[0].value = 16;
+	return report;
+}
+
+/* Before it is judged: the deadline came before anything was measured, and little is known of the machine. */
+static inline struct report *
+literal_empty(void)
+{
+	struct report *report = literal_clean();
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		literal_lose(report, entry->clock.id, CLOCK_PRESENT, "");
+	}
+	report->cores_started = 1;
+	report->core_count = 1;
+	report->options.cores = CORES_OFF;
+	report->options.exit = EXIT_DEBUG;
+	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
+	report->started_at[0] = report->tsc_source[0] = '\0';
+	report->elapsed_known = report->tsc_is_invariant = false;
+	report->tsc = (struct rate){ 0, 0 };
+	report->skew = (struct report_skew){ .measured = false };
+	report->rate_count = 0;
+	report->incomplete = true;
+	return report;
+}
+
+static inline void
+literal_free(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		free(report->clocks[i].latency);
+	free(report->cores);
+	free(report);
+}
+
+#endif

@@ -1,0 +1,336 @@
+/* The simulated machine itself: what the other tests stand on. */
+#include "driver_checks.h"
+
+static void
+an_access_costs_its_time_first_and_is_counted(void **state)
+{
+	(void)state;
+	sim_reset();
+	assert_int_equal(hw_tsc(), 10);
+	assert_int_equal(hw_tsc_lfence(), 30);
+	assert_int_equal(hw_tsc_mfence(), 50);
+	assert_int_equal(hw_tscp(), 75);
+	assert_int_equal(hw_tsc_cpuid(), 185);
+	hw_pause();
+	(void)hw_in8(0x80);
+	hw_out8(0x80, 0);
+	(void)hw_read32(SIM_HPET_BASE);
+	hw_write32(SIM_HPET_BASE, 0);
+	(void)hw_msr_read(0x3b);
+	hw_msr_write(0x3b, 1);
+	(void)hw_cpuid(0, 0);
+	assert_int_equal(sim.now_ps, (185 + 40 + 500 + 500 + 300 + 300 + 100 + 100 + 100) * 1000);
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		assert_int_equal(sim.count[i], 1);
+}
+
+static void
+the_tsc_of_another_core_is_off_by_its_offset(void **state)
+{
+	(void)state;
+	sim.tsc.offset_ticks[3] = -25;
+	sim.now_ps = SIM_PS_PER_US;
+	assert_int_equal(sim_tsc_ticks(), 1000);
+	sim.core = 3;
+	assert_int_equal(sim_tsc_ticks(), 975);
+	assert_int_equal(hw_msr_read(0x10), 975 + 100);
+}
+
+static void
+a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to(void **state)
+{
+	struct sim_counter counter = {
+		.hz = { 3, 1 }, .origin_ticks = 7, .step_ticks = 1,
+		.stuck_at_ps = SIM_NEVER, .backward_at_ps = SIM_NEVER, .wrap_bits = 64,
+	};
+
+	(void)state;
+	sim.now_ps = 10 * SIM_PS_PER_S - 1;
+	assert_int_equal(sim_counter_ticks(&counter), 36);
+	sim.now_ps = 10 * SIM_PS_PER_S;
+	assert_int_equal(sim_counter_ticks(&counter), 37);
+	counter.step_ticks = 26;
+	assert_int_equal(sim_counter_ticks(&counter), 26);
+	counter.step_ticks = 1;
+	counter.stuck_at_ps = 2 * SIM_PS_PER_S;
+	assert_int_equal(sim_counter_ticks(&counter), 13);
+	counter.backward_at_ps = sim.now_ps;
+	counter.backward_ticks = 4;
+	assert_int_equal(sim_counter_ticks(&counter), 9);
+	counter.wrap_bits = 3;
+	assert_int_equal(sim_counter_ticks(&counter), 1);
+}
+
+static void
+load_channel_2(uint8_t control, uint16_t count)
+{
+	hw_out8(0x43, control);
+	hw_out8(0x42, (uint8_t)count);
+	hw_out8(0x42, (uint8_t)(count >> 8));
+}
+
+/* World time at which the channel has counted CLOCKS since it was loaded, or just after. */
+static void
+go_to_clock(uint64_t count)
+{
+	sim.now_ps = sim.pit.channels[2].loaded_ps + count * 88 * SIM_PS_PER_S / 105000000 + 1;
+}
+
+static void
+pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1(void **state)
+{
+	(void)state;
+	hw_out8(0x61, 1);
+	load_channel_2(0xb4, 4);
+	for (uint16_t i = 0; i < 9; i++) {
+		go_to_clock(i);
+		assert_int_equal(sim_pit_count(2), 4 - i % 4);
+		assert_int_equal(sim_pit_status(2), i % 4 == 3 ? 0x34 : 0xb4);
+	}
+}
+
+static void
+pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it(void **state)
+{
+	(void)state;
+	hw_out8(0x61, 1);
+	load_channel_2(0xb6, 6);
+	for (uint16_t i = 0; i < 12; i++) {
+		go_to_clock(i);
+		assert_int_equal(sim_pit_count(2), 6 - i * 2 % 6);
+		assert_int_equal(sim_pit_status(2), i % 6 < 3 ? 0xb6 : 0x36);
+	}
+}
+
+static void
+pit_mode_0_raises_out_after_its_count_while_the_gate_is_up(void **state)
+{
+	(void)state;
+	hw_out8(0x61, 1);
+	load_channel_2(0xb0, 1000);
+	go_to_clock(400);
+	sim.cost_ps[SIM_OUT] = 0;
+	hw_out8(0x61, 0); /* holds the count at 400 */
+	uint16_t held = sim_pit_count(2);
+
+	sim_advance_ps(SIM_PS_PER_S);
+	assert_int_equal(sim_pit_count(2), held);
+	assert_int_equal(held, 600);
+	hw_out8(0x61, 1);
+	sim.cost_ps[SIM_IN] = 0;
+	go_to_clock(599);
+	assert_int_equal(hw_in8(0x61), 0x01);
+	go_to_clock(600);
+	assert_int_equal(hw_in8(0x61), 0x21);
+}
+
+static void
+a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignored(void **state)
+{
+	(void)state;
+	hw_out8(0x61, 1);
+	load_channel_2(0xb4, 0);
+	go_to_clock(0x1234);
+	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
+	hw_out8(0x43, 0x80);
+	go_to_clock(0x2000);
+	hw_out8(0x43, 0x80);
+	assert_int_equal(hw_in8(0x42), (0x10000 - 0x1234) & 0xff);
+	assert_int_equal(hw_in8(0x42), (0x10000 - 0x1234) >> 8);
+	assert_int_equal(hw_in8(0x42), (0x10000 - 0x2000) & 0xff);
+}
+
+static void
+read_back_gives_status_first_and_null_count_until_a_count_is_written(void **state)
+{
+	(void)state;
+	hw_out8(0x61, 1);
+	hw_out8(0x43, 0xb4);
+	hw_out8(0x43, 0xe8);
+	assert_int_equal(hw_in8(0x42), 0xf4);
+	hw_out8(0x42, 0);
+	hw_out8(0x42, 0x10);
+	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
+	go_to_clock(1);
+	hw_out8(0x43, 0xc8); /* status and count */
+	assert_int_equal(hw_in8(0x42), 0xb4);
+	assert_int_equal(hw_in8(0x42), 0xff);
+	assert_int_equal(hw_in8(0x42), 0x0f);
+}
+
+static uint8_t
+rtc_register(uint8_t number)
+{
+	hw_out8(0x70, number);
+	return hw_in8(0x71);
+}
+
+static void
+uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags(void **state)
+{
+	(void)state;
+	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
+	sim.rtc.seconds = 59;
+	sim.now_ps = SIM_PS_PER_S - 2228 * SIM_PS_PER_US - 1;
+	assert_int_equal(rtc_register(0x0a), 0x26);
+	sim.now_ps++;
+	assert_int_equal(rtc_register(0x0a), 0xa6);
+	assert_int_equal(rtc_register(0x00), 0x59);
+	(void)rtc_register(0x0c);
+	assert_int_equal(rtc_register(0x0c), 0x00);
+	sim.now_ps = SIM_PS_PER_S;
+	assert_int_equal(rtc_register(0x0a), 0x26);
+	assert_int_equal(rtc_register(0x00), 0x00);
+	assert_int_equal(rtc_register(0x0c), 0x50); /* an update ended, and a period of 1,024 Hz */
+	assert_int_equal(rtc_register(0x0c), 0x00);
+}
+
+static void
+the_periodic_rates_are_those_of_the_data_sheet(void **state)
+{
+	static const uint64_t hz[16] = {
+		0, 256, 128, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2
+	};
+
+	(void)state;
+	sim.now_ps = SIM_PS_PER_S;
+	for (uint8_t rate = 0; rate < 16; rate++) {
+		sim.rtc.a = 0x20 | rate;
+		assert_int_equal(sim_rtc_pf_edges(), hz[rate]);
+	}
+}
+
+static void
+pie_with_interrupts_on_is_remembered(void **state)
+{
+	(void)state;
+	sim.rtc.b |= 0x40;
+	uint64_t saved = hw_interrupts_mask();
+
+	sim_advance_ps(5);
+	assert_int_equal(sim.rtc.exposed_ps, 0);
+	hw_interrupts_restore(saved);
+	sim_advance_ps(7);
+	assert_int_equal(sim.rtc.exposed_ps, 7);
+}
+
+static void
+the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood(void **state)
+{
+	(void)state;
+	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_WRITE] = 0;
+	assert_int_equal(hw_read64(SIM_HPET_BASE), 0x05f5e1008086a201);
+	sim_advance_ps(SIM_PS_PER_US);
+	assert_int_equal(hw_read32(SIM_HPET_BASE + 0xf0), 0);
+	hw_write32(SIM_HPET_BASE + 0x10, 1);
+	sim_advance_ps(SIM_PS_PER_US);
+	assert_int_equal(hw_read32(SIM_HPET_BASE + 0xf0), 10);
+	hw_write64(SIM_HPET_BASE + 0x10, 0);
+	sim_advance_ps(SIM_PS_PER_US);
+	assert_int_equal(hw_read64(SIM_HPET_BASE + 0xf0), 10);
+}
+
+static void
+cpuid_above_its_maximum_answers_as_the_highest_basic_leaf(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0x7, 1, 2, 3 });
+	sim_cpuid_set(0x7, 0, (struct hw_cpuid){ 0, 0x1234, 0, 0 });
+	assert_int_equal(hw_cpuid(0x19, 0).ebx, 0x1234);
+	assert_int_equal(hw_cpuid(0x40000000, 0).eax, 0);
+}
+
+static void
+what_is_mapped_is_mapped_to_its_last_byte(void **state)
+{
+	(void)state;
+	sim_map((struct sim_region){ 0x1000, 0x1000, NULL, NULL });
+	assert_true(hw_is_mapped(0x1ffc, 4));
+	assert_false(hw_is_mapped(0x1ffd, 4));
+	assert_false(hw_is_mapped(UINT64_MAX, 4));
+	assert_int_equal(hw_read32(0x1ffc), UINT32_MAX);
+	sim_unmap(0x1000);
+	assert_false(hw_is_mapped(0x1ffc, 4));
+}
+
+static uint32_t last_destination, last_command, commands;
+
+static void
+remember(uint32_t destination, uint32_t command)
+{
+	last_destination = destination;
+	last_command = command;
+	commands++;
+}
+
+static void
+a_command_to_the_lapic_arrives_in_both_modes_but_not_at_a_core_that_never_starts(void **state)
+{
+	(void)state;
+	commands = 0;
+	sim.on_ipi = remember;
+	hw_write32(SIM_LAPIC_BASE + 0x310, 5u << 24);
+	hw_write32(SIM_LAPIC_BASE + 0x300, 0x4500);
+	assert_int_equal(last_destination, 5);
+	assert_int_equal(last_command, 0x4500);
+
+	hw_msr_write(0x1b, hw_msr_read(0x1b) | 0x400);
+	hw_msr_write(0x830, UINT64_C(300) << 32 | 0x4608);
+	assert_int_equal(last_destination, 300);
+	assert_int_equal(last_command, 0x4608);
+
+	sim.lapic.never_start_count = 1;
+	sim.lapic.never_start[0] = 301;
+	hw_msr_write(0x830, UINT64_C(301) << 32 | 0x4608);
+	assert_int_equal(commands, 2);
+	assert_int_equal(sim.lapic.ipi_count, 3);
+	assert_int_equal(sim.lapic.ipis[2].destination, 301);
+}
+
+static uint32_t
+hook_in(void *context, uint16_t port, unsigned width_bytes)
+{
+	return *(uint32_t *)context + port + width_bytes;
+}
+
+static void
+a_port_hook_answers_for_its_ports_alone(void **state)
+{
+	uint32_t base = 0x20;
+
+	(void)state;
+	sim_hook_ports((struct sim_port_hook){ 0x510, 0x511, hook_in, NULL, &base });
+	assert_int_equal(hw_in8(0x511), (0x20 + 0x511 + 1) & 0xff);
+	assert_int_equal(hw_in32(0x510), 0x20 + 0x510 + 4);
+	assert_int_equal(hw_in8(0x512), 0xff);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(an_access_costs_its_time_first_and_is_counted, reset),
+		cmocka_unit_test_setup(the_tsc_of_another_core_is_off_by_its_offset, reset),
+		cmocka_unit_test_setup(a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to, reset),
+		cmocka_unit_test_setup(pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1, reset),
+		cmocka_unit_test_setup(pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it, reset),
+		cmocka_unit_test_setup(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up, reset),
+		cmocka_unit_test_setup(
+			a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignored, reset),
+		cmocka_unit_test_setup(read_back_gives_status_first_and_null_count_until_a_count_is_written,
+				       reset),
+		cmocka_unit_test_setup(uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags,
+				       reset),
+		cmocka_unit_test_setup(the_periodic_rates_are_those_of_the_data_sheet, reset),
+		cmocka_unit_test_setup(pie_with_interrupts_on_is_remembered, reset),
+		cmocka_unit_test_setup(the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood,
+				       reset),
+		cmocka_unit_test_setup(cpuid_above_its_maximum_answers_as_the_highest_basic_leaf, reset),
+		cmocka_unit_test_setup(what_is_mapped_is_mapped_to_its_last_byte, reset),
+		cmocka_unit_test_setup(
+			a_command_to_the_lapic_arrives_in_both_modes_but_not_at_a_core_that_never_starts, reset),
+		cmocka_unit_test_setup(a_port_hook_answers_for_its_ports_alone, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
