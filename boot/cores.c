@@ -74,7 +74,8 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct crew *crew)
 
 /* Number 0 is the boot core's wherever the table has it; those after it keep the table's order. */
 static void
-cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, uint32_t *ids)
+cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
+	   uint32_t *ids)
 {
 	size_t core = 1;
 
@@ -94,7 +95,8 @@ cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_
 			ids[core] = apic_id;
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
-			text_put(&text, startup_reason(CORE_LEFT_OUT));
+			text_put(&text, core < wanted ? "left out: no memory for it" :
+				 startup_reason(CORE_LEFT_OUT));
 		}
 		core++;
 	}
@@ -139,7 +141,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 {
 	size_t listed = cores_listed(madt, own_apic_id);
 	size_t wanted = listed < cores_max ? listed : cores_max;
-	const char *refusal = NULL;
+	const char *refusal;
 	uint32_t *ids;
 	struct text text;
 
@@ -156,7 +158,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		return false;
 	cores->count = listed;
 	crew->count = listed;
-	cores_name(cores, madt, own_apic_id, ids);
+	cores_name(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
 
 	uint64_t begin = hw_tsc();

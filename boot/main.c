@@ -408,7 +408,7 @@ run_all(struct run *run)
 	run->report.elapsed_known = run->report.tsc.den != 0;
 
 	bool told = tell(run, &table, &json);
-	bool can_return = options->cores != CORES_SIPI || run->report.cores_started <= 1;
+	bool can_return = options->cores != CORES_SIPI || !run->cores.taken;
 
 	show_summary(run);
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,

@@ -1,6 +1,7 @@
 /*
- * The ACPI PM timer: one register, found by the FADT, read once per reading. The threefold read that
- * kernels use would hide the glitches of timers that are not latched. Nothing of it is written.
+ * The ACPI PM timer: one register, found by the FADT, read once per reading. The threefold read
+ * that kernels use would hide the glitches of timers that are not latched. Nothing of it is
+ * written.
  */
 #include "probe.h"
 
@@ -36,14 +37,16 @@ static const struct clock acpi_pm_row = {
 
 /* Where the FADT says that the timer is. The extended field counts unless its address is 0. */
 static bool
-acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock, uint8_t *space)
+acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock,
+	       uint8_t *space)
 {
 	if (!fadt->found) {
 		probe_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
 		return false;
 	}
 	if (fadt->hw_reduced) {
-		probe_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
+		probe_state(clock, CLOCK_ABSENT,
+			    "ACPI is hardware-reduced, which has no PM timer.");
 		return false;
 	}
 	*space = ACPI_SPACE_IO;
@@ -55,7 +58,8 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 		return true;
 	}
 	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
-		probe_state(clock, CLOCK_ABSENT, "The FADT says that there is none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+		probe_state(clock, CLOCK_ABSENT,
+			    "The FADT says that there is none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
 			    fadt->pm_tmr_len, fadt->pm_tmr_blk);
 		return false;
 	}
@@ -72,9 +76,11 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
 		probe_state(clock, CLOCK_BROKEN, "The FADT gives %llxh as its I/O port.", address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives its address as %llxh, not aligned.", address);
+		probe_state(clock, CLOCK_BROKEN,
+			    "The FADT gives its address as %llxh, not aligned.", address);
 	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
-		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %llxh.", address);
+		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %llxh.",
+			    address);
 	else
 		return true;
 	return false;
@@ -90,7 +96,8 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (!probe_begin(platform, device, clocks, &acpi_pm_row, 1))
 		return;
 	clocks->found_by = "ACPI FADT";
-	if (!acpi_pm_locate(fadt, device, clocks, &space) || !acpi_pm_is_readable(device, space, clocks))
+	if (!acpi_pm_locate(fadt, device, clocks, &space) || !acpi_pm_is_readable(device, space,
+										  clocks))
 		return;
 	read = space == ACPI_SPACE_IO ? acpi_pm_read_port : acpi_pm_read_memory;
 	clocks->sample = space == ACPI_SPACE_IO ? acpi_pm_port_sample : acpi_pm_memory_sample;

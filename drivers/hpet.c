@@ -1,6 +1,7 @@
 /*
- * The HPET: found by ACPI, its main counter read by MMIO. It is switched on where it is off and switched
- * off again; the counter itself is never written. Sections are those of the IA-PC HPET specification 1.0a.
+ * The HPET: found by ACPI, its main counter read by MMIO. It is switched on where it is off and
+ * switched off again; the counter itself is never written. Sections are those of the IA-PC HPET
+ * specification 1.0a.
  */
 #include "probe.h"
 
@@ -19,7 +20,10 @@
 enum { HPET, HPET_32, HPET_COUNT };
 enum { SAVED_CONFIGURATION }; /* the low half; the high one is reserved and never written */
 
-/* Any 32-bit bus may split an access of 64, so a rollover of the low half is looked for, not hoped against. */
+/*
+ * Any 32-bit bus may split an access of 64, so a rollover of the low half is looked for, not
+ * hoped against.
+ */
 static uint64_t
 hpet_read64(void *context)
 {
@@ -28,7 +32,10 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/* The low half rolls over in 429 ms at the least, so it does not do it again before this read. */
+	/*
+	 * The low half rolls over in 429 ms at the least, so it does not do it again before this
+	 * read.
+	 */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;
@@ -64,18 +71,22 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	if (!table->found)
 		probe_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
 	else if (table->space != ACPI_SPACE_MEMORY)
-		probe_state(clock, CLOCK_BROKEN, "Its table puts it into address space %u, not into memory.",
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its table puts it into address space %u, not into memory.",
 			    table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
 		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %llxh.", base);
 	else if (!hw_is_mapped(base, HPET_SIZE))
-		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %llxh.", base);
+		probe_state(clock, CLOCK_BROKEN,
+			    "The firmware has not mapped its base address %llxh.", base);
 	else
 		return true;
 	return false;
 }
 
-/* Whether the capability register is one that an HPET can have; fills what it says into the rows. */
+/*
+ * Whether the capability register is one that an HPET can have; fills what it says into the rows.
+ */
 static bool
 hpet_identify(uint64_t base, struct clock *clocks)
 {
@@ -83,12 +94,14 @@ hpet_identify(uint64_t base, struct clock *clocks)
 	struct clock *clock = &clocks[HPET];
 
 	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
-		probe_state(clock, CLOCK_BROKEN, "Its capability register reads %s: nothing answers at %llxh.",
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its capability register reads %s: nothing answers at %llxh.",
 			    id ? "all ones" : "0", (unsigned long long)base);
 		return false;
 	}
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
-		probe_state(clock, CLOCK_BROKEN, "Its period register reads %u fs, not %u to %u.", period_fs,
+		probe_state(clock, CLOCK_BROKEN, "Its period register reads %u fs, not %u to %u.",
+			    period_fs,
 			    HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 		return false;
 	}
@@ -110,7 +123,8 @@ hpet_close(struct device *device)
 	if (!device->opened)
 		return;
 	device->opened = false;
-	hw_write32(device->address + HPET_CONFIGURATION, (uint32_t)device->saved[SAVED_CONFIGURATION]);
+	hw_write32(device->address + HPET_CONFIGURATION,
+		   (uint32_t)device->saved[SAVED_CONFIGURATION]);
 }
 
 /* Counting, whether it was found so or had to be switched on: LEG_RT_CNF stays as it is. */
@@ -123,7 +137,8 @@ hpet_start(struct device *device, struct clock *clock)
 		device->saved[SAVED_CONFIGURATION] = configuration;
 		device->opened = true;
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
-		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
+		probe_note(clock,
+			   "It was off; it is switched on for the run and off again after it.");
 	}
 	if (probe_moves(hpet_read32, device))
 		return true;

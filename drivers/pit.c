@@ -1,6 +1,7 @@
 /*
- * The PIT: channel 2 of an 8254 as a free-running counter of 16 bits, read by latch and by read-back. Port
- * 61h and the channel's mode are put back. Channel 0 is not touched, since firmware may live off it.
+ * The PIT: channel 2 of an 8254 as a free-running counter of 16 bits, read by latch and by
+ * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
+ * firmware may live off it.
  */
 #include "probe.h"
 
@@ -11,7 +12,10 @@
 #define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN */
 #define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN; bits 4 to 7 are written as 0 */
 
-/* Intel 8254 data sheet, control word format, counter latch command, read-back command, status byte. */
+/*
+ * Intel 8254 data sheet, control word format, counter latch command, read-back command, status
+ * byte.
+ */
 #define CONTROL_CHANNEL_2 0x80u
 #define CONTROL_MODE_2    0xb4u /* channel 2, low byte then high, mode 2 (rate generator), binary */
 #define CONTROL_LATCH     0x80u /* channel 2, counter latch */
@@ -82,9 +86,10 @@ pit_write_port_b(uint8_t bits)
 }
 
 /*
- * The reload value as found can't be read from an 8254. 65536 takes its place: the slowest there is, what
- * firmware leaves where it never used the channel, and nothing that anybody hears, since whoever beeps
- * programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is loaded now.
+ * The reload value as found can't be read from an 8254. 65536 takes its place: the slowest there
+ * is, what firmware leaves where it never used the channel, and nothing that anybody hears, since
+ * whoever beeps programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is
+ * loaded now.
  */
 static void
 pit_restore_channel(uint8_t status)
@@ -132,7 +137,10 @@ pit_start(struct device *device)
 	hw_interrupts_restore(interrupts);
 }
 
-/* A bus without a PIT reads all ones; no status byte of an 8254 is FFh once a mode 2 count is loaded. */
+/*
+ * A bus without a PIT reads all ones; no status byte of an 8254 is FFh once a mode 2 count is
+ * loaded.
+ */
 static bool
 pit_answers(void)
 {
@@ -156,7 +164,8 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	if (moves) {
 		clocks[PIT].state = CLOCK_PRESENT;
 	} else if (!pit_answers()) {
-		probe_state(&clocks[PIT], CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
+		probe_state(&clocks[PIT], CLOCK_ABSENT,
+			    "Ports 42h and 43h read all ones: there is no PIT.");
 	} else {
 		probe_state(&clocks[PIT], CLOCK_STUCK,
 			    "Channel 2 does not count: the PIT is clock-gated or not there.");

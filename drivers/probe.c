@@ -6,9 +6,10 @@
 #include "text.h"
 
 /*
- * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than a hundred times the
- * slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but not before a few turns
- * that each may have been interrupted; and after so many turns, should the TSC stand still.
+ * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than a hundred
+ * times the slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but
+ * not before a few turns that each may have been interrupted; and after so many turns, should the
+ * TSC stand still.
  */
 #define WAIT_TICKS      (UINT64_C(1) << 24)
 #define WAIT_TURNS_MIN  64
@@ -23,7 +24,8 @@ probe_begin(const struct platform *platform, struct device *device, struct clock
 		clocks[i] = rows[i];
 		clocks[i].device = device;
 		if (!platform->cpu.has_tsc)
-			probe_state(&clocks[i], CLOCK_ABSENT, "CPUID 1h EDX[4] says that there is no TSC.");
+			probe_state(&clocks[i], CLOCK_ABSENT,
+				    "CPUID 1h EDX[4] says that there is no TSC.");
 	}
 	return platform->cpu.has_tsc;
 }

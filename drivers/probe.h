@@ -1,4 +1,7 @@
-/* What the clocks' drivers share: rows to start from, sentences, and the proof that a counter moves. */
+/*
+ * What the clocks' drivers share: rows to start from, sentences, and the proof that a counter
+ * moves.
+ */
 #ifndef BARETICK_PROBE_H
 #define BARETICK_PROBE_H
 
@@ -9,8 +12,8 @@
 #include "driver.h"
 
 /*
- * Copies COUNT ROWS to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading can be
- * bracketed: every row then says so, and open has nothing more to do.
+ * Copies COUNT ROWS to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading
+ * can be bracketed: every row then says so, and open has nothing more to do.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
 		 const struct clock *rows, size_t count);
@@ -19,13 +22,19 @@ bool probe_begin(const struct platform *platform, struct device *device, struct 
 void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The first of CLOCKS has come to its state and sentence: the other ways of reading it share them. */
+/*
+ * The first of CLOCKS has come to its state and sentence: the other ways of reading it share
+ * them.
+ */
 void probe_same(struct clock *clocks, size_t count);
 
 /* Adds a sentence behind what a row's reason says already. */
 void probe_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether two readings of a counter that ticks once in 10 us or faster differ, within a bounded wait. */
+/*
+ * Whether two readings of a counter that ticks once in 10 us or faster differ, within a bounded
+ * wait.
+ */
 bool probe_moves(sample_read *read, struct device *device);
 
 /* The bound of probe_moves() for other waits: false once it is over. Starts as { 0 }. */

@@ -1,13 +1,14 @@
 /*
- * The RTC, an MC146818 or what descends from it: its seconds, and its periodic flag at 8,192 Hz. Registers
- * are named as in Motorola's MC146818 data sheet.
+ * The RTC, an MC146818 or what descends from it: its seconds, and its periodic flag at 8,192 Hz.
+ * Registers are named as in Motorola's MC146818 data sheet.
  *
- * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads FFh. Bit 7
- * is written as it reads, which is what EDK2's own RTC driver does before each of its accesses: so NMIs
- * stay as the firmware left them. An index that can't be read can't be put back either: it is left at 0Dh,
- * register D, as IBM's technical references ask.
+ * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads
+ * FFh. Bit 7 is written as it reads, which is what EDK2's own RTC driver does before each of its
+ * accesses: so NMIs stay as the firmware left them. An index that can't be read can't be put back
+ * either: it is left at 0Dh, register D, as IBM's technical references ask.
  *
- * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody else.
+ * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody
+ * else.
  */
 #include "probe.h"
 
@@ -66,8 +67,9 @@ rtc_decode(uint8_t seconds, uint8_t b)
 }
 
 /*
- * Never waits: while an update is in progress the second that was read before it still counts, and the first
- * reading after it has the new one. So the edge of a second is known to within one reading.
+ * Never waits: while an update is in progress the second that was read before it still counts,
+ * and the first reading after it has the new one. So the edge of a second is known to within one
+ * reading.
  */
 static uint64_t
 rtc_read(void *context)
@@ -97,9 +99,10 @@ DRIVER_SAMPLE(rtc, rtc_read)
 DRIVER_SAMPLE(rtc_pf_chain, rtc_pf_read)
 
 /*
- * A flag that is pending from before says nothing about when it came, so it is read away. Where the flag
- * needs PIE, PIE is set no longer than the caller's masked section lasts, and IRQ 8 is masked at the PIC
- * meanwhile: when interrupts come on again the line is low and was never seen high.
+ * A flag that is pending from before says nothing about when it came, so it is read away. Where
+ * the flag needs PIE, PIE is set no longer than the caller's masked section lasts, and IRQ 8 is
+ * masked at the PIC meanwhile: when interrupts come on again the line is low and was never seen
+ * high.
  */
 static void
 rtc_pf_arm(struct device *device)
@@ -147,15 +150,18 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 static bool
 rtc_identify(struct device *device, struct clock *clock)
 {
-	uint8_t a = rtc_read_register(device, REGISTER_A), b = rtc_read_register(device, REGISTER_B);
+	uint8_t a = rtc_read_register(device, REGISTER_A), b = rtc_read_register(device,
+										 REGISTER_B);
 
 	device->saved[SAVED_A] = a & (uint8_t)~A_UIP;
 	device->saved[SAVED_B] = b;
 	if ((a & b & rtc_read_register(device, REGISTER_D) &
 	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
-		probe_state(clock, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+		probe_state(clock, CLOCK_ABSENT,
+			    "All its registers read FFh: there is none at port 70h.");
 	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		probe_state(clock, CLOCK_STUCK, "Its divider is held in reset (register A reads %02xh).", a);
+		probe_state(clock, CLOCK_STUCK,
+			    "Its divider is held in reset (register A reads %02xh).", a);
 	else
 		return true;
 	return false;
@@ -176,9 +182,11 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	if (device->saved[SAVED_B] & B_SET)
 		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
 	else if (updating)
-		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,228 us.");
+		probe_state(clock, CLOCK_BROKEN,
+			    "UIP in register A stays 1; an update takes 2,228 us.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
-		probe_state(clock, CLOCK_BROKEN, "Its seconds register reads %02xh, which is no second in %s.",
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its seconds register reads %02xh, which is no second in %s.",
 			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
 	else
 		clock->state = CLOCK_PRESENT;
@@ -219,7 +227,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	if (rtc_pf_comes(device))
 		probe_note(clock, "It comes with PIE only, which is set just while it is read, with IRQ 8 masked.");
 	else
-		probe_state(clock, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
+		probe_state(clock, CLOCK_STUCK,
+			    "The periodic flag never comes, with PIE or without.");
 }
 
 /* Puts the index back where it can be read, and to 0Dh elsewhere. */
@@ -240,7 +249,8 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	if (!probe_begin(platform, device, clocks, rtc_rows, RTC_COUNT))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+		probe_state(&clocks[RTC], CLOCK_ABSENT,
+			    "The FADT says that there is none (CMOS RTC not present).");
 		probe_same(clocks, RTC_COUNT);
 		return;
 	}

@@ -59,7 +59,10 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 	},
 };
 
-/* The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz, rounded. */
+/*
+ * The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz,
+ * rounded.
+ */
 static void
 tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
 {

@@ -130,7 +130,8 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 	put_step(json, entry);
 	put_latency(json, report, entry->latency);
 	put_monotonic(json, &entry->monotonic);
-	json_string(json, "verdict", verdict_word(entry->verdict));
+	json_string_or_null(json, "verdict",
+			    entry->verdict == VERDICT_INCOMPLETE ? NULL : verdict_word(entry->verdict));
 	json_close(json, '}');
 }
 

@@ -75,8 +75,11 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 static void
 accuse_state(struct report *report, const struct clock *clock, const struct rule *rule)
 {
-	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s", clock->id,
-			  clock_state_word(clock->state), clock->reason[0] ? ": " : ".", clock->reason);
+	size_t length = text_length(clock->reason);
+	bool ended = length && clock->reason[length - 1] == '.';
+
+	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s", clock->id,
+			  clock_state_word(clock->state), length ? ": " : "", clock->reason, ended ? "" : ".");
 }
 
 static void
@@ -98,12 +101,23 @@ accuse_steps(struct report *report, const struct report_clock *entry, const stru
 	set_count(finding, steps, rules_limit(rule, &report->options));
 }
 
+/* A clock that was never read has not passed: its verdict is open, which is what incomplete says of it. */
+static enum verdict
+verdict_without_fault(const struct report_clock *entry)
+{
+	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
+
+	if (entry->clock.state != CLOCK_PRESENT)
+		return VERDICT_ABSENT;
+	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
+}
+
 static void
 judge_clock(struct report *report, struct report_clock *entry)
 {
 	const struct rule *rule = broken_rule(report, entry);
 
-	entry->verdict = entry->clock.state == CLOCK_PRESENT ? VERDICT_PASS : VERDICT_ABSENT;
+	entry->verdict = verdict_without_fault(entry);
 	if (!rule)
 		return;
 	entry->verdict = rule->severity;

@@ -47,10 +47,11 @@ put_machine(struct text *out, const struct report *report)
 	put_line(out, "cpu", "%s", or_dash(report->cpu));
 	put_line(out, "machine", "hypervisor %s, firmware %s, accelerator %s", or_dash(report->hypervisor),
 		 or_dash(report->firmware), or_dash(report->accelerator));
-	put_line(out, "cores", "%u listed, %u started; %s per clock, each sample between two %s",
+	put_line(out, "cores", "%u listed, %u started; %s per clock; bracket %s",
 		 report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		 or_dash(report->fence));
-	put_line(out, "tsc", "%s%s%s, %s", number_rate(tsc_millihz).text,
+	put_line(out, "tsc", "%s%s%s, %s",
+		 tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
 		 report->tsc_source[0] ? " by " : "", report->tsc_source,
 		 report->tsc_is_invariant ? "invariant" : "not invariant");
 }

@@ -29,8 +29,7 @@ put_figures(struct text *out, const struct report_clock *entry, const struct sca
 		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
 	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
-	text_printf(out, " %6s", verdict_word(entry->verdict));
-	table_end_line(out);
+	text_printf(out, " %6s\n", entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict));
 }
 
 /* The state and its reason where the figures would stand; the verdict at the end of the first line. */
@@ -59,7 +58,7 @@ table_clocks(struct text *out, const struct report *report)
 
 	scale_init(&scale, report->tsc);
 	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
-	text_put(out, "   step    min    p50    p99  p99.9    max   loop verdict\n");
+	text_put(out, "   step    min    p50    p99  p99.9    max  loop verdict\n");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

@@ -18,11 +18,14 @@ put_heading(struct text *out, const struct report *report, const size_t *picked,
 	text_put(out, "\nRead latency from each core (* the boot core), by APIC id\n\n");
 	text_printf(out, "%*s", LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
-		text_printf(out, "   %-*.*s", CLOCK_COLUMNS - 3, CLOCK_COLUMNS - 3,
+		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,
 			    report->clocks[picked[i]].clock.id);
-	table_end_line(out);
+	if (count)
+		table_end_line(out);
+	else
+		text_put(out, "  no clock was measured\n");
 	text_printf(out, "%*s ", APIC_COLUMNS, "core");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count || i == 0; i++)
 		text_printf(out, " %6s %6s", "p50", "p99");
 	table_end_line(out);
 }
@@ -61,6 +64,8 @@ put_core(struct text *out, const struct report_core *core, const size_t *picked,
 		text_printf(out, " %6s", latency->count ? number_ns(latency->p50_ns).text : "-");
 		text_printf(out, " %6s", latency->count ? number_ns(latency->p99_ns).text : "-");
 	}
+	if (!count)
+		text_printf(out, " %6s %6s", "-", "-");
 	table_end_line(out);
 	if (core->reason[0])
 		put_reason(out, out->length, core);

@@ -5,7 +5,9 @@
 #include "scale.h"
 
 #define LABEL_COLUMNS 9 /* "<= 1.02us" */
+#define SHARE_COLUMNS 5 /* "100.0" */
 #define BAR_COLUMNS   7 /* the whole of it is all samples */
+#define ID_COLUMNS    (SHARE_COLUMNS + BAR_COLUMNS)
 #define OCTAVES       64
 
 static uint64_t
@@ -14,17 +16,29 @@ octave_bound_ns(size_t octave)
 	return (UINT64_C(1) << octave) - 1;
 }
 
+/* Neither nothing nor all is said of a share that only rounds to it. */
+static struct number
+share_of(uint64_t count, uint64_t total)
+{
+	uint64_t tenths = scale_mul_div_nearest(count, 1000, total); /* of a percent */
+
+	if (tenths == 0)
+		return (struct number){ "<0.1" };
+	if (tenths == 1000 && count < total)
+		return (struct number){ ">99.9" };
+	return number_percent(count, total, 1);
+}
+
 static void
 put_share(struct text *out, uint64_t count, uint64_t total)
 {
 	uint64_t bar = scale_mul_div_nearest(count, BAR_COLUMNS, total);
-	bool small = count && scale_mul_div_nearest(count, 1000, total) == 0;
 
 	if (count == 0) {
-		text_printf(out, " %*s", 5 + 1 + BAR_COLUMNS, "");
+		text_printf(out, " %*s", SHARE_COLUMNS + 1 + BAR_COLUMNS, "");
 		return;
 	}
-	text_printf(out, " %5s ", small ? "<0.1" : number_percent(count, total, 1).text);
+	text_printf(out, " %*s ", SHARE_COLUMNS, share_of(count, total).text);
 	for (uint64_t i = 0; i < BAR_COLUMNS; i++)
 		text_put_char(out, i < bar ? '#' : i == 0 ? '.' : ' ');
 }
@@ -61,8 +75,7 @@ put_block(struct text *out, const struct report *report, const size_t *picked, s
 		last--;
 	text_printf(out, "\n%*s", LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
-		text_printf(out, "   %-*.*s", 4 + BAR_COLUMNS, 4 + BAR_COLUMNS,
-			    report->clocks[picked[i]].clock.id);
+		text_printf(out, "  %-*.*s", ID_COLUMNS, ID_COLUMNS, report->clocks[picked[i]].clock.id);
 	table_end_line(out);
 	for (size_t octave = first; octave <= last; octave++)
 		put_row(out, report, picked, count, octave);

@@ -98,7 +98,8 @@ uint64_t
 sim_counter_ticks(const struct sim_counter *counter)
 {
 	uint64_t until_ps = sim.now_ps < counter->stuck_at_ps ? sim.now_ps : counter->stuck_at_ps;
-	uint64_t ticks = counter->origin_ticks + sim_clocks(counter->origin_ps, until_ps, counter->hz);
+	uint64_t ticks = counter->origin_ticks + sim_clocks(counter->origin_ps, until_ps,
+							    counter->hz);
 
 	if (sim.now_ps >= counter->backward_at_ps)
 		ticks -= counter->backward_ticks;
@@ -314,7 +315,10 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 		if (sim.cpuid[i].leaf == 0)
 			basic_max = sim.cpuid[i].registers.eax;
 	}
-	/* SDM vol. 2A, CPUID: above the maximum an Intel CPU answers as for its highest basic leaf. */
+	/*
+	 * SDM vol. 2A, CPUID: above the maximum an Intel CPU answers as for its highest basic
+	 * leaf.
+	 */
 	for (size_t i = 0; i < sim.cpuid_count; i++)
 		if (leaf < 0x40000000 && leaf > basic_max && sim.cpuid[i].leaf == basic_max)
 			highest = &sim.cpuid[i].registers;

@@ -1,10 +1,10 @@
 /*
- * The simulated machine: the other body of drivers/hw.h. World time is a count of picoseconds that only
- * accesses move, each by a cost that the test knows; every device is a function of that time. So what a
- * driver reads is what arithmetic says, to the last digit.
+ * The simulated machine: the other body of drivers/hw.h. World time is a count of picoseconds
+ * that only accesses move, each by a cost that the test knows; every device is a function of that
+ * time. So what a driver reads is what arithmetic says, to the last digit.
  *
- * An access first costs its time and then takes effect. What would end a real run (a page fault, a #GP, a
- * loop without end) ends the test, with a sentence.
+ * An access first costs its time and then takes effect. What would end a real run (a page fault,
+ * a #GP, a loop without end) ends the test, with a sentence.
  */
 #ifndef BARETICK_SIM_H
 #define BARETICK_SIM_H
@@ -188,9 +188,10 @@ struct sim {
 extern struct sim sim;
 
 /*
- * A healthy machine at world time 0: TSC 1 GHz, HPET 10 MHz, 64 bits wide and off, PM timer of 24 bits at
- * SIM_PM_PORT, PIT, RTC in BCD, LAPIC in xAPIC mode, an Intel CPU with CPUID 15h. Costs: TSC 10 ns, with a
- * fence 20, with CPUID 110, RDTSCP 25; IN and OUT 500, MMIO 300, MSR and CPUID 100, PAUSE 40.
+ * A healthy machine at world time 0: TSC 1 GHz, HPET 10 MHz, 64 bits wide and off, PM timer of 24
+ * bits at SIM_PM_PORT, PIT, RTC in BCD, LAPIC in xAPIC mode, an Intel CPU with CPUID 15h. Costs:
+ * TSC 10 ns, with a fence 20, with CPUID 110, RDTSCP 25; IN and OUT 500, MMIO 300, MSR and CPUID
+ * 100, PAUSE 40.
  */
 void sim_reset(void);
 
@@ -199,7 +200,8 @@ void sim_platform(struct platform *platform);
 
 void sim_advance_ps(uint64_t ps); /* time that nobody reads anything in */
 
-void sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers); /* adds or changes */
+void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
+		   struct hw_cpuid registers); /* adds or changes */
 void sim_msr_set(uint32_t msr, uint64_t value);                                 /* likewise */
 uint64_t sim_msr(uint32_t msr); /* without an access */
 void sim_map(struct sim_region region);

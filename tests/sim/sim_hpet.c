@@ -91,7 +91,10 @@ sim_pm_answers(uint64_t address, bool is_memory)
 	return !sim.pm.absent && sim.pm.is_memory == is_memory && sim.pm.address == address;
 }
 
-/* A ripple counter that is not latched: just after an edge, what falls has fallen and what rises is still 0. */
+/*
+ * A ripple counter that is not latched: just after an edge, what falls has fallen and what rises
+ * is still 0.
+ */
 static uint64_t
 glitched(uint64_t ticks)
 {

@@ -1,4 +1,7 @@
-/* The local APIC of the simulated machine: registers that keep what is written, and commands that arrive. */
+/*
+ * The local APIC of the simulated machine: registers that keep what is written, and commands that
+ * arrive.
+ */
 #include "sim_internal.h"
 
 #define MSR_TSC       0x10u

@@ -1,6 +1,7 @@
 /*
- * The 8254 of the simulated machine, as its data sheet has it in modes 0, 2 and 3; the other modes count
- * as mode 0 does. A count is loaded when its last byte is written. BCD counts are not modelled.
+ * The 8254 of the simulated machine, as its data sheet has it in modes 0, 2 and 3; the other
+ * modes count as mode 0 does. A count is loaded when its last byte is written. BCD counts are not
+ * modelled.
  */
 #include "sim_internal.h"
 

@@ -1,6 +1,7 @@
 /*
- * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic and the
- * update-ended flag. The second becomes visible at the end of its update cycle, at which UIP falls.
+ * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic
+ * and the update-ended flag. The second becomes visible at the end of its update cycle, at which
+ * UIP falls.
  */
 #include "sim_internal.h"
 

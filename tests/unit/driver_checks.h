@@ -17,7 +17,7 @@ static struct device device;
 static struct clock clocks[DRIVER_CLOCKS_MAX];
 
 /* Before each test: a healthy machine, and the facts of it. */
-static int
+static inline int
 reset(void **state)
 {
 	(void)state;
@@ -26,7 +26,7 @@ reset(void **state)
 	return 0;
 }
 
-static void
+static inline void
 open_driver(const struct driver *driver)
 {
 	memset(&device, 0, sizeof(device));
@@ -41,7 +41,7 @@ open_driver(const struct driver *driver)
 }
 
 /* Takes COUNT samples of a row with the world clock set to AT_PS first. */
-static void
+static inline void
 take(const struct clock *clock, uint64_t at_ps, struct sample *samples, size_t count)
 {
 	uint64_t saved = hw_interrupts_mask();

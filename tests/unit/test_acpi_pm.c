@@ -1,4 +1,7 @@
-/* The PM timer's driver on the simulated machine: 3,579,545 Hz, an IN 500 ns, MMIO 300, a bracket 20. */
+/*
+ * The PM timer's driver on the simulated machine: 3,579,545 Hz, an IN 500 ns, MMIO 300, a bracket
+ * 20.
+ */
 #include "driver_checks.h"
 
 #define MMIO UINT64_C(0xfed80000)
@@ -143,7 +146,8 @@ no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences(void **state)
 	(void)state;
 	platform.acpi.fadt.pm_tmr_len = 0;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_ABSENT, "The FADT says that there is none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
+	assert_state(0, CLOCK_ABSENT,
+		     "The FADT says that there is none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
 	platform.acpi.fadt.hw_reduced = true;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
@@ -192,15 +196,19 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_reading_is_one_in_of_500_ns, reset),
 		cmocka_unit_test_setup(a_reading_in_memory_is_one_read_of_300_ns, reset),
-		cmocka_unit_test_setup(it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on, reset),
+		cmocka_unit_test_setup(
+			it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on, reset),
 		cmocka_unit_test_setup(bits_above_the_24_that_count_are_masked, reset),
-		cmocka_unit_test_setup(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20, reset),
+		cmocka_unit_test_setup(
+			an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20, reset),
 		cmocka_unit_test_setup(a_timer_that_is_not_latched_shows_its_glitch, reset),
-		cmocka_unit_test_setup(the_old_field_counts_where_the_extended_address_is_0_or_in_another_space,
-				       reset),
-		cmocka_unit_test_setup(no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences, reset),
+		cmocka_unit_test_setup(
+			the_old_field_counts_where_the_extended_address_is_0_or_in_another_space, reset),
+		cmocka_unit_test_setup(
+			no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences, reset),
 		cmocka_unit_test_setup(an_address_that_cannot_be_read_is_not_read, reset),
-		cmocka_unit_test_setup(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent, reset),
+		cmocka_unit_test_setup(
+			a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

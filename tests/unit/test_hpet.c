@@ -1,4 +1,7 @@
-/* The HPET driver on the simulated machine: 10 MHz, an MMIO read 300 ns, a bracket 20 ns, a TSC tick 1 ns. */
+/*
+ * The HPET driver on the simulated machine: 10 MHz, an MMIO read 300 ns, a bracket 20 ns, a TSC
+ * tick 1 ns.
+ */
 #include "driver_checks.h"
 
 enum { HPET, HPET_32 };
@@ -89,7 +92,10 @@ across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn(void **st
 	switch_on();
 	open_driver(&hpet_driver);
 	assert_int_equal(read_naively(start_ps), 1); /* torn: 2^32 + 1 is true */
-	/* 20 + 300 ns: high is 0; 620: low is 1; 920: high is 1; so low again: 1,220 - 500 ns past it. */
+	/*
+	 * 20 + 300 ns: high is 0; 620: low is 1; 920: high is 1; so low again: 1,220 - 500 ns
+	 * past it.
+	 */
 	take(&clocks[HPET], start_ps, &sample, 1);
 	assert_int_equal(sample.ticks, ROLLOVER + 7);
 	assert_int_equal(sample.end - sample.begin, 1220);
@@ -177,7 +183,8 @@ no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_acce
 	platform.acpi.hpet.base = SIM_HPET_BASE;
 	platform.acpi.hpet.space = ACPI_SPACE_IO;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its table puts it into address space 1, not into memory.");
+	assert_state(HPET, CLOCK_BROKEN,
+		     "Its table puts it into address space 1, not into memory.");
 	platform.acpi.hpet.found = false;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_ABSENT, "There is no HPET table in ACPI.");
@@ -196,7 +203,8 @@ a_capability_register_of_all_ones_or_zero_is_nobody(void **state)
 	sim.hpet.absent = false;
 	sim.hpet.capability = 0;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its capability register reads 0: nothing answers at fed00000h.");
+	assert_state(HPET, CLOCK_BROKEN,
+		     "Its capability register reads 0: nothing answers at fed00000h.");
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
@@ -210,13 +218,16 @@ a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named(void **sta
 	assert_state(HPET, CLOCK_PRESENT, "");
 	set_period(99999);
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its period register reads 99999 fs, not 100000 to 100000000.");
+	assert_state(HPET, CLOCK_BROKEN,
+		     "Its period register reads 99999 fs, not 100000 to 100000000.");
 	set_period(100000001);
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its period register reads 100000001 fs, not 100000 to 100000000.");
+	assert_state(HPET, CLOCK_BROKEN,
+		     "Its period register reads 100000001 fs, not 100000 to 100000000.");
 	set_period(0);
 	open_driver(&hpet_driver);
-	assert_state(HPET_32, CLOCK_BROKEN, "Its period register reads 0 fs, not 100000 to 100000000.");
+	assert_state(HPET_32, CLOCK_BROKEN,
+		     "Its period register reads 0 fs, not 100000 to 100000000.");
 }
 
 static void
@@ -254,22 +265,25 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
+		cmocka_unit_test_setup(
+			sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
 		cmocka_unit_test_setup(a_32_bit_hpet_is_one_read_and_has_no_second_row, reset),
-		cmocka_unit_test_setup(across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn,
-				       reset),
-		cmocka_unit_test_setup(every_reading_around_the_rollover_lies_within_its_bracket, reset),
+		cmocka_unit_test_setup(
+			across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn, reset),
+		cmocka_unit_test_setup(
+			every_reading_around_the_rollover_lies_within_its_bracket, reset),
 		cmocka_unit_test_setup(
 			an_hpet_that_is_off_is_switched_on_and_off_again_and_its_counter_is_never_written, reset),
 		cmocka_unit_test_setup(an_hpet_that_is_on_is_not_written_at_all, reset),
-		cmocka_unit_test_setup(a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back,
-				       reset),
-		cmocka_unit_test_setup(a_stuck_counter_is_found_even_where_the_tsc_stands_too, reset),
+		cmocka_unit_test_setup(
+			a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back, reset),
+		cmocka_unit_test_setup(
+			a_stuck_counter_is_found_even_where_the_tsc_stands_too, reset),
 		cmocka_unit_test_setup(
 			no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_access, reset),
 		cmocka_unit_test_setup(a_capability_register_of_all_ones_or_zero_is_nobody, reset),
-		cmocka_unit_test_setup(a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named,
-				       reset),
+		cmocka_unit_test_setup(
+			a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named, reset),
 		cmocka_unit_test_setup(a_step_back_of_30_ticks_shows, reset),
 		cmocka_unit_test_setup(a_read_that_costs_50_us_more_is_50000_ticks_longer, reset),
 	};

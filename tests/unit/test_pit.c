@@ -1,6 +1,6 @@
 /*
- * The PIT's driver on the simulated machine: 105/88 MHz, so a clock is 838.095 ns; IN and OUT 500 ns each, so
- * that a reading is 1,500 and is latched by its first access; a bracket is 20 ns.
+ * The PIT's driver on the simulated machine: 105/88 MHz, so a clock is 838.095 ns; IN and OUT 500
+ * ns each, so that a reading is 1,500 and is latched by its first access; a bracket is 20 ns.
  */
 #include "driver_checks.h"
 
@@ -82,7 +82,8 @@ every_mode_and_access_port_61h_and_null_count_are_as_found_after_close(void **st
 
 					reset(state);
 					open_and_close(control, port_61, null);
-					assert_int_equal(sim_pit_status(2) & 0x7f, control | null << 6);
+					assert_int_equal(sim_pit_status(2) & 0x7f,
+							 control | null << 6);
 					assert_int_equal(sim.pit.port_61, port_61);
 					if (!null)
 						assert_int_equal(CHANNEL->reload, 65536);
@@ -118,7 +119,8 @@ a_clock_gated_pit_is_stuck_within_the_bound_and_put_back(void **state)
 	sim.pit.gated = true;
 	sim.pit.port_61 = 2;
 	open_driver(&pit_driver);
-	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count: the PIT is clock-gated or not there.");
+	assert_state(PIT, CLOCK_STUCK,
+		     "Channel 2 does not count: the PIT is clock-gated or not there.");
 	assert_state(PIT_READBACK, CLOCK_STUCK,
 		     "Channel 2 does not count: the PIT is clock-gated or not there.");
 	assert_int_equal(sim.pit.port_61, 2);
@@ -134,7 +136,8 @@ a_pit_that_is_not_there_is_absent(void **state)
 	sim.pit.absent = sim.pit.port_61_absent = true;
 	open_driver(&pit_driver);
 	assert_state(PIT, CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
-	assert_state(PIT_READBACK, CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
+	assert_state(PIT_READBACK, CLOCK_ABSENT,
+		     "Ports 42h and 43h read all ones: there is no PIT.");
 }
 
 static void
@@ -161,13 +164,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch, reset),
+		cmocka_unit_test_setup(
+			a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch, reset),
 		cmocka_unit_test_setup(it_wraps_from_65535_to_0_after_65536_clocks, reset),
-		cmocka_unit_test_setup(every_mode_and_access_port_61h_and_null_count_are_as_found_after_close,
-				       reset),
+		cmocka_unit_test_setup(
+			every_mode_and_access_port_61h_and_null_count_are_as_found_after_close, reset),
 		cmocka_unit_test_setup(channels_0_and_1_are_never_written, reset),
 		cmocka_unit_test_setup(the_speaker_is_silent_from_open_to_close, reset),
-		cmocka_unit_test_setup(a_clock_gated_pit_is_stuck_within_the_bound_and_put_back, reset),
+		cmocka_unit_test_setup(
+			a_clock_gated_pit_is_stuck_within_the_bound_and_put_back, reset),
 		cmocka_unit_test_setup(a_pit_that_is_not_there_is_absent, reset),
 		cmocka_unit_test_setup(a_step_back_of_100_clocks_and_a_standstill_show, reset),
 	};

@@ -1,6 +1,6 @@
 /*
- * The RTC's driver on the simulated machine: an access of a register is an OUT and an IN of 500 ns each, a
- * bracket 20 ns; UIP rises 2,228 us before each second of world time.
+ * The RTC's driver on the simulated machine: an access of a register is an OUT and an IN of 500
+ * ns each, a bracket 20 ns; UIP rises 2,228 us before each second of world time.
  */
 #include "driver_checks.h"
 
@@ -98,7 +98,8 @@ registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock(void **st
 	sim.rtc.absent = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
-	assert_state(RTC_PF, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	assert_state(RTC_PF, CLOCK_ABSENT,
+		     "All its registers read FFh: there is none at port 70h.");
 	reset(state);
 	sim.rtc.a = 0x66;
 	open_driver(&rtc_driver);
@@ -108,7 +109,8 @@ registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock(void **st
 	platform.acpi.fadt.cmos_rtc_absent = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
-	assert_state(RTC_PF, CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+	assert_state(RTC_PF, CLOCK_ABSENT,
+		     "The FADT says that there is none (CMOS RTC not present).");
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
 }
 
@@ -130,7 +132,8 @@ seconds_of_7fh_are_broken_and_a_flat_battery_is_noted(void **state)
 	(void)state;
 	sim.rtc.seconds_invalid = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_BROKEN, "Its seconds register reads 7fh, which is no second in BCD.");
+	assert_state(RTC, CLOCK_BROKEN,
+		     "Its seconds register reads 7fh, which is no second in BCD.");
 	sim.rtc.seconds_invalid = false;
 	sim.rtc.d = 0;
 	open_driver(&rtc_driver);
@@ -264,23 +267,30 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
+		cmocka_unit_test_setup(
+			a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
 		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
-		cmocka_unit_test_setup(during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once,
-				       reset),
+		cmocka_unit_test_setup(
+			during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once, reset),
 		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
-		cmocka_unit_test_setup(uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait, reset),
-		cmocka_unit_test_setup(registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock,
-				       reset),
-		cmocka_unit_test_setup(set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),
-		cmocka_unit_test_setup(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted, reset),
-		cmocka_unit_test_setup(the_flag_is_counted_at_8192_hz_from_one_register_a_read, reset),
+		cmocka_unit_test_setup(
+			uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait, reset),
+		cmocka_unit_test_setup(
+			registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock, reset),
+		cmocka_unit_test_setup(
+			set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),
+		cmocka_unit_test_setup(
+			seconds_of_7fh_are_broken_and_a_flat_battery_is_noted, reset),
+		cmocka_unit_test_setup(
+			the_flag_is_counted_at_8192_hz_from_one_register_a_read, reset),
 		cmocka_unit_test_setup(a_flag_from_before_the_run_is_not_counted_in_it, reset),
 		cmocka_unit_test_setup(
 			where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked, reset),
-		cmocka_unit_test_setup(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed, reset),
+		cmocka_unit_test_setup(
+			a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed, reset),
 		cmocka_unit_test_setup(a_periodic_interrupt_of_the_firmwares_keeps_its_rate, reset),
-		cmocka_unit_test_setup(index_and_nmi_bit_are_as_found_where_port_70h_can_be_read, reset),
+		cmocka_unit_test_setup(
+			index_and_nmi_bit_are_as_found_where_port_70h_can_be_read, reset),
 		cmocka_unit_test_setup(index_is_left_at_register_d_where_port_70h_reads_ffh, reset),
 	};
 

@@ -311,21 +311,25 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_access_costs_its_time_first_and_is_counted, reset),
 		cmocka_unit_test_setup(the_tsc_of_another_core_is_off_by_its_offset, reset),
-		cmocka_unit_test_setup(a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to, reset),
+		cmocka_unit_test_setup(
+			a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to, reset),
 		cmocka_unit_test_setup(pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1, reset),
-		cmocka_unit_test_setup(pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it, reset),
-		cmocka_unit_test_setup(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up, reset),
+		cmocka_unit_test_setup(
+			pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it, reset),
+		cmocka_unit_test_setup(
+			pit_mode_0_raises_out_after_its_count_while_the_gate_is_up, reset),
 		cmocka_unit_test_setup(
 			a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignored, reset),
-		cmocka_unit_test_setup(read_back_gives_status_first_and_null_count_until_a_count_is_written,
-				       reset),
-		cmocka_unit_test_setup(uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags,
-				       reset),
+		cmocka_unit_test_setup(
+			read_back_gives_status_first_and_null_count_until_a_count_is_written, reset),
+		cmocka_unit_test_setup(
+			uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags, reset),
 		cmocka_unit_test_setup(the_periodic_rates_are_those_of_the_data_sheet, reset),
 		cmocka_unit_test_setup(pie_with_interrupts_on_is_remembered, reset),
-		cmocka_unit_test_setup(the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood,
-				       reset),
-		cmocka_unit_test_setup(cpuid_above_its_maximum_answers_as_the_highest_basic_leaf, reset),
+		cmocka_unit_test_setup(
+			the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood, reset),
+		cmocka_unit_test_setup(
+			cpuid_above_its_maximum_answers_as_the_highest_basic_leaf, reset),
 		cmocka_unit_test_setup(what_is_mapped_is_mapped_to_its_last_byte, reset),
 		cmocka_unit_test_setup(
 			a_command_to_the_lapic_arrives_in_both_modes_but_not_at_a_core_that_never_starts, reset),

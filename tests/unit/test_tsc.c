@@ -1,4 +1,7 @@
-/* The TSC driver and the null clock on the simulated machine: 1 GHz, so that a tick is a nanosecond. */
+/*
+ * The TSC driver and the null clock on the simulated machine: 1 GHz, so that a tick is a
+ * nanosecond.
+ */
 #include "driver_checks.h"
 
 enum { TSC, LFENCE, RDTSCP, CPUID };
@@ -107,7 +110,8 @@ without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
 	for (size_t i = 0; drivers[i]; i++) {
 		open_driver(drivers[i]);
 		for (size_t row = 0; row < drivers[i]->clock_count; row++)
-			assert_state(row, CLOCK_ABSENT, "CPUID 1h EDX[4] says that there is no TSC.");
+			assert_state(row, CLOCK_ABSENT,
+				     "CPUID 1h EDX[4] says that there is no TSC.");
 		drivers[i]->close(&device);
 	}
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
@@ -149,12 +153,17 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_way_of_reading_costs_what_its_instructions_do, reset),
 		cmocka_unit_test_setup(a_sample_of_the_null_clock_is_its_bracket_of_20_ns, reset),
-		cmocka_unit_test_setup(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise, reset),
-		cmocka_unit_test_setup(the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h, reset),
+		cmocka_unit_test_setup(
+			the_bracket_has_a_mfence_only_where_lfence_does_not_serialise, reset),
+		cmocka_unit_test_setup(
+			the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h, reset),
 		cmocka_unit_test_setup(without_rdtscp_only_its_row_is_absent, reset),
-		cmocka_unit_test_setup(without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
-		cmocka_unit_test_setup(a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows, reset),
-		cmocka_unit_test_setup(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it, reset),
+		cmocka_unit_test_setup(
+			without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
+		cmocka_unit_test_setup(
+			a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows, reset),
+		cmocka_unit_test_setup(
+			a_step_back_of_500_ticks_shows_in_the_one_sample_around_it, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,193 @@
+/*
+ * Every driver at once, on a healthy machine and on one with each fault: what the devices hold
+ * after close is what they held before open. The simulated machine's own registers are compared,
+ * not what can be read.
+ */
+#include "driver_checks.h"
+
+#define DRIVERS_MAX 8
+#define BATCH       200 /* samples: more than a period of the RTC's flag */
+
+struct registers {
+	uint64_t hpet;
+	uint8_t port_61, pit[3], rtc_a, rtc_b, rtc_index, pic_mask[2];
+};
+
+static struct registers
+registers_now(void)
+{
+	struct registers now;
+
+	memset(&now, 0, sizeof(now));
+	now.hpet = sim.hpet.configuration;
+	now.port_61 = sim.pit.port_61;
+	for (unsigned i = 0; i < 3; i++)
+		now.pit[i] = sim_pit_status(i) & 0x3f;
+	now.rtc_a = sim.rtc.a;
+	now.rtc_b = sim.rtc.b;
+	now.rtc_index = sim.rtc.index;
+	memcpy(now.pic_mask, sim.pic_mask, sizeof(now.pic_mask));
+	return now;
+}
+
+/* Returns how many rows were sampled. */
+static unsigned
+open_sample_and_close_all(void)
+{
+	static struct device devices[DRIVERS_MAX];
+	static struct clock rows[DRIVERS_MAX][DRIVER_CLOCKS_MAX];
+	static struct sample samples[BATCH];
+	unsigned sampled = 0;
+
+	memset(devices, 0, sizeof(devices));
+	for (size_t i = 0; drivers[i]; i++)
+		drivers[i]->open(&platform, &devices[i], rows[i]);
+	for (size_t i = 0; drivers[i]; i++)
+		for (size_t row = 0; row < drivers[i]->clock_count; row++)
+			if (rows[i][row].state == CLOCK_PRESENT) {
+				take(&rows[i][row], sim.now_ps, samples, BATCH);
+				sampled++;
+			}
+	for (size_t i = 0; drivers[i]; i++)
+		drivers[i]->close(&devices[i]);
+	return sampled;
+}
+
+static void
+set_odd_registers(void)
+{
+	sim.hpet.configuration = 2;
+	sim.pit.port_61 = 0x0e;
+	sim.pit.channels[2].control = 0x18; /* low byte only, mode 4 */
+	sim.rtc.a = 0x2f;
+	sim.rtc.b = 0x27;
+	sim.rtc.index = 0x8f;
+	sim.rtc.index_readable = true;
+	sim.pic_mask[0] = 0xb8;
+	sim.pic_mask[1] = 0x8e;
+}
+
+static void
+hpet_on(void)
+{
+	sim.hpet.configuration = 1;
+}
+
+static void
+hpet_dead(void)
+{
+	sim.hpet.dead = true;
+}
+
+static void
+hpet_absent(void)
+{
+	sim.hpet.absent = true;
+}
+
+static void
+pm_absent(void)
+{
+	sim.pm.absent = true;
+}
+
+static void
+pit_gated(void)
+{
+	sim.pit.gated = true;
+}
+
+static void
+pf_needs_pie(void)
+{
+	sim.rtc.pf_needs_pie = true;
+}
+
+static void
+pf_never(void)
+{
+	sim.rtc.pf_never = true;
+}
+
+static void
+uip_stuck(void)
+{
+	sim.rtc.uip_stuck = true;
+}
+
+static void
+rtc_halted(void)
+{
+	sim.rtc.b |= 0x80;
+}
+
+static void
+tsc_stuck(void)
+{
+	sim.tsc.counter.stuck_at_ps = 0;
+}
+
+static void
+all_registers_are_as_found_after_a_run_with_each_fault(void **state)
+{
+	static const struct {
+		void (*inject)(void);
+		unsigned rows; /* that can be sampled, of 12 */
+	} cases[] = {
+		{ set_odd_registers, 12 }, { hpet_on, 12 }, { hpet_dead, 10 }, { hpet_absent, 10 },
+		{ pm_absent, 11 }, { pit_gated, 10 }, { pf_needs_pie, 12 }, { pf_never, 11 },
+		{ uip_stuck, 11 }, { rtc_halted, 11 }, { tsc_stuck, 8 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct registers before, after;
+
+		reset(state);
+		set_odd_registers();
+		cases[i].inject();
+		before = registers_now();
+		assert_int_equal(open_sample_and_close_all(), cases[i].rows);
+		after = registers_now();
+		assert_memory_equal(&before, &after, sizeof(before));
+		assert_int_equal(sim.hpet.counter_writes, 0);
+		assert_int_equal(sim.pit.channels[0].writes, 0);
+		assert_int_equal(sim.rtc.exposed_ps, 0);
+		assert_false(sim.interrupts_masked);
+	}
+}
+
+static void
+the_registers_differ_while_the_drivers_are_open(void **state)
+{
+	struct registers before, open;
+
+	(void)state;
+	set_odd_registers();
+	before = registers_now();
+	open_driver(&hpet_driver);
+	open = registers_now();
+	assert_int_equal(before.hpet, 2);
+	assert_int_equal(open.hpet, 3);
+	open_driver(&pit_driver);
+	open = registers_now();
+	assert_int_equal(before.port_61, 0x0e);
+	assert_int_equal(open.port_61, 0x0d);
+	assert_int_equal(before.pit[2], 0x18);
+	assert_int_equal(open.pit[2], 0x34);
+	open_driver(&rtc_driver);
+	open = registers_now();
+	assert_int_equal(before.rtc_a, 0x2f);
+	assert_int_equal(open.rtc_a, 0x23);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			all_registers_are_as_found_after_a_run_with_each_fault, reset),
+		cmocka_unit_test_setup(the_registers_differ_while_the_drivers_are_open, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
