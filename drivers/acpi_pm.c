@@ -1,6 +1,6 @@
 /*
  * The ACPI PM timer: one register, found by the FADT, read once per reading. The threefold read
- * that kernels use would hide the glitches of timers that are not latched. Nothing of it is
+ * that kernels use would hide the glitches of timers that are not latched. It is never
  * written.
  */
 #include "probe.h"
@@ -96,8 +96,8 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (!probe_begin(platform, device, clocks, &acpi_pm_row, 1))
 		return;
 	clocks->found_by = "ACPI FADT";
-	if (!acpi_pm_locate(fadt, device, clocks, &space) || !acpi_pm_is_readable(device, space,
-										  clocks))
+	if (!acpi_pm_locate(fadt, device, clocks, &space) ||
+	    !acpi_pm_is_readable(device, space, clocks))
 		return;
 	read = space == ACPI_SPACE_IO ? acpi_pm_read_port : acpi_pm_read_memory;
 	clocks->sample = space == ACPI_SPACE_IO ? acpi_pm_port_sample : acpi_pm_memory_sample;
@@ -112,7 +112,8 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 		clocks->state = CLOCK_PRESENT;
 	else if (reading == UINT32_MAX)
 		probe_state(clocks, CLOCK_ABSENT, "It reads all ones: nothing answers at %s %llxh.",
-			    space == ACPI_SPACE_IO ? "port" : "address", (unsigned long long)device->address);
+			    space == ACPI_SPACE_IO ? "port" : "address",
+			    (unsigned long long)device->address);
 	else
 		probe_state(clocks, CLOCK_STUCK, "It reads %llxh again and again.",
 			    (unsigned long long)reading);

@@ -20,10 +20,7 @@
 enum { HPET, HPET_32, HPET_COUNT };
 enum { SAVED_CONFIGURATION }; /* the low half; the high one is reserved and never written */
 
-/*
- * Any 32-bit bus may split an access of 64, so a rollover of the low half is looked for, not
- * hoped against.
- */
+/* A bus of 32 bits may split an access of 64, so a rollover of the low half is looked for. */
 static uint64_t
 hpet_read64(void *context)
 {
@@ -32,10 +29,7 @@ hpet_read64(void *context)
 	uint32_t low = hw_read32(base + HPET_COUNTER);
 	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
 
-	/*
-	 * The low half rolls over in 429 ms at the least, so it does not do it again before this
-	 * read.
-	 */
+	/* The low half takes 429 ms or more to roll over: it does not do it again by now. */
 	if (high_again != high)
 		low = hw_read32(base + HPET_COUNTER);
 	return (uint64_t)high_again << 32 | low;
@@ -84,9 +78,7 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	return false;
 }
 
-/*
- * Whether the capability register is one that an HPET can have; fills what it says into the rows.
- */
+/* Whether the capability register is one that an HPET can have; the rows get what it says. */
 static bool
 hpet_identify(uint64_t base, struct clock *clocks)
 {
@@ -101,8 +93,7 @@ hpet_identify(uint64_t base, struct clock *clocks)
 	}
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
 		probe_state(clock, CLOCK_BROKEN, "Its period register reads %u fs, not %u to %u.",
-			    period_fs,
-			    HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
+			    period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 		return false;
 	}
 	if (id & HPET_COUNT_SIZE_CAP) {

@@ -15,9 +15,9 @@ null_open(const struct platform *platform, struct device *device, struct clock *
 {
 	static const struct clock rows[] = {
 		{
-			.id = "null", .title = "nothing: what the bracket itself costs", .main = "null",
-			.state = CLOCK_PRESENT, .found_by = "", .wrap_ticks = UINT64_MAX,
-			.sample = null_sample,
+			.id = "null", .title = "nothing: what the bracket itself costs",
+			.main = "null", .state = CLOCK_PRESENT, .found_by = "",
+			.wrap_ticks = UINT64_MAX, .sample = null_sample,
 		},
 	};
 

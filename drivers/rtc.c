@@ -214,7 +214,7 @@ rtc_open_flag(struct device *device, struct clock *clock)
 {
 	if (device->saved[SAVED_B] & B_PIE) {
 		probe_state(clock, CLOCK_DISABLED,
-			    "The firmware lives off the periodic interrupt (PIE is set): it is left alone.");
+			    "PIE is set: the firmware lives off this flag, which is left alone.");
 		return;
 	}
 	device->opened = true;
@@ -225,7 +225,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 		return;
 	device->saved[RTC_NEEDS_PIE] = true;
 	if (rtc_pf_comes(device))
-		probe_note(clock, "It comes with PIE only, which is set just while it is read, with IRQ 8 masked.");
+		probe_note(clock,
+			   "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
 	else
 		probe_state(clock, CLOCK_STUCK,
 			    "The periodic flag never comes, with PIE or without.");

@@ -119,11 +119,9 @@ json_signed(struct json *json, const char *key, int64_t value)
 static void
 put_decimal(struct text *out, uint64_t value, unsigned scale)
 {
-	uint64_t one = 1;
-
-	for (unsigned i = 0; i < scale; i++)
-		one *= 10;
-	text_put_decimal(out, value, scale, value % one ? scale : 0);
+	for (; scale && value % 10 == 0; scale--)
+		value /= 10;
+	text_put_decimal(out, value, scale, scale);
 }
 
 void

@@ -29,7 +29,7 @@ void json_bool(struct json *json, const char *key, bool value);
 void json_unsigned(struct json *json, const char *key, uint64_t value);
 void json_signed(struct json *json, const char *key, int64_t value);
 
-/* VALUE / 10^SCALE, exact: all SCALE digits behind the point, or none where they are all 0. */
+/* VALUE / 10^SCALE, exact, without zeros at the end of a fraction. */
 void json_decimal(struct json *json, const char *key, uint64_t value, unsigned scale);
 void json_signed_decimal(struct json *json, const char *key, int64_t value, unsigned scale);
 

@@ -24,8 +24,8 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings. A TSC that reads END has not reached END + 1, so each bracket is open
- * for one more tick. False: there is no time between them for certain.
+ * The time between the two readings; each bracket is open for one tick more, see rate_end. False: there is
+ * no time between them for certain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)

@@ -13,7 +13,10 @@
 #include "clock.h"
 #include "sample.h"
 
-/* One end of a window: at some moment between the TSC readings BEGIN and END the clock stood at TICKS. */
+/*
+ * One end of a window: at some moment between the TSC readings BEGIN and END the clock stood at TICKS. A TSC
+ * that reads END has not reached END + 1, so that moment is before END + 1.
+ */
 struct rate_end {
 	uint64_t begin, end; /* TSC ticks */
 	uint64_t ticks;      /* of the clock, with its wraps undone */
@@ -61,7 +64,8 @@ struct rate_ppb rate_error(const struct rate_interval *measured, struct rate cla
 
 /*
  * Undoes wraps: how many ticks lie between readings THEN and NOW of CLOCK when about EXPECTED_TICKS should
- * (from the TSC and the rate so far): the count that is congruent to the reading and nearest to it.
+ * (from the TSC and the rate so far): the count that is congruent to the reading and nearest to it. Where
+ * that is a step back, its two's complement: added to a count of ticks, it takes them back.
  */
 uint64_t rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
 		     uint64_t expected_ticks);

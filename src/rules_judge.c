@@ -72,14 +72,21 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 	return false;
 }
 
+/* What ends SENTENCE, which may have its full stop already. */
+static const char *
+full_stop(const char *sentence)
+{
+	size_t length = text_length(sentence);
+
+	return length && sentence[length - 1] == '.' ? "" : ".";
+}
+
 static void
 accuse_state(struct report *report, const struct clock *clock, const struct rule *rule)
 {
-	size_t length = text_length(clock->reason);
-	bool ended = length && clock->reason[length - 1] == '.';
-
 	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s", clock->id,
-			  clock_state_word(clock->state), length ? ": " : "", clock->reason, ended ? "" : ".");
+			  clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason,
+			  full_stop(clock->reason));
 }
 
 static void
@@ -141,11 +148,10 @@ judge_warps(struct report *report)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
 			report->clocks[i].verdict = VERDICT_FAIL;
 	set_count(rules_add_finding(report, "tsc-warp", "tsc", skew->worst_a,
-				    "The TSCs of cores %u and %u disagree: %u read up to %lu ns (%lu ticks) more "
-				    "than %u read after it; %lu warp%s in %lu turns.",
-				    skew->worst_a, skew->worst_b, skew->worst_a, skew->worst_ns,
-				    skew->worst_ticks, skew->worst_b, skew->warps,
-				    skew->warps == 1 ? "" : "s", skew->iterations),
+				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did after it; "
+				    "%lu warp%s in %lu turns.",
+				    skew->worst_a, skew->worst_ns, skew->worst_ticks, skew->worst_b,
+				    skew->warps, skew->warps == 1 ? "" : "s", skew->iterations),
 		  skew->warps, limit);
 }
 
@@ -168,9 +174,9 @@ judge_cores(struct report *report)
 	if (missing <= limit)
 		return;
 	set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
-				    "%lu of %zu cores %s missing; the first is core %u: %s", missing,
+				    "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing,
 				    report->core_count, missing == 1 ? "is" : "are", first->apic_id,
-				    first->reason[0] ? first->reason : "it did not start."),
+				    first->reason[0] ? ": " : "", first->reason, full_stop(first->reason)),
 		  missing, limit);
 }
 

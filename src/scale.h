@@ -26,7 +26,7 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 	return (uint64_t)((product + (UINT64_C(1) << 31)) >> 32);
 }
 
-/* The other way, rounded down, at most one tick too few; hz.den of at most 10^10. */
+/* The other way, exact, rounded down; UINT64_MAX where it does not fit. */
 uint64_t scale_ticks(const struct scale *scale, uint64_t ns);
 
 /* A * B / C with the product in 128 bits: rounded down, up, or to nearest; UINT64_MAX where it does not fit

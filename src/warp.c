@@ -44,7 +44,9 @@ static bool
 take_lock(struct warp_table *table, void (*pause)(void))
 {
 	for (unsigned i = 0; i < LOCK_PAUSES && !stopped(table); i++) {
-		if (!__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
+		/* Looked at before it is written: those who wait leave the line with the core that works. */
+		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
+		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
 			return true;
 		pause();
 	}

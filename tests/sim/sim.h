@@ -49,7 +49,7 @@ struct sim_counter {
 	uint64_t stuck_at_ps;     /* stands from then on; SIM_NEVER. 0: never moved */
 	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
 	uint64_t backward_ticks;
-	unsigned wrap_bits;       /* wraps after so many bits; what the device promises where not changed */
+	unsigned wrap_bits;       /* of a reading; sim_reset() sets what the device promises */
 	uint64_t extra_ps;        /* slow: a read costs so much more */
 };
 
@@ -76,7 +76,7 @@ struct sim_pm {
 	uint64_t address;    /* I/O port, or MMIO where is_memory */
 	bool is_memory;      /* the test maps the page itself, with sim_map() */
 	bool absent;         /* reads all ones */
-	uint64_t glitch_ps;  /* not latched: for so long after an edge, bits that rise are still 0 */
+	uint64_t glitch_ps;  /* not latched: so long after an edge rising bits are still 0 */
 };
 
 struct sim_pit_channel {
@@ -108,7 +108,7 @@ struct sim_pit {
 struct sim_rtc {
 	uint8_t index, a, b, d;   /* a without UIP; index with the NMI bit */
 	uint64_t seconds;         /* of the day, at world time 0, which is an edge of the second */
-	bool index_readable;      /* port 70h gives the index; else FFh, as QEMU and most chip sets do */
+	bool index_readable;      /* port 70h gives the index, else FFh */
 	bool absent;              /* all registers read FFh */
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool seconds_invalid;     /* the seconds register reads 7Fh */

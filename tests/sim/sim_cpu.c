@@ -11,7 +11,8 @@ sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers)
 {
 	size_t i = 0;
 
-	while (i < sim.cpuid_count && (sim.cpuid[i].leaf != leaf || sim.cpuid[i].subleaf != subleaf))
+	while (i < sim.cpuid_count &&
+	       (sim.cpuid[i].leaf != leaf || sim.cpuid[i].subleaf != subleaf))
 		i++;
 	if (i == SIM_CPUID_MAX)
 		sim_fail("no room for another CPUID leaf");
@@ -78,7 +79,8 @@ sim_platform(struct platform *platform)
 			.found = true,
 			.oem_id = "SIM",
 			.fadt = {
-				.found = true, .revision = 6, .pm_tmr_blk = SIM_PM_PORT, .pm_tmr_len = 4,
+				.found = true, .revision = 6, .pm_tmr_blk = SIM_PM_PORT,
+				.pm_tmr_len = 4,
 				.tmr_val_ext = sim.pm.counter.wrap_bits == 32,
 			},
 			.hpet = {

@@ -56,7 +56,8 @@ sim_lapic_read(uint64_t address, unsigned width_bytes)
 	if (width_bytes != 4 || address % 16)
 		sim_fail("LAPIC register at %llx is not read by 32 aligned bits",
 			 (unsigned long long)address);
-	if (sim_msr(MSR_APIC_BASE) & APIC_EXTD) /* SDM vol. 3A, 10.12.2: the page is gone in x2APIC mode */
+	/* SDM vol. 3A, 10.12.2: the page is gone in x2APIC mode. */
+	if (sim_msr(MSR_APIC_BASE) & APIC_EXTD)
 		return UINT64_MAX;
 	return read_register((unsigned)(address - SIM_LAPIC_BASE) / 16, false);
 }

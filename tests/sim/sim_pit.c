@@ -20,7 +20,8 @@ sim_pit_reset(void)
 {
 	for (unsigned i = 0; i < 3; i++)
 		sim.pit.channels[i] = (struct sim_pit_channel){
-			.control = 0x36, .gate = i != 2, .reload = 65536 /* mode 3, low byte then high */
+			.control = 0x36, .gate = i != 2,
+			.reload = 65536 /* mode 3, low byte then high */
 		};
 	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
 }

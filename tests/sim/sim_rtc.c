@@ -19,13 +19,13 @@
 #define C_IRQF       0x80u
 #define C_PF         0x40u
 #define C_UF         0x10u
-#define UIP_PS       ((244 + 1984) * SIM_PS_PER_US) /* from the warning to the end of the update cycle */
+#define UIP_PS       ((244 + 1984) * SIM_PS_PER_US) /* warning and update cycle */
 
 void
 sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
-		.a = 0x26, .b = 0x02, .d = 0x80, /* 32,768 Hz, 1,024 Hz; 24 hours, BCD; battery good */
+		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz; 24 hours, BCD; battery good */
 		.index = 0x0d,
 	};
 }
@@ -130,9 +130,9 @@ sim_rtc_out(uint16_t port, uint8_t value)
 		sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 	} else if ((sim.rtc.index & 0x7fu) == REGISTER_B) {
 		sim.rtc.b_writes++;
-		if (value & ~sim.rtc.b & B_PIE) /* edges from before do not count where PIE is needed */
-			sim.rtc.pf_edges_read = sim.rtc.pf_needs_pie ? sim_rtc_pf_edges() :
-						sim.rtc.pf_edges_read;
+		/* Where PIE is needed, edges from before it was set do not count. */
+		if (sim.rtc.pf_needs_pie && (value & ~sim.rtc.b & B_PIE))
+			sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 		sim.rtc.b = value;
 	}
 }

@@ -214,8 +214,7 @@ literal_sick(void)
 	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,
 		     "The FADT says 32 bits, the counter wraps at 24.");
 	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
-	report->cores[2].started = false;
-	report->cores[2].reason[0] = '\0';
+	report->cores[2] = (struct report_core){ .apic_id = 4 };
 	LITERAL_COPY(report->cores[2].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job within 2 s");
 	report->cores_started = 3;

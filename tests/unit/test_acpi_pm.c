@@ -124,7 +124,7 @@ a_timer_that_is_not_latched_shows_its_glitch(void **state)
 }
 
 static void
-the_old_field_counts_where_the_extended_address_is_0_or_in_another_space(void **state)
+the_old_field_counts_where_the_new_address_is_0_or_elsewhere(void **state)
 {
 	(void)state;
 	platform.acpi.fadt.has_x_pm_tmr = true;
@@ -203,7 +203,7 @@ main(void)
 			an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20, reset),
 		cmocka_unit_test_setup(a_timer_that_is_not_latched_shows_its_glitch, reset),
 		cmocka_unit_test_setup(
-			the_old_field_counts_where_the_extended_address_is_0_or_in_another_space, reset),
+			the_old_field_counts_where_the_new_address_is_0_or_elsewhere, reset),
 		cmocka_unit_test_setup(
 			no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences, reset),
 		cmocka_unit_test_setup(an_address_that_cannot_be_read_is_not_read, reset),

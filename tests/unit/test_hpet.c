@@ -83,7 +83,7 @@ read_naively(uint64_t at_ps)
 }
 
 static void
-across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn(void **state)
+a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn(void **state)
 {
 	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* between high and low */
 	struct sample sample;
@@ -116,7 +116,7 @@ every_reading_around_the_rollover_lies_within_its_bracket(void **state)
 }
 
 static void
-an_hpet_that_is_off_is_switched_on_and_off_again_and_its_counter_is_never_written(void **state)
+one_that_is_off_is_put_back_and_its_counter_is_never_written(void **state)
 {
 	(void)state;
 	sim.hpet.configuration = 2; /* legacy replacement, which stays */
@@ -143,7 +143,7 @@ an_hpet_that_is_on_is_not_written_at_all(void **state)
 }
 
 static void
-a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back(void **state)
+a_stuck_counter_is_found_within_the_bound_and_put_back(void **state)
 {
 	(void)state;
 	sim.hpet.dead = true;
@@ -168,7 +168,7 @@ a_stuck_counter_is_found_even_where_the_tsc_stands_too(void **state)
 }
 
 static void
-no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_access(void **state)
+no_table_or_a_bad_address_is_a_sentence_without_an_access(void **state)
 {
 	(void)state;
 	platform.acpi.hpet.base = 0xfed40000;
@@ -209,7 +209,7 @@ a_capability_register_of_all_ones_or_zero_is_nobody(void **state)
 }
 
 static void
-a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named(void **state)
+a_period_outside_100000_to_100000000_fs_is_named(void **state)
 {
 	(void)state;
 	switch_on();
@@ -269,21 +269,20 @@ main(void)
 			sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
 		cmocka_unit_test_setup(a_32_bit_hpet_is_one_read_and_has_no_second_row, reset),
 		cmocka_unit_test_setup(
-			across_the_32_bit_rollover_it_is_exact_where_the_naive_reading_is_torn, reset),
+			a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn, reset),
 		cmocka_unit_test_setup(
 			every_reading_around_the_rollover_lies_within_its_bracket, reset),
 		cmocka_unit_test_setup(
-			an_hpet_that_is_off_is_switched_on_and_off_again_and_its_counter_is_never_written, reset),
+			one_that_is_off_is_put_back_and_its_counter_is_never_written, reset),
 		cmocka_unit_test_setup(an_hpet_that_is_on_is_not_written_at_all, reset),
 		cmocka_unit_test_setup(
-			a_stuck_counter_is_found_within_the_bound_and_the_configuration_put_back, reset),
+			a_stuck_counter_is_found_within_the_bound_and_put_back, reset),
 		cmocka_unit_test_setup(
 			a_stuck_counter_is_found_even_where_the_tsc_stands_too, reset),
 		cmocka_unit_test_setup(
-			no_table_an_unmapped_or_odd_base_and_another_space_are_sentences_without_an_access, reset),
+			no_table_or_a_bad_address_is_a_sentence_without_an_access, reset),
 		cmocka_unit_test_setup(a_capability_register_of_all_ones_or_zero_is_nobody, reset),
-		cmocka_unit_test_setup(
-			a_period_from_100000_to_100000000_fs_is_good_and_one_outside_is_named, reset),
+		cmocka_unit_test_setup(a_period_outside_100000_to_100000000_fs_is_named, reset),
 		cmocka_unit_test_setup(a_step_back_of_30_ticks_shows, reset),
 		cmocka_unit_test_setup(a_read_that_costs_50_us_more_is_50000_ticks_longer, reset),
 	};

@@ -70,7 +70,7 @@ open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 }
 
 static void
-every_mode_and_access_port_61h_and_null_count_are_as_found_after_close(void **state)
+every_mode_access_and_port_61h_are_as_found_after_close(void **state)
 {
 	static const uint8_t modes[] = { 0, 1, 2, 3, 4, 5 };
 
@@ -87,8 +87,19 @@ every_mode_and_access_port_61h_and_null_count_are_as_found_after_close(void **st
 					assert_int_equal(sim.pit.port_61, port_61);
 					if (!null)
 						assert_int_equal(CHANNEL->reload, 65536);
-					assert_false(CHANNEL->write_high_next && access == 3);
+					/* Open writes 3 bytes, close a control word and a count. */
+					assert_int_equal(CHANNEL->writes,
+							 null ? 4 : access == 3 ? 6 : 5);
 				}
+}
+
+static void
+an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays(void **state)
+{
+	(void)state;
+	open_and_close(0x06, 0, false); /* as after QEMU's reset; access 0 is a latch command */
+	assert_int_equal(sim_pit_status(2) & 0x7f, 0x36);
+	assert_int_equal(sim.pit.port_61, 0);
 }
 
 static void
@@ -168,7 +179,9 @@ main(void)
 			a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch, reset),
 		cmocka_unit_test_setup(it_wraps_from_65535_to_0_after_65536_clocks, reset),
 		cmocka_unit_test_setup(
-			every_mode_and_access_port_61h_and_null_count_are_as_found_after_close, reset),
+			every_mode_access_and_port_61h_are_as_found_after_close, reset),
+		cmocka_unit_test_setup(
+			an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays, reset),
 		cmocka_unit_test_setup(channels_0_and_1_are_never_written, reset),
 		cmocka_unit_test_setup(the_speaker_is_silent_from_open_to_close, reset),
 		cmocka_unit_test_setup(

@@ -42,7 +42,7 @@ seconds_in_binary_are_read_as_such(void **state)
 }
 
 static void
-during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once(void **state)
+during_an_update_the_second_before_it_counts(void **state)
 {
 	/* The IN of register A ends 1,020 ns after a run begins. */
 	uint64_t uip_ps = SIM_PS_PER_S - 2228 * SIM_PS_PER_US - 1020 * SIM_PS_PER_NS;
@@ -92,7 +92,7 @@ uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait(void **state)
 }
 
 static void
-registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock(void **state)
+all_registers_ffh_an_fadt_without_one_and_a_reset_divider(void **state)
 {
 	(void)state;
 	sim.rtc.absent = true;
@@ -180,7 +180,7 @@ a_flag_from_before_the_run_is_not_counted_in_it(void **state)
 }
 
 static void
-where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked(void **state)
+pie_is_set_only_while_interrupts_and_irq_8_are_masked(void **state)
 {
 	static struct sample samples[1000];
 	uint64_t start;
@@ -190,7 +190,7 @@ where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked(vo
 	sim.pic_mask[1] = 0x8e;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_PRESENT,
-		     "It comes with PIE only, which is set just while it is read, with IRQ 8 masked.");
+		     "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
 	assert_int_equal(sim.rtc.b, 0x02);
 	start = device.edges;
 	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
@@ -226,7 +226,7 @@ a_periodic_interrupt_of_the_firmwares_keeps_its_rate(void **state)
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_DISABLED,
-		     "The firmware lives off the periodic interrupt (PIE is set): it is left alone.");
+		     "PIE is set: the firmware lives off this flag, which is left alone.");
 	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);
@@ -270,13 +270,12 @@ main(void)
 		cmocka_unit_test_setup(
 			a_reading_is_the_update_flag_and_the_second_2_us_in_all, reset),
 		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
-		cmocka_unit_test_setup(
-			during_an_update_the_second_before_it_counts_and_then_the_new_one_at_once, reset),
+		cmocka_unit_test_setup(during_an_update_the_second_before_it_counts, reset),
 		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
 		cmocka_unit_test_setup(
 			uip_that_sticks_later_is_a_second_that_stands_and_never_a_wait, reset),
 		cmocka_unit_test_setup(
-			registers_of_ffh_an_fadt_that_says_so_and_a_reset_divider_are_no_clock, reset),
+			all_registers_ffh_an_fadt_without_one_and_a_reset_divider, reset),
 		cmocka_unit_test_setup(
 			set_is_left_set_and_halts_the_seconds_but_not_the_flag, reset),
 		cmocka_unit_test_setup(
@@ -285,7 +284,7 @@ main(void)
 			the_flag_is_counted_at_8192_hz_from_one_register_a_read, reset),
 		cmocka_unit_test_setup(a_flag_from_before_the_run_is_not_counted_in_it, reset),
 		cmocka_unit_test_setup(
-			where_the_flag_needs_pie_it_is_set_only_while_interrupts_and_irq_8_are_masked, reset),
+			pie_is_set_only_while_interrupts_and_irq_8_are_masked, reset),
 		cmocka_unit_test_setup(
 			a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed, reset),
 		cmocka_unit_test_setup(a_periodic_interrupt_of_the_firmwares_keeps_its_rate, reset),

@@ -125,7 +125,7 @@ pit_mode_0_raises_out_after_its_count_while_the_gate_is_up(void **state)
 }
 
 static void
-a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignored(void **state)
+a_second_latch_is_ignored_until_both_bytes_are_read(void **state)
 {
 	(void)state;
 	hw_out8(0x61, 1);
@@ -141,7 +141,7 @@ a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignore
 }
 
 static void
-read_back_gives_status_first_and_null_count_until_a_count_is_written(void **state)
+read_back_gives_status_first_with_null_count(void **state)
 {
 	(void)state;
 	hw_out8(0x61, 1);
@@ -166,7 +166,7 @@ rtc_register(uint8_t number)
 }
 
 static void
-uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags(void **state)
+uip_is_1_for_2228_us_and_reading_c_clears_its_flags(void **state)
 {
 	(void)state;
 	sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_IN] = 0;
@@ -264,7 +264,7 @@ remember(uint32_t destination, uint32_t command)
 }
 
 static void
-a_command_to_the_lapic_arrives_in_both_modes_but_not_at_a_core_that_never_starts(void **state)
+a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core(void **state)
 {
 	(void)state;
 	commands = 0;
@@ -318,12 +318,9 @@ main(void)
 			pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it, reset),
 		cmocka_unit_test_setup(
 			pit_mode_0_raises_out_after_its_count_while_the_gate_is_up, reset),
-		cmocka_unit_test_setup(
-			a_latched_count_stays_until_both_its_bytes_are_read_and_a_second_latch_is_ignored, reset),
-		cmocka_unit_test_setup(
-			read_back_gives_status_first_and_null_count_until_a_count_is_written, reset),
-		cmocka_unit_test_setup(
-			uip_is_1_for_2228_us_before_the_second_and_reading_c_clears_its_flags, reset),
+		cmocka_unit_test_setup(a_second_latch_is_ignored_until_both_bytes_are_read, reset),
+		cmocka_unit_test_setup(read_back_gives_status_first_with_null_count, reset),
+		cmocka_unit_test_setup(uip_is_1_for_2228_us_and_reading_c_clears_its_flags, reset),
 		cmocka_unit_test_setup(the_periodic_rates_are_those_of_the_data_sheet, reset),
 		cmocka_unit_test_setup(pie_with_interrupts_on_is_remembered, reset),
 		cmocka_unit_test_setup(
@@ -332,7 +329,7 @@ main(void)
 			cpuid_above_its_maximum_answers_as_the_highest_basic_leaf, reset),
 		cmocka_unit_test_setup(what_is_mapped_is_mapped_to_its_last_byte, reset),
 		cmocka_unit_test_setup(
-			a_command_to_the_lapic_arrives_in_both_modes_but_not_at_a_core_that_never_starts, reset),
+			a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core, reset),
 		cmocka_unit_test_setup(a_port_hook_answers_for_its_ports_alone, reset),
 	};
 

@@ -9,7 +9,7 @@
 #include "number.h"
 #include "observed.h"
 #include "report_literal.h"
-#include "table.h"
+#include "table_internal.h"
 
 #define TEXT_SIZE (1 << 20)
 
@@ -198,6 +198,32 @@ table_cut_off_at_any_size_is_the_start_of_the_whole_one(void **state)
 }
 
 static void
+lines_break_between_words_as_late_as_they_can(void **state)
+{
+	(void)state;
+	assert_int_equal(table_fit("aaa bbb cc", 10), 10);
+	assert_int_equal(table_fit("aaa bbb cc", 9), 7);
+	assert_int_equal(table_fit("aaa bbb cc", 7), 7);
+	assert_int_equal(table_fit("aaa bbb cc", 6), 3);
+	assert_int_equal(table_fit("aaa bbb cc", 2), 2);
+	assert_int_equal(table_fit("", 5), 0);
+}
+
+static void
+starved_warp_check_is_inconclusive_unless_it_saw_a_warp(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->skew.starved = true;
+	assert_non_null(strstr(render(table_render, report).bytes, "inconclusive"));
+	report->skew.warps = 1;
+	assert_null(strstr(render(table_render, report).bytes, "inconclusive"));
+	assert_non_null(strstr(buffer, ": 1 warp, the worst"));
+	literal_free(report);
+}
+
+static void
 durations_take_at_most_6_characters(void **state)
 {
 	static const struct {
@@ -306,6 +332,13 @@ longest_duration_is_listed_once(void **state)
 	assert_true(row.after_gap);
 	assert_false(observed_next(&list, &row));
 	latency_clear(latency);
+	literal_record(latency, 9, 7);
+	literal_record(latency, 10, 3);
+	list = observed_list(latency, 70000000);
+	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_int_equal(row.ns, 10);
+	assert_false(observed_next(&list, &row));
+	latency_clear(latency);
 	list = observed_list(latency, 0);
 	assert_false(observed_next(&list, &row));
 	free(latency);
@@ -324,6 +357,8 @@ main(void)
 		cmocka_unit_test(summary_shows_the_last_sentence_where_just_one_line_is_left),
 		cmocka_unit_test(longest_strings_keep_79_columns),
 		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
+		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
+		cmocka_unit_test(starved_warp_check_is_inconclusive_unless_it_saw_a_warp),
 		cmocka_unit_test(durations_take_at_most_6_characters),
 		cmocka_unit_test(rates_take_at_most_12_characters),
 		cmocka_unit_test(shares_are_rounded_to_nearest),

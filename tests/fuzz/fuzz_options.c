@@ -1,0 +1,70 @@
+/*
+ * Any bytes as options: what is accepted is in range and reads back the same a second time, what is refused
+ * changes nothing and gives one printable sentence.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void
+check_accepted(const struct options *options)
+{
+	char error[OPTIONS_ERROR_SIZE];
+
+	require(options_duration_ns(options) >= 10000000 && options_duration_ns(options) <= 86400000000000);
+	require(options->cutoff_millionths <= 100000000);
+	require(options->clock_count <= 5 && options->limit_count <= RULES_MAX);
+	require(options->cores_max == UINT32_MAX || (options->cores_max >= 1 && options->cores_max <= 4096));
+	require(options_cores_word(options->cores) && options_profile_word(options->profile) &&
+		options_exit_word(options->exit));
+	for (size_t i = 0; i < options->limit_count; i++)
+		require(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
+	options_check(options, error);
+}
+
+static void
+check_error(const char *error)
+{
+	size_t length = strnlen(error, OPTIONS_ERROR_SIZE);
+
+	require(length > 0 && length < OPTIONS_ERROR_SIZE && error[length - 1] == '.');
+	for (size_t i = 0; i < length; i++)
+		require(error[i] >= 0x20 && error[i] <= 0x7e);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
+	const char *rule_ids[RULES_MAX + 1];
+	const struct options_names names = { clocks, rule_ids };
+	char error[OPTIONS_ERROR_SIZE];
+	struct options options, before, again;
+
+	rules_limit_ids(rule_ids);
+	memset(&options, 0, sizeof(options));
+	options_default(&options);
+	before = options;
+	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {
+		require(memcmp(&options, &before, sizeof(options)) == 0);
+		check_error(error);
+		return 0;
+	}
+	check_accepted(&options);
+	again = options;
+	require(options_parse((const char *)data, size, "fuzz", &names, &again, error));
+	require(memcmp(&options, &again, sizeof(options)) == 0);
+	return 0;
+}

@@ -1,0 +1,86 @@
+"""The goldens of the JSON report meet the schema, and the schema refuses what it should."""
+
+import copy
+import json
+import pathlib
+
+import jsonschema
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent
+GOLDENS = sorted((TESTS / "goldens").glob("*.json"))
+
+
+def strict(text):
+    """Parses JSON in which no key stands twice: Python would keep the last one without a word."""
+    def pairs(items):
+        keys = [key for key, _ in items]
+        assert len(keys) == len(set(keys)), f"a key stands twice among {keys}"
+        return dict(items)
+
+    def no_constant(word):
+        raise ValueError(f"{word} is not JSON")
+
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=no_constant)
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = strict((TESTS / "report.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def errors(validator, report):
+    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator.iter_errors(report)]
+
+
+def test_there_are_three_goldens():
+    assert [path.name for path in GOLDENS] == ["clean.json", "empty.json", "sick.json"]
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_golden_meets_the_schema_in_ascii(validator, path):
+    data = path.read_bytes()
+    assert data.isascii() and b"<" not in data and data.endswith(b"}\n")
+    assert errors(validator, strict(data.decode())) == []
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_counts_of_a_clock_add_up(path):
+    report = strict(path.read_text())
+    measured = [clock for clock in report["clocks"] if clock["latency"]]
+    assert len(measured) == {"clean.json": 12, "sick.json": 6, "empty.json": 0}[path.name]
+    for clock in measured:
+        latency = clock["latency"]
+        assert sum(bucket["count"] for bucket in latency["histogram"]) == latency["count"]
+        assert latency["exact"][-1]["ns"] == latency["max_ns"]
+
+
+def broken(change):
+    report = strict((TESTS / "goldens" / "sick.json").read_text())
+    change(report)
+    return report
+
+
+@pytest.mark.parametrize("change", [
+    lambda r: r.pop("interference"),
+    lambda r: r.update(schema="baretick.report/2"),
+    lambda r: r.update(verdict="absent"),
+    lambda r: r.update(surprise=1),
+    lambda r: r["clocks"][0].update(claimed_hz="1000"),
+    lambda r: r["clocks"][0].update(claimed_hz=0),
+    lambda r: r["clocks"][0].update(state="gone"),
+    lambda r: r["clocks"][4].update(verdict="pass"),
+    lambda r: r["clocks"][0]["latency"].update(count=0),
+    lambda r: r["clocks"][0]["latency"]["histogram"][0].pop("le_ns"),
+    lambda r: r["cores"][0]["latency"]["tsc"].update(min_ns="9"),
+    lambda r: r["skew"]["contended"].update(worst_pair=[1]),
+    lambda r: r["findings"][0].update(severity="pass"),
+    lambda r: r["findings"][0].update(limit="0"),
+    lambda r: r["machine"].update(cpu=""),
+])
+def test_broken_report_is_refused(validator, change):
+    whole = strict((TESTS / "goldens" / "sick.json").read_text())
+    assert errors(validator, copy.deepcopy(whole)) == []
+    assert errors(validator, broken(change)) != []

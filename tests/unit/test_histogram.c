@@ -1,0 +1,121 @@
+/* The histogram: every value in one bucket, every bucket as narrow as promised, refusals counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "histogram.h"
+
+static void
+buckets_follow_on_each_other_without_gap_up_to_the_largest_value(void **state)
+{
+	uint64_t next = 0;
+
+	(void)state;
+	for (size_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
+		uint64_t low = histogram_bucket_low(bucket), high = histogram_bucket_high(bucket);
+
+		assert_int_equal(low, next);
+		assert_true(high >= low);
+		assert_int_equal(histogram_bucket(low), bucket);
+		assert_int_equal(histogram_bucket(high), bucket);
+		/* At most 1/64 of its least value wide. */
+		assert_true((high - low + 1) * 64 <= low || high == low);
+		next = high + 1;
+	}
+	assert_int_equal(next, HISTOGRAM_VALUE_MAX + 1);
+}
+
+static void
+the_buckets_at_the_seams_are_known(void **state)
+{
+	(void)state;
+	assert_int_equal(histogram_bucket(0), 0);
+	assert_int_equal(histogram_bucket(127), 127);
+	assert_int_equal(histogram_bucket(128), 128);
+	assert_int_equal(histogram_bucket(129), 128);
+	assert_int_equal(histogram_bucket(130), 129);
+	assert_int_equal(histogram_bucket(255), 191);
+	assert_int_equal(histogram_bucket(256), 192);
+	assert_int_equal(histogram_bucket(HISTOGRAM_VALUE_MAX), 2239);
+}
+
+static void
+a_value_too_large_is_refused_and_counted_as_refused(void **state)
+{
+	struct histogram histogram;
+
+	(void)state;
+	histogram_clear(&histogram);
+	assert_true(histogram_record(&histogram, HISTOGRAM_VALUE_MAX));
+	assert_false(histogram_record(&histogram, HISTOGRAM_VALUE_MAX + 1));
+	assert_false(histogram_record(&histogram, UINT64_MAX));
+	assert_int_equal(histogram.total, 1);
+	assert_int_equal(histogram.refused, 2);
+	assert_int_equal(histogram.counts[2239], 1);
+}
+
+static void
+quantiles_of_one_to_a_hundred_are_those_ranks(void **state)
+{
+	struct histogram histogram;
+
+	(void)state;
+	histogram_clear(&histogram);
+	assert_int_equal(histogram_quantile(&histogram, 50000), 0);
+	for (uint64_t value = 1; value <= 100; value++)
+		histogram_record(&histogram, value);
+	assert_int_equal(histogram_quantile(&histogram, 0), 1);
+	assert_int_equal(histogram_quantile(&histogram, 1), 1);
+	assert_int_equal(histogram_quantile(&histogram, 50000), 50);
+	assert_int_equal(histogram_quantile(&histogram, 50001), 51);
+	assert_int_equal(histogram_quantile(&histogram, 99000), 99);
+	assert_int_equal(histogram_quantile(&histogram, 99001), 100);
+	assert_int_equal(histogram_quantile(&histogram, 100000), 100);
+	assert_int_equal(histogram_quantile(&histogram, UINT32_MAX), 100);
+}
+
+static void
+a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit(void **state)
+{
+	struct histogram histogram;
+
+	(void)state;
+	histogram_clear(&histogram);
+	for (unsigned i = 0; i < 3; i++)
+		histogram_record(&histogram, 1000);
+	histogram_record(&histogram, 1000000);
+	assert_int_equal(histogram_quantile(&histogram, 75000), 1007);    /* 1000 to 1007 is one bucket */
+	assert_int_equal(histogram_quantile(&histogram, 75001), 1007615); /* 999424 to 1007615 */
+}
+
+static void
+a_quantile_of_many_does_not_overflow(void **state)
+{
+	struct histogram histogram;
+
+	(void)state;
+	histogram_clear(&histogram);
+	histogram.counts[5] = UINT64_C(1) << 62;
+	histogram.counts[9] = UINT64_C(1) << 62;
+	histogram.total = UINT64_C(1) << 63;
+	assert_int_equal(histogram_quantile(&histogram, 50000), 5);
+	assert_int_equal(histogram_quantile(&histogram, 50001), 9);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buckets_follow_on_each_other_without_gap_up_to_the_largest_value),
+		cmocka_unit_test(the_buckets_at_the_seams_are_known),
+		cmocka_unit_test(a_value_too_large_is_refused_and_counted_as_refused),
+		cmocka_unit_test(quantiles_of_one_to_a_hundred_are_those_ranks),
+		cmocka_unit_test(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit),
+		cmocka_unit_test(a_quantile_of_many_does_not_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* Read latency, from samples written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "latency.h"
+
+#define RUN 1000
+
+static struct latency latency; /* 100 KB: too much for a stack */
+static struct scale gigahertz;
+
+static int
+begin_empty(void **state)
+{
+	(void)state;
+	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
+	latency_clear(&latency);
+	return 0;
+}
+
+/* A chained run of reads that took DURATIONS ticks each. */
+static void
+fold(const struct scale *scale, const uint64_t *durations, size_t count)
+{
+	struct sample samples[RUN];
+	uint64_t tsc = 1000000;
+
+	for (size_t i = 0; i < count; i++) {
+		samples[i] = (struct sample){ tsc, i, tsc + durations[i] };
+		tsc += durations[i];
+	}
+	latency_fold(&latency, scale, samples, count);
+}
+
+static void
+nothing_recorded_gives_zeros(void **state)
+{
+	(void)state;
+	fold(&gigahertz, NULL, 0);
+	assert_int_equal(latency.count, 0);
+	assert_int_equal(latency_percentile_ns(&latency, 50000), 0);
+	assert_int_equal(latency_mean_ps(&latency), 0);
+	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 0);
+}
+
+static void
+four_reads_have_their_least_most_mean_and_counts(void **state)
+{
+	(void)state;
+	fold(&gigahertz, (const uint64_t[]){ 20, 22, 9999, 10000 }, 4);
+	fold(&gigahertz, (const uint64_t[]){ 10000, 0 }, 2);
+	assert_int_equal(latency.count, 6);
+	assert_int_equal(latency.min_ns, 0);
+	assert_int_equal(latency.max_ns, 10000);
+	assert_int_equal(latency.max_count, 2);
+	assert_int_equal(latency.total_ticks, 30041);
+	assert_int_equal(latency.total_ns, 30041);
+	assert_int_equal(latency.exact[20], 1);
+	assert_int_equal(latency.exact[9999], 1);
+	assert_int_equal(latency.histogram.total, 6);
+	assert_int_equal(latency_mean_ps(&latency), 5006833); /* 30,041 ns / 6 = 5,006.8333 */
+	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 5006833);
+}
+
+static void
+an_octave_counts_what_its_bound_is_the_tightest_for(void **state)
+{
+	(void)state;
+	fold(&gigahertz, (const uint64_t[]){ 0, 1, 2, 3, 4, 7, 8, 1023, 1024 }, 9);
+	assert_int_equal(latency.octave[0], 1);  /* <= 0 */
+	assert_int_equal(latency.octave[1], 1);  /* <= 1 */
+	assert_int_equal(latency.octave[2], 2);  /* <= 3 */
+	assert_int_equal(latency.octave[3], 2);  /* <= 7 */
+	assert_int_equal(latency.octave[4], 1);  /* <= 15 */
+	assert_int_equal(latency.octave[10], 1); /* <= 1023 */
+	assert_int_equal(latency.octave[11], 1); /* <= 2047 */
+}
+
+static void
+percentiles_stay_within_what_was_seen(void **state)
+{
+	uint64_t durations[RUN];
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < 500 ? 50 : i < 990 ? 90 : 1000;
+	fold(&gigahertz, durations, RUN);
+	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
+	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
+	assert_int_equal(latency_percentile_ns(&latency, 99000), 90);
+	/* The bucket goes from 1000 to 1007, but nothing was above 1000. */
+	assert_int_equal(latency_percentile_ns(&latency, 99900), 1000);
+}
+
+static void
+percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list(void **state)
+{
+	uint64_t durations[RUN];
+
+	(void)state;
+	/* 0 to 999 squared and shuffled: sorted, the k-th is (k - 1) squared. */
+	for (uint64_t i = 0; i < RUN; i++)
+		durations[i] = (i * 387 % RUN) * (i * 387 % RUN);
+	fold(&gigahertz, durations, RUN);
+	for (uint32_t k = 1; k <= RUN; k++) {
+		uint64_t exact = (uint64_t)(k - 1) * (k - 1), told = latency_percentile_ns(&latency, k * 100);
+
+		assert_true(told >= exact && told - exact <= exact / 64);
+	}
+}
+
+static void
+a_sample_whose_end_is_before_its_begin_is_left_out(void **state)
+{
+	const struct sample samples[] = { { 100, 1, 150 }, { 150, 2, 140 }, { 140, 3, 200 } };
+
+	(void)state;
+	latency_fold(&latency, &gigahertz, samples, 3);
+	assert_int_equal(latency.count, 2);
+	assert_int_equal(latency.max_ns, 60);
+	assert_int_equal(latency.total_ticks, 110);
+}
+
+static void
+a_duration_of_half_an_hour_is_refused_everywhere(void **state)
+{
+	(void)state;
+	fold(&gigahertz, (const uint64_t[]){ 30, UINT64_C(1800000000000), 40 }, 3);
+	assert_int_equal(latency.count, 2);
+	assert_int_equal(latency.histogram.refused, 1);
+	assert_int_equal(latency.max_ns, 40);
+	assert_int_equal(latency.total_ticks, 70);
+}
+
+static void
+the_loop_cost_is_exact_where_nanoseconds_are_rounded(void **state)
+{
+	struct scale scale;
+
+	(void)state;
+	/* 3 GHz: 4 ticks are 1.333 ns, which counts as 1; the loop's cost comes from the ticks. */
+	scale_init(&scale, (struct rate){ 3000000000, 1 });
+	fold(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
+	assert_int_equal(latency_mean_ps(&latency), 1000);
+	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nothing_recorded_gives_zeros, begin_empty),
+		cmocka_unit_test_setup(four_reads_have_their_least_most_mean_and_counts, begin_empty),
+		cmocka_unit_test_setup(an_octave_counts_what_its_bound_is_the_tightest_for, begin_empty),
+		cmocka_unit_test_setup(percentiles_stay_within_what_was_seen, begin_empty),
+		cmocka_unit_test_setup(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list, begin_empty),
+		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
+		cmocka_unit_test_setup(a_duration_of_half_an_hour_is_refused_everywhere, begin_empty),
+		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

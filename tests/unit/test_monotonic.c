@@ -1,0 +1,150 @@
+/* Monotonicity, from samples written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "monotonic.h"
+
+#define RUN 16
+
+static const struct clock bits_24 = { .id = "acpi_pm", .wrap_ticks = 0xffffff };
+static const struct clock bits_64 = { .id = "tsc", .wrap_ticks = UINT64_MAX };
+static const struct clock seconds = { .id = "rtc", .wrap_ticks = 59 };
+static struct monotonic monotonic;
+
+static int
+begin_empty(void **state)
+{
+	(void)state;
+	monotonic_clear(&monotonic);
+	return 0;
+}
+
+/* A chained run in which each read takes 100 TSC ticks. */
+static void
+fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
+{
+	struct sample samples[RUN];
+
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
+	monotonic_fold(&monotonic, clock, stall_ticks, samples, count);
+}
+
+static void
+a_clock_that_only_counts_up_is_clean_through_its_wrap(void **state)
+{
+	(void)state;
+	fold(&bits_24, 100, NULL, 0);
+	fold(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
+	fold(&seconds, 100, (const uint64_t[]){ 59, 0, 1 }, 3);
+	assert_int_equal(monotonic.reads, 8);
+	assert_int_equal(monotonic.backward, 0);
+	assert_int_equal(monotonic.stalls, 0);
+}
+
+static void
+steps_back_are_counted_and_the_largest_is_kept(void **state)
+{
+	(void)state;
+	fold(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
+	assert_int_equal(monotonic.backward, 2);
+	assert_int_equal(monotonic.worst_ticks, 1010);
+	fold(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 back through the wrap */
+	assert_int_equal(monotonic.backward, 3);
+	assert_int_equal(monotonic.worst_ticks, 1010);
+	fold(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
+	assert_int_equal(monotonic.worst_ticks, 0x400000);
+}
+
+static void
+a_second_back_is_59_of_60_forward(void **state)
+{
+	(void)state;
+	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
+	assert_int_equal(monotonic.backward, 1);
+	assert_int_equal(monotonic.worst_ticks, 1);
+	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* half the range: not more than half */
+	assert_int_equal(monotonic.backward, 1);
+	fold(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
+	assert_int_equal(monotonic.backward, 2);
+	assert_int_equal(monotonic.worst_ticks, 29);
+}
+
+static void
+between_two_runs_nothing_is_compared(void **state)
+{
+	(void)state;
+	fold(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
+	fold(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
+	assert_int_equal(monotonic.reads, 4);
+	assert_int_equal(monotonic.backward, 0);
+}
+
+static void
+a_standstill_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last(void **state)
+{
+	(void)state;
+	/* 7 is read in 100..200 first and in 500..600 last: 300 ticks are proven. */
+	fold(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
+	assert_int_equal(monotonic.stalls, 1);
+	assert_int_equal(monotonic.longest_stall_tsc, 300);
+	fold(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
+	assert_int_equal(monotonic.stalls, 1);
+}
+
+static void
+each_standstill_counts_once_and_one_at_the_end_of_a_run_counts(void **state)
+{
+	(void)state;
+	fold(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
+	assert_int_equal(monotonic.stalls, 3);
+	assert_int_equal(monotonic.longest_stall_tsc, 200);
+	fold(&bits_64, 50, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
+	assert_int_equal(monotonic.stalls, 4);
+	assert_int_equal(monotonic.longest_stall_tsc, 300);
+}
+
+static void
+standstills_are_not_looked_for_with_a_limit_of_0(void **state)
+{
+	(void)state;
+	fold(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
+	assert_int_equal(monotonic.stalls, 0);
+	assert_int_equal(monotonic.longest_stall_tsc, 0);
+}
+
+static void
+a_bracket_that_went_back_is_the_tscs_fault_and_proves_no_standstill(void **state)
+{
+	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
+
+	(void)state;
+	monotonic_fold(&monotonic, &bits_64, 10, samples, 3);
+	assert_int_equal(monotonic.bracket_backward, 1);
+	assert_int_equal(monotonic.backward, 0);
+	assert_int_equal(monotonic.stalls, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_clock_that_only_counts_up_is_clean_through_its_wrap, begin_empty),
+		cmocka_unit_test_setup(steps_back_are_counted_and_the_largest_is_kept, begin_empty),
+		cmocka_unit_test_setup(a_second_back_is_59_of_60_forward, begin_empty),
+		cmocka_unit_test_setup(between_two_runs_nothing_is_compared, begin_empty),
+		cmocka_unit_test_setup(a_standstill_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last,
+				       begin_empty),
+		cmocka_unit_test_setup(each_standstill_counts_once_and_one_at_the_end_of_a_run_counts,
+				       begin_empty),
+		cmocka_unit_test_setup(standstills_are_not_looked_for_with_a_limit_of_0, begin_empty),
+		cmocka_unit_test_setup(a_bracket_that_went_back_is_the_tscs_fault_and_proves_no_standstill,
+				       begin_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* Resolution, from readings written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "resolution.h"
+
+#define RUN 64
+
+static const struct clock bits_24 = { .id = "acpi_pm", .wrap_ticks = 0xffffff };
+static const struct clock bits_64 = { .id = "tsc", .wrap_ticks = UINT64_MAX };
+static const struct clock seconds = { .id = "rtc", .wrap_ticks = 59 };
+static struct resolution resolution;
+
+static int
+begin_empty(void **state)
+{
+	(void)state;
+	resolution_clear(&resolution);
+	return 0;
+}
+
+static void
+fold(const struct clock *clock, const uint64_t *readings, size_t count)
+{
+	struct sample samples[RUN];
+
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
+	resolution_fold(&resolution, clock, samples, count);
+}
+
+static void
+a_clock_that_stands_has_no_steps(void **state)
+{
+	(void)state;
+	fold(&bits_24, NULL, 0);
+	fold(&bits_24, (const uint64_t[]){ 7 }, 1);
+	fold(&bits_24, (const uint64_t[]){ 5, 5, 5 }, 3);
+	assert_int_equal(resolution.steps, 0);
+	assert_int_equal(resolution.gcd_ticks, 0);
+	assert_int_equal(resolution.mode_count, 0);
+}
+
+static void
+steps_of_52_78_and_130_have_the_divisor_26(void **state)
+{
+	(void)state;
+	fold(&bits_64, (const uint64_t[]){ 0, 78, 130, 130, 182, 312 }, 6); /* 78, 52, 0, 52, 130 */
+	assert_int_equal(resolution.steps, 4);
+	assert_int_equal(resolution.smallest_ticks, 52);
+	assert_int_equal(resolution.gcd_ticks, 26);
+	assert_int_equal(resolution.mode_ticks, 52);
+	assert_int_equal(resolution.mode_count, 2);
+}
+
+static void
+the_smaller_of_two_equally_frequent_steps_is_the_mode(void **state)
+{
+	(void)state;
+	fold(&bits_64, (const uint64_t[]){ 0, 9, 18, 22, 26 }, 5);
+	assert_int_equal(resolution.mode_ticks, 4);
+	assert_int_equal(resolution.mode_count, 2);
+	resolution_clear(&resolution);
+	fold(&bits_64, (const uint64_t[]){ 0, 4, 8, 17, 26 }, 5);
+	assert_int_equal(resolution.mode_ticks, 4);
+	fold(&bits_64, (const uint64_t[]){ 0, 9 }, 2);
+	assert_int_equal(resolution.mode_ticks, 9);
+	assert_int_equal(resolution.mode_count, 3);
+}
+
+static void
+between_two_runs_there_is_no_step(void **state)
+{
+	(void)state;
+	fold(&bits_64, (const uint64_t[]){ 0, 10 }, 2);
+	fold(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
+	assert_int_equal(resolution.steps, 2);
+	assert_int_equal(resolution.gcd_ticks, 10);
+}
+
+static void
+a_wrap_is_a_step_like_any_other(void **state)
+{
+	(void)state;
+	fold(&bits_24, (const uint64_t[]){ 0xfffffe, 3 }, 2);
+	assert_int_equal(resolution.gcd_ticks, 5);
+	resolution_clear(&resolution);
+	fold(&seconds, (const uint64_t[]){ 58, 59, 0, 1 }, 4);
+	assert_int_equal(resolution.steps, 3);
+	assert_int_equal(resolution.gcd_ticks, 1);
+}
+
+static void
+a_step_of_more_than_half_the_range_is_not_a_step_forward(void **state)
+{
+	(void)state;
+	fold(&seconds, (const uint64_t[]){ 31, 30 }, 2); /* 59 of 60 */
+	fold(&seconds, (const uint64_t[]){ 0, 31 }, 2);
+	fold(&bits_24, (const uint64_t[]){ 0, 0x800001 }, 2);
+	fold(&bits_64, (const uint64_t[]){ 1, 0 }, 2);
+	assert_int_equal(resolution.steps, 0);
+	fold(&seconds, (const uint64_t[]){ 0, 30 }, 2);
+	assert_int_equal(resolution.steps, 1);
+	assert_int_equal(resolution.smallest_ticks, 30);
+}
+
+static void
+steps_of_4096_and_more_are_counted_too(void **state)
+{
+	(void)state;
+	fold(&bits_64, (const uint64_t[]){ 0, 6000, 12000, 15000, 21000 }, 5);
+	assert_int_equal(resolution.steps, 4);
+	assert_int_equal(resolution.smallest_ticks, 3000);
+	assert_int_equal(resolution.gcd_ticks, 3000);
+	assert_int_equal(resolution.mode_ticks, 6000);
+	assert_int_equal(resolution.mode_count, 3);
+}
+
+static void
+the_17th_large_step_still_counts_for_the_divisor_and_the_least(void **state)
+{
+	uint64_t readings[19] = { 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i <= 16; i++)
+		readings[i] = readings[i - 1] + 100000 * i + 100000;
+	readings[17] = readings[16] + 50050;
+	readings[18] = readings[17] + 50050;
+	fold(&bits_64, readings, 19);
+	assert_int_equal(resolution.steps, 18);
+	assert_int_equal(resolution.smallest_ticks, 50050);
+	assert_int_equal(resolution.gcd_ticks, 50);
+	assert_int_equal(resolution.mode_count, 1); /* there was no room to count the 50,050s */
+	assert_int_equal(resolution.mode_ticks, 200000);
+}
+
+static void
+a_full_counter_stays_full(void **state)
+{
+	(void)state;
+	resolution.direct[5] = UINT32_MAX;
+	resolution.smallest_ticks = resolution.gcd_ticks = 5;
+	fold(&bits_64, (const uint64_t[]){ 0, 5, 10 }, 3);
+	assert_int_equal(resolution.steps, 2);
+	assert_int_equal(resolution.direct[5], UINT32_MAX);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_clock_that_stands_has_no_steps, begin_empty),
+		cmocka_unit_test_setup(steps_of_52_78_and_130_have_the_divisor_26, begin_empty),
+		cmocka_unit_test_setup(the_smaller_of_two_equally_frequent_steps_is_the_mode, begin_empty),
+		cmocka_unit_test_setup(between_two_runs_there_is_no_step, begin_empty),
+		cmocka_unit_test_setup(a_wrap_is_a_step_like_any_other, begin_empty),
+		cmocka_unit_test_setup(a_step_of_more_than_half_the_range_is_not_a_step_forward, begin_empty),
+		cmocka_unit_test_setup(steps_of_4096_and_more_are_counted_too, begin_empty),
+		cmocka_unit_test_setup(the_17th_large_step_still_counts_for_the_divisor_and_the_least, begin_empty),
+		cmocka_unit_test_setup(a_full_counter_stays_full, begin_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

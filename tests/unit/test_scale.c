@@ -1,0 +1,203 @@
+/* Fractions in integers, checked against the host's own division of 128 bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scale.h"
+
+typedef unsigned __int128 wide;
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+	return *state;
+}
+
+/* Of any length from 1 to 64 bits, so that small and large numbers meet. */
+static uint64_t
+any_length(uint64_t *state)
+{
+	uint64_t value = next_random(state);
+
+	return value >> (next_random(state) & 63);
+}
+
+static void
+mul_div_rounds_down_up_and_to_nearest(void **state)
+{
+	(void)state;
+	assert_int_equal(scale_mul_div(7, 3, 2), 10);
+	assert_int_equal(scale_mul_div_up(7, 3, 2), 11);
+	assert_int_equal(scale_mul_div_nearest(7, 3, 2), 11);
+	assert_int_equal(scale_mul_div_nearest(7, 1, 3), 2);
+	assert_int_equal(scale_mul_div_up(6, 1, 3), 2);
+	assert_int_equal(scale_mul_div(0, UINT64_MAX, 3), 0);
+	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+}
+
+static void
+what_does_not_fit_is_the_largest_number(void **state)
+{
+	(void)state;
+	assert_true(scale_mul_div(1, 1, 0) == UINT64_MAX);
+	assert_true(scale_mul_div(UINT64_C(1) << 63, 2, 1) == UINT64_MAX);
+	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, 1) == UINT64_MAX);
+	assert_true(scale_mul_div(UINT64_MAX, 3, 3) == UINT64_MAX);
+	assert_true(scale_mul_div_up(UINT64_MAX, 4, 4) == UINT64_MAX);
+	/* (2^64 - 1) * 3 / 2, and a quotient of 2^64 - 1 with a rest, which must not wrap to 0. */
+	assert_true(scale_mul_div_up(UINT64_MAX, 3, 2) == UINT64_MAX);
+	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
+	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);
+}
+
+static void
+mul_div_agrees_with_division_of_128_bits_in_100000_cases(void **state)
+{
+	uint64_t seed = 20260101;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t a = any_length(&seed), b = any_length(&seed), c = any_length(&seed) | 1;
+		wide exact = (wide)a * b / c, rest = (wide)a * b % c;
+
+		if (exact >= UINT64_MAX) {
+			assert_true(scale_mul_div(a, b, c) == UINT64_MAX);
+			continue;
+		}
+		assert_true(scale_mul_div(a, b, c) == (uint64_t)exact);
+		assert_true(scale_mul_div_up(a, b, c) == (uint64_t)exact + (rest != 0));
+		assert_true(scale_mul_div_nearest(a, b, c) == (uint64_t)exact + (rest >= c - rest));
+	}
+}
+
+/* Q * C + rest = A * B is checked in 256 bits of four limbs: the host has no wider division to ask. */
+static void
+multiply_256(wide a, wide b, uint64_t limbs[4])
+{
+	uint64_t x[2] = { (uint64_t)a, (uint64_t)(a >> 64) }, y[2] = { (uint64_t)b, (uint64_t)(b >> 64) };
+
+	limbs[0] = limbs[1] = limbs[2] = limbs[3] = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t carry = 0;
+
+		for (unsigned j = 0; j < 2; j++) {
+			wide sum = (wide)x[i] * y[j] + limbs[i + j] + carry;
+
+			limbs[i + j] = (uint64_t)sum;
+			carry = (uint64_t)(sum >> 64);
+		}
+		limbs[i + 2] += carry;
+	}
+}
+
+static int
+compare_256(const uint64_t a[4], const uint64_t b[4])
+{
+	for (unsigned i = 4; i-- > 0;)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static void
+a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases(void **state)
+{
+	uint64_t seed = 7;
+	unsigned fitted = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		wide a = (wide)any_length(&seed) * any_length(&seed), c = (wide)any_length(&seed) * any_length(&seed) + 1;
+		uint64_t b = any_length(&seed), product[4], below[4], above[4];
+		uint64_t down = scale_ratio(a, b, c, SCALE_DOWN), up = scale_ratio(a, b, c, SCALE_UP);
+		uint64_t nearest = scale_ratio(a, b, c, SCALE_NEAREST);
+
+		multiply_256(a, b, product);
+		multiply_256(c, down, below);
+		multiply_256(c, up, above);
+		assert_true(compare_256(below, product) <= 0);
+		if (up == UINT64_MAX)
+			continue;
+		fitted++;
+		assert_true(compare_256(above, product) >= 0);
+		assert_true(up - down == (compare_256(below, product) != 0));
+		assert_true(nearest == down || nearest == up);
+	}
+	assert_in_range(fitted, 50000, 100000);
+}
+
+static void
+an_unknown_rate_counts_a_tick_as_a_nanosecond(void **state)
+{
+	const struct rate unknown[] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct scale scale;
+
+		scale_init(&scale, unknown[i]);
+		assert_int_equal(scale.hz.den, 1);
+		assert_int_equal(scale_ns(&scale, 12345), 12345);
+		assert_int_equal(scale_ticks(&scale, 12345), 12345);
+	}
+}
+
+static void
+ticks_become_nanoseconds_within_the_error_that_is_promised(void **state)
+{
+	const struct rate rates[] = { { 1000, 1 },	  { 3579545, 1 },	   { 1000000000, 1 },
+				      { 2303998000, 1 },  { 10000000000000, 3333 }, { 5000000000, 1 },
+				      { UINT64_C(2304001234567891), 1000000 },	   { 1000000000000, 1 } };
+	uint64_t seed = 99;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct scale scale;
+
+		scale_init(&scale, rates[i]);
+		for (unsigned turn = 0; turn < 5000; turn++) {
+			uint64_t ticks = any_length(&seed) >> 24;
+			uint64_t exact = scale_ratio((wide)ticks * rates[i].den, 1000000000, rates[i].num,
+						     SCALE_NEAREST);
+			uint64_t error = ticks / (UINT64_C(1) << 33) + 1;
+			uint64_t ns = scale_ns(&scale, ticks);
+
+			assert_true(ns <= exact + error && exact <= ns + error);
+		}
+	}
+}
+
+static void
+nanoseconds_become_ticks_exactly(void **state)
+{
+	struct scale scale;
+
+	(void)state;
+	scale_init(&scale, (struct rate){ 3579545, 1 });
+	assert_int_equal(scale_ticks(&scale, 1000000000), 3579545);
+	assert_int_equal(scale_ticks(&scale, 999999999), 3579544);
+	scale_init(&scale, (struct rate){ UINT64_C(2304001234567891), 1000000 });
+	assert_int_equal(scale_ticks(&scale, 1000000000), 2304001234);
+	assert_int_equal(scale_ticks(&scale, UINT64_C(1000000000000000)), UINT64_C(2304001234567891));
+	assert_true(scale_ticks(&scale, UINT64_MAX) == UINT64_MAX);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mul_div_rounds_down_up_and_to_nearest),
+		cmocka_unit_test(what_does_not_fit_is_the_largest_number),
+		cmocka_unit_test(mul_div_agrees_with_division_of_128_bits_in_100000_cases),
+		cmocka_unit_test(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases),
+		cmocka_unit_test(an_unknown_rate_counts_a_tick_as_a_nanosecond),
+		cmocka_unit_test(ticks_become_nanoseconds_within_the_error_that_is_promised),
+		cmocka_unit_test(nanoseconds_become_ticks_exactly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* The formatter: its small part of printf is exact, and nothing is ever written behind the buffer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "text.h"
+
+#define ROOM 256
+
+/* text_printf and the compiler's check of it, from a format that the compiler is not to check. */
+static void
+check(const char *expected, const char *format, ...)
+{
+	char bytes[ROOM];
+	struct text text;
+	va_list arguments;
+
+	text_init(&text, bytes, sizeof(bytes));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+	assert_string_equal(bytes, expected);
+	assert_int_equal(text.length, strlen(expected));
+	assert_false(text.truncated);
+}
+
+static void
+integers_are_written_to_the_ends_of_their_types(void **state)
+{
+	(void)state;
+	check("0 4294967295 18446744073709551615", "%u %u %lu", 0u, UINT32_MAX, UINT64_MAX);
+	check("-2147483648 2147483647", "%d %d", INT32_MIN, INT32_MAX);
+	check("-9223372036854775808 9223372036854775807", "%ld %lld", INT64_MIN, (long long)INT64_MAX);
+	check("ffffffff ffffffffffffffff 0", "%x %lx %llx", UINT32_MAX, UINT64_MAX, 0ull);
+	check("18446744073709551615 -1 ff", "%zu %zd %zx", SIZE_MAX, (ptrdiff_t)-1, (size_t)255);
+}
+
+static void
+a_width_pads_with_blanks_or_zeros_and_never_cuts(void **state)
+{
+	(void)state;
+	check("[   42][42   ][00042][-0042]", "[%5u][%-5u][%05u][%05d]", 42u, 42u, 42u, -42);
+	check("[  -42][-42  ][123456]", "[%5d][%-5d][%3u]", -42, -42, 123456u);
+	check("[42   ]", "[%-05u]", 42u);
+	check("[  ab][ab  ][ c][c ]", "[%4s][%-4s][%2c][%-2c]", "ab", "ab", 'c', 'c');
+	check("[  42][42  ]", "[%*u][%*u]", 4, 42u, -4, 42u);
+}
+
+static void
+a_precision_cuts_a_string_and_reads_no_further(void **state)
+{
+	const char unterminated[3] = { 'a', 'b', 'c' };
+
+	(void)state;
+	check("[ab][][ ab][abc]", "[%.2s][%.s][%*.*s][%.3s]", unterminated, unterminated, 3, 2, unterminated,
+	      unterminated);
+	check("[abc]", "[%.*s]", -1, "abc");
+	check("[(null)]", "[%s]", (char *)NULL);
+}
+
+static void
+bytes_that_are_not_ascii_become_question_marks_in_strings(void **state)
+{
+	(void)state;
+	check("a?b??~ ?\n", "%s%c\n", "a\nb\x7f\xff~ ", '\x01');
+}
+
+static void
+what_is_not_ours_stands_as_it_is(void **state)
+{
+	(void)state;
+	check("%", "%%");
+	check("%f %5q %.2u %lc %ls %lllu", "%f %5q %.2u %lc %ls %lllu");
+	check("100%", "100%");
+	check("%-", "%-");
+	check("%*", "%*");
+	check("%9999999999999999999u", "%9999999999999999999u");
+	check("%*q 7", "%*q %u", 7u);
+}
+
+static void
+every_size_of_buffer_holds_just_what_fits(void **state)
+{
+	static const char whole[] = "ab   7|-0012|cd  ";
+	char bytes[sizeof(whole) + 8];
+
+	(void)state;
+	for (size_t size = 1; size <= sizeof(whole) + 1; size++) {
+		struct text text;
+
+		memset(bytes, 'Z', sizeof(bytes));
+		text_init(&text, bytes, size);
+		text_printf(&text, "%s%4u|%05d|%-4s", "ab", 7u, -12, "cd");
+		size_t fits = size - 1 < strlen(whole) ? size - 1 : strlen(whole);
+
+		assert_int_equal(text.length, fits);
+		assert_memory_equal(bytes, whole, fits);
+		assert_int_equal(bytes[fits], '\0');
+		for (size_t i = size; i < sizeof(bytes); i++)
+			assert_int_equal(bytes[i], 'Z');
+		assert_int_equal(text.truncated, fits < strlen(whole));
+		text_put_char(&text, '!');
+		assert_int_equal(text.truncated, fits + 1 >= size);
+	}
+}
+
+static void
+all_short_formats_agree_with_the_librarys_where_they_are_ours(void **state)
+{
+	static const char *const formats[] = { "%u",  "%7u",  "%-7u", "%07u", "%x",   "%012x",
+					       "%d",  "%9d",  "%-9d", "%09d", "%-09d", "%1d" };
+	uint64_t random = 88172645463325252u;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 2000; turn++) {
+		char expected[ROOM];
+
+		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+		unsigned value = (unsigned)(random >> (random & 31));
+
+		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			snprintf(expected, sizeof(expected), formats[i], value);
+#pragma GCC diagnostic pop
+			check(expected, formats[i], value);
+		}
+	}
+}
+
+static void
+check_decimal(const char *expected, uint64_t value, unsigned scale, unsigned digits)
+{
+	char bytes[ROOM];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put_decimal(&text, value, scale, digits);
+	assert_string_equal(bytes, expected);
+}
+
+static void
+decimals_are_rounded_half_up_and_have_just_their_digits(void **state)
+{
+	(void)state;
+	check_decimal("1.23", 1234, 3, 2);
+	check_decimal("1.24", 1235, 3, 2);
+	check_decimal("10.0", 9999, 3, 1);
+	check_decimal("10", 9999, 3, 0);
+	check_decimal("0", 499, 3, 0);
+	check_decimal("1", 500, 3, 0);
+	check_decimal("0.007", 7, 3, 3);
+	check_decimal("7.00", 7, 0, 2);
+	check_decimal("7", 7, 0, 0);
+	check_decimal("0.00700", 7, 3, 5);
+	check_decimal("0.0", 0, 6, 1);
+	check_decimal("18446744073709551615", UINT64_MAX, 0, 0);
+	check_decimal("1.8446744073709551615", UINT64_MAX, 19, 19);
+	check_decimal("2", UINT64_MAX, 19, 0);
+	check_decimal("0", UINT64_MAX, 20, 0);
+	check_decimal("0.2", UINT64_MAX, 20, 1);
+	check_decimal("0.0", UINT64_MAX, 4000000000u, 1);
+}
+
+static void
+a_decimal_of_four_billion_digits_ends_with_the_buffer(void **state)
+{
+	char bytes[8];
+	struct text text;
+
+	(void)state;
+	text_init(&text, bytes, sizeof(bytes));
+	text_put_decimal(&text, 5, 0, 4000000000u);
+	assert_string_equal(bytes, "5.00000");
+	assert_true(text.truncated);
+}
+
+static void
+strings_are_equal_only_when_all_of_them_is(void **state)
+{
+	(void)state;
+	assert_true(text_equal("", ""));
+	assert_true(text_equal("hpet", "hpet"));
+	assert_false(text_equal("hpet", "hpe"));
+	assert_false(text_equal("hpe", "hpet"));
+	assert_false(text_equal("hpet", "hpeu"));
+	assert_int_equal(text_length(""), 0);
+	assert_int_equal(text_length("acpi_pm"), 7);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integers_are_written_to_the_ends_of_their_types),
+		cmocka_unit_test(a_width_pads_with_blanks_or_zeros_and_never_cuts),
+		cmocka_unit_test(a_precision_cuts_a_string_and_reads_no_further),
+		cmocka_unit_test(bytes_that_are_not_ascii_become_question_marks_in_strings),
+		cmocka_unit_test(what_is_not_ours_stands_as_it_is),
+		cmocka_unit_test(every_size_of_buffer_holds_just_what_fits),
+		cmocka_unit_test(all_short_formats_agree_with_the_librarys_where_they_are_ours),
+		cmocka_unit_test(decimals_are_rounded_half_up_and_have_just_their_digits),
+		cmocka_unit_test(a_decimal_of_four_billion_digits_ends_with_the_buffer),
+		cmocka_unit_test(strings_are_equal_only_when_all_of_them_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
