@@ -16,9 +16,10 @@ def incomplete(reason, accelerator, elapsed_ms):
         "tool": {"name": "baretick", "version": None, "commit": None},
         "options": None, "started_at": None, "elapsed_ms": elapsed_ms,
         "machine": {"cpu": None, "hypervisor": None, "firmware": None, "accelerator": accelerator,
-                    "cores_listed": None, "cores_started": None},
+                    "cores_listed": None, "cores_started": None, "fence": None,
+                    "tsc_is_invariant": None, "tsc_hz": None, "tsc_source": None},
         "clocks": [], "rates": [], "cores": [], "skew": None, "interference": None, "findings": [],
-        "verdict": "incomplete", "reason": reason,
+        "notes": [], "verdict": "incomplete", "reason": reason,
     }
 
 

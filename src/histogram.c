@@ -3,10 +3,10 @@
 
 #include "scale.h"
 
-#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value up to here */
+#define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value */
 #define PER_HUNDRED_THOUSAND 100000u
 
-_Static_assert(HISTOGRAM_BUCKETS == 2240, "35 times 64: two linear halves of 64, then 33 powers of two");
+_Static_assert(HISTOGRAM_BUCKETS == 2240, "128 linear ones, then 33 powers of two of 64");
 
 void
 histogram_clear(struct histogram *histogram)
@@ -17,7 +17,7 @@ histogram_clear(struct histogram *histogram)
 		histogram->counts[i] = 0;
 }
 
-/* The highest 7 bits of VALUE, of which the first is set, stand above how often it had to be halved. */
+/* VALUE is halved until 7 bits are left: those count on from 64 times the halvings. */
 size_t
 histogram_bucket(uint64_t value)
 {
@@ -64,8 +64,6 @@ histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thous
 	uint64_t rank = scale_mul_div_up(histogram->total, per_hundred_thousand, PER_HUNDRED_THOUSAND);
 	uint64_t seen = 0;
 
-	if (rank == 0)
-		rank = 1;
 	if (rank > histogram->total)
 		rank = histogram->total;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {

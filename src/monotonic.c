@@ -20,8 +20,8 @@ count_step(struct monotonic *monotonic, const struct clock *clock, uint64_t elap
 }
 
 /*
- * FIRST and LAST are the ends of a stretch in which every reading is the same. The first reading may have
- * been as late as its end and the last as early as its begin: what lies between is proven.
+ * FIRST and LAST are the ends of a stretch in which every reading is the same. The first may
+ * have been as late as its end and the last as early as its begin: what lies between is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,

@@ -24,8 +24,8 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings; each bracket is open for one tick more, see rate_end. False: there is
- * no time between them for certain.
+ * The time between the two readings; each bracket is open for one tick more, see rate_end. False:
+ * there is no time between them for certain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
@@ -138,10 +138,10 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	return best;
 }
 
-/* (A - B) / B in parts per 10^9 times FACTOR, rounded to the side asked for; capped at the type's ends. */
+/* (A - B) * FACTOR / DIVISOR, rounded to the side asked for; capped at the ends of the type. */
 static int64_t
-excess_ppb(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
-	   enum scale_rounding rounding)
+excess(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
+       enum scale_rounding rounding)
 {
 	uint64_t magnitude;
 
@@ -160,7 +160,7 @@ excess_ppb(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned _
 static int64_t
 compare(uint64_t a, uint64_t b, enum scale_rounding rounding)
 {
-	return excess_ppb(a, b, PPB, b, rounding);
+	return excess(a, b, PPB, b, rounding);
 }
 
 struct rate_ppb
@@ -173,13 +173,13 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 				  compare(b->high, a->low, SCALE_UP) };
 }
 
-/* MICROHZ against num/den: both times 10^6 den, so that they are integers; 10^9 / 10^6 is left as factor. */
+/* MICROHZ against num/den: both times den, so that they are integers. */
 static int64_t
 error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
-	return excess_ppb((unsigned __int128)microhz * claimed.den,
-			  (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ,
-			  claimed.num, rounding);
+	return excess((unsigned __int128)microhz * claimed.den,
+		      (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ, claimed.num,
+		      rounding);
 }
 
 struct rate_ppb
@@ -193,7 +193,8 @@ rate_error(const struct rate_interval *measured, struct rate claimed)
 }
 
 uint64_t
-rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks, uint64_t expected_ticks)
+rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
+	    uint64_t expected_ticks)
 {
 	uint64_t elapsed = clock_elapsed_ticks(clock, then_ticks, now_ticks);
 	uint64_t range = clock->wrap_ticks + 1; /* 0 for a counter of 64 bits */

@@ -54,7 +54,7 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
 	return rounding == SCALE_UP || rest >= divisor - rest;
 }
 
-/* Long division, bit by bit: the compiler's own division of 128 bits would be a call to its library. */
+/* Long division by bits: the compiler's own division of 128 bits is a call to its library. */
 uint64_t
 scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
 {

@@ -89,7 +89,8 @@ digits_of(uint64_t value, unsigned base, char digits[DIGITS_MAX])
 }
 
 static void
-put_integer(struct text *text, const struct conversion *conversion, bool negative, uint64_t magnitude)
+put_integer(struct text *text, const struct conversion *conversion, bool negative,
+	    uint64_t magnitude)
 {
 	char digits[DIGITS_MAX];
 	size_t count = digits_of(magnitude, conversion->letter == 'x' ? HEXADECIMAL : DECIMAL, digits);

@@ -2,8 +2,8 @@
 #include "warp.h"
 
 #define MEETING_PAUSES   (1u << 22) /* for the others to arrive */
-#define LOCK_PAUSES      (1u << 20) /* for one turn: whoever holds the lock may be preempted, or dead */
-#define POLITE_PAUSES    64 /* after a turn, for another core to take one: a stamp is worth most to others */
+#define LOCK_PAUSES      (1u << 20) /* for one turn: who holds the lock may be preempted, or dead */
+#define POLITE_PAUSES    64 /* after a turn, for another core to take one: it alone is proof */
 #define TURNS_FRACTION   10 /* a core with less than a tenth of its turns is starved */
 #define HANDOVERS_MIN    8  /* and so is one that nearly never followed another */
 

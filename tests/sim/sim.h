@@ -111,6 +111,8 @@ struct sim_rtc {
 	bool index_readable;      /* port 70h gives the index, else FFh */
 	bool absent;              /* all registers read FFh */
 	bool uip_stuck;           /* UIP is 1 for ever */
+	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
+	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
 	bool seconds_invalid;     /* the seconds register reads 7Fh */
 	bool pf_needs_pie;        /* as in QEMU */
 	bool pf_never;            /* the periodic flag never comes */

@@ -19,7 +19,8 @@
 #define C_IRQF       0x80u
 #define C_PF         0x40u
 #define C_UF         0x10u
-#define UIP_PS       ((244 + 1984) * SIM_PS_PER_US) /* warning and update cycle */
+#define UPDATE_PS    (1984 * SIM_PS_PER_US)
+#define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* the warning comes first */
 
 void
 sim_rtc_reset(void)
@@ -49,6 +50,8 @@ uip_now(void)
 		return A_UIP;
 	if (is_halted())
 		return 0;
+	if (sim.now_ps >= SIM_PS_PER_S && sim.now_ps % SIM_PS_PER_S < sim.rtc.uip_late_ps)
+		return A_UIP;
 	return sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - UIP_PS ? A_UIP : 0;
 }
 
@@ -90,6 +93,8 @@ read_seconds(void)
 
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;
+	if (sim.rtc.update_garbage && sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
+		return 0x45;
 	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
 }
 

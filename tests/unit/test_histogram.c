@@ -1,4 +1,4 @@
-/* The histogram: every value in one bucket, every bucket as narrow as promised, refusals counted. */
+/* The histogram: each value in one bucket, each bucket as narrow as promised, refusals counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

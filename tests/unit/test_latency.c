@@ -89,6 +89,7 @@ percentiles_stay_within_what_was_seen(void **state)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 500 ? 50 : i < 990 ? 90 : 1000;
 	fold(&gigahertz, durations, RUN);
+	assert_int_equal(latency.min_ns, 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
 	assert_int_equal(latency_percentile_ns(&latency, 99000), 90);
@@ -122,6 +123,7 @@ a_sample_whose_end_is_before_its_begin_is_left_out(void **state)
 	latency_fold(&latency, &gigahertz, samples, 3);
 	assert_int_equal(latency.count, 2);
 	assert_int_equal(latency.max_ns, 60);
+	assert_int_equal(latency.histogram.refused, 0);
 	assert_int_equal(latency.total_ticks, 110);
 }
 

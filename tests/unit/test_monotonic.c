@@ -58,6 +58,8 @@ steps_back_are_counted_and_the_largest_is_kept(void **state)
 	assert_int_equal(monotonic.worst_ticks, 1010);
 	fold(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
 	assert_int_equal(monotonic.worst_ticks, 0x400000);
+	fold(&bits_64, 0, (const uint64_t[]){ 10, 11, 10 }, 3);
+	assert_int_equal(monotonic.backward, 5);
 }
 
 static void

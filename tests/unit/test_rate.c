@@ -1,6 +1,6 @@
 /*
- * Rates, in a world whose time is known: in thousands of windows with seeded brackets the truth is always
- * inside the interval, and comes so close to its ends that a narrower one would be wrong.
+ * Rates, in a world whose time is known: in thousands of windows with seeded brackets the truth is
+ * always inside the interval, and comes so close to its ends that a narrower one would be wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* picoseconds times millionths of a hertz in 1 */
+#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* in one tick */
 
 typedef unsigned __int128 wide;
 
@@ -26,7 +26,9 @@ struct world {
 static uint64_t
 next_random(struct world *world)
 {
-	world->seed ^= world->seed << 13, world->seed ^= world->seed >> 7, world->seed ^= world->seed << 17;
+	world->seed ^= world->seed << 13;
+	world->seed ^= world->seed >> 7;
+	world->seed ^= world->seed << 17;
 	return world->seed;
 }
 
@@ -50,18 +52,19 @@ read_at(struct world *world, uint64_t ps)
 }
 
 static struct rate_window
-any_window(struct world *world)
+any_window(struct world *world) /* of 1 ms to 1 s */
 {
 	uint64_t start = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
-	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000); /* 1 ms to 1 s */
+	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
 
-	return (struct rate_window){ read_at(world, start), read_at(world, start + length), world->step_ticks };
+	return (struct rate_window){ read_at(world, start), read_at(world, start + length),
+				     world->step_ticks };
 }
 
 static const struct world worlds[] = {
 	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1 },	     /* the PM timer */
 	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 2 },	     /* the HPET */
-	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 3 },    /* QEMU's, in steps of 100 ns */
+	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 3 },    /* QEMU's HPET */
 	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 4 },	     /* the PIT, in steps of 2 */
 	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 5 },	     /* the RTC's periodic flag */
 	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 6 },   /* a TSC in steps */
@@ -137,7 +140,7 @@ the_clocks_rate_is_inside_what_each_of_20000_windows_says(void **state)
 	}
 }
 
-/* Both ends of the interval are the corners of time and ticks, rounded outwards by less than one. */
+/* Its ends are the corners of time and ticks, rounded outwards by less than one. */
 static void
 an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
 {
@@ -177,6 +180,18 @@ between_edges_only_the_brackets_count(void **state)
 }
 
 static void
+the_value_is_rounded_to_the_nearest_millionth(void **state)
+{
+	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
+	const struct rate_window two_thirds = { { 0, 10, 5 }, { 1001, 1011, 8 }, 0 };
+	const struct rate_window a_third = { { 0, 10, 5 }, { 1000, 1010, 8 }, 0 };
+
+	(void)state;
+	assert_int_equal(rate_implied_tsc(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
+	assert_int_equal(rate_implied_tsc(&a_third, (struct rate){ 1, 1 }).value, 333333333);
+}
+
+static void
 a_window_that_proves_nothing_is_unknown(void **state)
 {
 	const struct rate one = { 1, 1 };
@@ -207,7 +222,8 @@ a_window_that_proves_nothing_is_unknown(void **state)
 static void
 the_tightest_bracket_wins_and_one_that_went_back_never_does(void **state)
 {
-	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 }, { 220, 4, 260 } };
+	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
+					  { 220, 4, 260 } };
 	struct rate_end end = rate_tightest(samples, 4);
 
 	(void)state;
@@ -229,7 +245,7 @@ the_narrowest_that_meets_the_median_is_the_consensus(void **state)
 	};
 
 	(void)state;
-	/* Of four the median is the lower of the two in the middle: 1000, which the liar's interval meets. */
+	/* Of four the median is the lower of the middle two: 1000, which the liar's interval meets. */
 	assert_int_equal(rate_consensus(rates, 5), 2);
 	/* Without the wide one, 1001 is the median: the liar does not meet it. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
@@ -251,7 +267,7 @@ a_faster_clock_implies_a_slower_tsc(void **state)
 	(void)state;
 	assert_true(ppb.known);
 	assert_int_equal(ppb.value, 100000);
-	assert_int_equal(ppb.low, 98989);   /* (1,000,099,000 - 1,000,000,010) / 1,000,000,010 = 98,989.999 ppb */
+	assert_int_equal(ppb.low, 98989);   /* 98,990 / 1.00000001 = 98,989.999 */
 	assert_int_equal(ppb.high, 101011); /* 101,010 / 0.99999999 = 101,010.001 */
 	ppb = rate_compare(&b, &a);
 	assert_int_equal(ppb.value, -99990); /* -99,990.0009 */
@@ -343,6 +359,7 @@ main(void)
 		cmocka_unit_test(the_clocks_rate_is_inside_what_each_of_20000_windows_says),
 		cmocka_unit_test(an_interval_is_as_narrow_as_brackets_and_slack_allow),
 		cmocka_unit_test(between_edges_only_the_brackets_count),
+		cmocka_unit_test(the_value_is_rounded_to_the_nearest_millionth),
 		cmocka_unit_test(a_window_that_proves_nothing_is_unknown),
 		cmocka_unit_test(the_tightest_bracket_wins_and_one_that_went_back_never_does),
 		cmocka_unit_test(the_narrowest_that_meets_the_median_is_the_consensus),

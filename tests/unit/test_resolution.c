@@ -160,7 +160,8 @@ main(void)
 		cmocka_unit_test_setup(a_wrap_is_a_step_like_any_other, begin_empty),
 		cmocka_unit_test_setup(a_step_of_more_than_half_the_range_is_not_a_step_forward, begin_empty),
 		cmocka_unit_test_setup(steps_of_4096_and_more_are_counted_too, begin_empty),
-		cmocka_unit_test_setup(the_17th_large_step_still_counts_for_the_divisor_and_the_least, begin_empty),
+		cmocka_unit_test_setup(the_17th_large_step_still_counts_for_the_divisor_and_the_least,
+				       begin_empty),
 		cmocka_unit_test_setup(a_full_counter_stays_full, begin_empty),
 	};
 

@@ -74,7 +74,7 @@ mul_div_agrees_with_division_of_128_bits_in_100000_cases(void **state)
 	}
 }
 
-/* Q * C + rest = A * B is checked in 256 bits of four limbs: the host has no wider division to ask. */
+/* Products in 256 bits of four limbs: the host has no wider division to ask. */
 static void
 multiply_256(wide a, wide b, uint64_t limbs[4])
 {
@@ -111,7 +111,8 @@ a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases(void **state
 
 	(void)state;
 	for (unsigned i = 0; i < 100000; i++) {
-		wide a = (wide)any_length(&seed) * any_length(&seed), c = (wide)any_length(&seed) * any_length(&seed) + 1;
+		wide a = (wide)any_length(&seed) * any_length(&seed);
+		wide c = (wide)any_length(&seed) * any_length(&seed) + 1;
 		uint64_t b = any_length(&seed), product[4], below[4], above[4];
 		uint64_t down = scale_ratio(a, b, c, SCALE_DOWN), up = scale_ratio(a, b, c, SCALE_UP);
 		uint64_t nearest = scale_ratio(a, b, c, SCALE_NEAREST);
@@ -128,6 +129,18 @@ a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases(void **state
 		assert_true(nearest == down || nearest == up);
 	}
 	assert_in_range(fitted, 50000, 100000);
+}
+
+static void
+a_divisor_of_128_bits_loses_no_carry(void **state)
+{
+	const wide most = ~(wide)0;
+
+	(void)state;
+	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_DOWN), 3);
+	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_UP), 4);
+	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_DOWN), 999999);
+	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_NEAREST), 1000000);
 }
 
 static void
@@ -194,6 +207,7 @@ main(void)
 		cmocka_unit_test(what_does_not_fit_is_the_largest_number),
 		cmocka_unit_test(mul_div_agrees_with_division_of_128_bits_in_100000_cases),
 		cmocka_unit_test(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases),
+		cmocka_unit_test(a_divisor_of_128_bits_loses_no_carry),
 		cmocka_unit_test(an_unknown_rate_counts_a_tick_as_a_nanosecond),
 		cmocka_unit_test(ticks_become_nanoseconds_within_the_error_that_is_promised),
 		cmocka_unit_test(nanoseconds_become_ticks_exactly),

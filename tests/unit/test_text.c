@@ -1,4 +1,4 @@
-/* The formatter: its small part of printf is exact, and nothing is ever written behind the buffer. */
+/* The formatter: its small part of printf is exact, and nothing is written behind the buffer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,8 +57,8 @@ a_precision_cuts_a_string_and_reads_no_further(void **state)
 	const char unterminated[3] = { 'a', 'b', 'c' };
 
 	(void)state;
-	check("[ab][][ ab][abc]", "[%.2s][%.s][%*.*s][%.3s]", unterminated, unterminated, 3, 2, unterminated,
-	      unterminated);
+	check("[ab][][ ab][abc]", "[%.2s][%.s][%*.*s][%.3s]", unterminated, unterminated, 3, 2,
+	      unterminated, unterminated);
 	check("[abc]", "[%.*s]", -1, "abc");
 	check("[(null)]", "[%s]", (char *)NULL);
 }
