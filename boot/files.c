@@ -110,7 +110,7 @@ why(EFI_STATUS status)
 	case EFI_WRITE_PROTECTED:
 	case EFI_ACCESS_DENIED:
 	case EFI_UNSUPPORTED:
-		return "it can only be read";
+		return "it is read-only";
 	case EFI_VOLUME_FULL:
 		return "it is full";
 	case EFI_NO_MEDIA:

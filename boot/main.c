@@ -331,6 +331,10 @@ tell(struct run *run, struct text *table, struct text *json)
 	}
 	rules_judge(&run->report);
 	render(run, table, json);
+	if (json->truncated || table->truncated) {
+		console_put(&run->console, "error: the report does not fit its memory\n");
+		return false;
+	}
 	notes = run->report.note_count;
 	save(run, table, json);
 	if (run->report.note_count != notes)

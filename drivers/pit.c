@@ -66,7 +66,7 @@ static const struct clock pit_rows[PIT_COUNT] = {
 		.claimed = PIT_HZ, .sample = pit_sample,
 	},
 	[PIT_READBACK] = {
-		.id = "pit_readback", .title = "PIT channel 2 by read-back", .main = "pit",
+		.id = "pit_rdback", .title = "PIT channel 2 by read-back", .main = "pit",
 		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
 		.claimed = PIT_HZ, .sample = pit_readback_sample,
 	},
@@ -178,7 +178,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 const struct driver pit_driver = {
 	.id = "pit",
 	.clock_count = PIT_COUNT,
-	.ids = { "pit", "pit_readback" },
+	.ids = { "pit", "pit_rdback" },
 	.open = pit_open,
 	.close = pit_close,
 };

@@ -96,44 +96,44 @@ rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 			of_clock(ticks.high, tsc->high, time.low, SCALE_UP));
 }
 
-/* How many known intervals come before I by value; equal ones in their order. */
-static size_t
-rank_of(const struct rate_interval *all, size_t count, size_t i)
+static uint64_t
+width(const struct rate_interval *interval)
 {
-	size_t rank = 0;
-
-	for (size_t j = 0; j < count; j++)
-		rank += all[j].known && (all[j].value < all[i].value ||
-					 (all[j].value == all[i].value && j < i));
-	return rank;
+	return interval->high - interval->low;
 }
 
-/* Of an even number the lower of the two in the middle; COUNT where none is known. */
+/* How many of ALL hold POINT; the narrowest of them, the first of several, goes to NARROWEST. */
 static size_t
-median_of(const struct rate_interval *all, size_t count)
+holders(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
-	size_t known = 0;
+	size_t votes = 0;
 
-	for (size_t i = 0; i < count; i++)
-		known += all[i].known;
-	for (size_t i = 0; i < count; i++)
-		if (all[i].known && rank_of(all, count, i) == (known - 1) / 2)
-			return i;
-	return count;
+	for (size_t i = 0; i < count; i++) {
+		if (!all[i].known || point < all[i].low || point > all[i].high)
+			continue;
+		if (votes++ == 0 || width(&all[i]) < width(&all[*narrowest]))
+			*narrowest = i;
+	}
+	return votes;
 }
 
+/* The overlap that most intervals share begins where one of them begins: Marzullo's algorithm, as in NTP. */
 size_t
 rate_consensus(const struct rate_interval *implied_rates, size_t count)
 {
-	size_t median = median_of(implied_rates, count), best = median;
+	size_t best = count, best_votes = 0;
 
-	for (size_t i = 0; i < count && median < count; i++) {
-		const struct rate_interval *one = &implied_rates[i];
+	for (size_t i = 0; i < count; i++) {
+		size_t narrowest = i;
+		size_t votes = !implied_rates[i].known ? 0 :
+			holders(implied_rates, count, implied_rates[i].low, &narrowest);
 
-		if (one->known && one->low <= implied_rates[median].high &&
-		    one->high >= implied_rates[median].low &&
-		    one->high - one->low < implied_rates[best].high - implied_rates[best].low)
-			best = i;
+		if (votes > best_votes ||
+		    (votes && votes == best_votes &&
+		     width(&implied_rates[narrowest]) < width(&implied_rates[best]))) {
+			best = narrowest;
+			best_votes = votes;
+		}
 	}
 	return best;
 }

@@ -51,8 +51,9 @@ struct rate_interval rate_implied_tsc(const struct rate_window *window, struct r
 struct rate_interval rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc);
 
 /*
- * Which of COUNT implied rates to take for the TSC's: of those whose interval meets the interval of the
- * median value, the narrowest. COUNT where none is known. The unknown ones are passed over.
+ * Which of COUNT implied rates to take for the TSC's: of those that share the value which most of them hold,
+ * the narrowest. Two that contradict each other are one vote each: then the narrower. COUNT where none is
+ * known; the unknown ones are passed over.
  */
 size_t rate_consensus(const struct rate_interval *implied, size_t count);
 

@@ -10,7 +10,8 @@
 #define FOLLOW_SAMPLES    4   /* readings that only keep count of a counter's wraps */
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
-#define PROVISIONAL_TURNS 4096  /* batches after which a clock is taken for one that doesn't move */
+#define PROVISIONAL_SAMPLES 64
+#define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer stands */
 #define EDGE_SAMPLES      64    /* of an edge clock, between two looks at the time */
 #define EDGE_BOUND_NS     (1200 * SURVEY_NS_PER_MS) /* a second and a fifth without an edge: it stands */
 #define EDGE_QUIET_NS     (3 * SURVEY_NS_PER_MS) /* nothing else is done so close to an expected edge */
@@ -80,13 +81,13 @@ provisional(struct survey *survey, struct report_clock *entry)
 	struct rate_window window = { .slack_ticks = 1 };
 	uint64_t ticks = 0, raw;
 
-	survey_batch(survey, clock, FOLLOW_SAMPLES);
-	window.first = rate_tightest(survey->samples, FOLLOW_SAMPLES);
+	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+	window.first = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
-		survey_batch(survey, clock, FOLLOW_SAMPLES);
-		window.last = rate_tightest(survey->samples, FOLLOW_SAMPLES);
+		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+		window.last = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
 		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
 		raw = window.last.ticks;
 		window.last.ticks = ticks;

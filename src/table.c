@@ -52,7 +52,7 @@ put_machine(struct text *out, const struct report *report)
 		 or_dash(report->fence));
 	put_line(out, "tsc", "%s%s%s, %s",
 		 tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
-		 report->tsc_source[0] ? " by " : "", report->tsc_source,
+		 report->tsc_source[0] ? ", " : "", report->tsc_source,
 		 report->tsc_is_invariant ? "invariant" : "not invariant");
 }
 
@@ -96,6 +96,16 @@ put_note(struct text *out, const char *about, const char *sentence)
 	table_wrap(out, line_start, 6, sentence);
 }
 
+/* Whether the row before it, of the same device, has the same sentence. */
+static bool
+says_the_same(const struct report *report, size_t i)
+{
+	const struct clock *clock = &report->clocks[i].clock;
+
+	return i > 0 && text_equal(report->clocks[i - 1].clock.main, clock->main) &&
+	       text_equal(report->clocks[i - 1].clock.reason, clock->reason);
+}
+
 /*
  * The INDEXth of all sentences: the findings, the notes, then what there is to say of clocks that are
  * present. False: there are not so many.
@@ -116,7 +126,7 @@ put_sentence(struct text *out, const struct report *report, size_t index, bool d
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state != CLOCK_PRESENT || !clock->reason[0] || index--)
+		if (clock->state != CLOCK_PRESENT || !clock->reason[0] || says_the_same(report, i) || index--)
 			continue;
 		put_note(out, clock->id, clock->reason);
 		return true;
@@ -194,7 +204,7 @@ table_render(struct text *out, const struct report *report)
 	if (!report->finding_count)
 		text_put(out, "No findings.\n");
 	table_histogram(out, report);
-	table_durations(out, report);
 	table_cores(out, report);
 	table_database(out, report);
+	table_durations(out, report);
 }

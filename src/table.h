@@ -11,7 +11,11 @@
 #define TABLE_COLUMNS       79
 #define TABLE_SUMMARY_LINES 24
 
-/* All of it: machine, verdict, a row a clock, findings, histograms, cores, what it costs a database. */
+/* The line from which on the text is detail: qemu/run shows what stands before it. */
+#define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
+
+/* All of it: machine, verdict, a row a clock, findings, histograms side by side, cores, what it costs a
+ * database, and last the durations of each clock by itself. */
 void table_render(struct text *out, const struct report *report);
 
 /*

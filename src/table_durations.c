@@ -51,6 +51,7 @@ table_durations(struct text *out, const struct report *report)
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
+	text_put(out, "\n" TABLE_DURATIONS "\n");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

@@ -75,7 +75,7 @@ static const struct literal_clock literal_clocks[] = {
 	  3579545311, 1, 87, { { 838, 4000 }, { 1117, 5950 }, { 1397, 49 }, { 122880, 1 } } },
 	{ "pit", "PIT channel 2 by counter latch", "pit", "PC/AT ports 40h-43h", 16, { 105000000, 88 },
 	  1193180000, 1, -1524, { { 3352, 1800 }, { 4190, 199 }, { 5028, 1 } } },
-	{ "pit_readback", "PIT channel 2 by read-back", "pit", "PC/AT ports 40h-43h", 16, { 105000000, 88 },
+	{ "pit_rdback", "PIT channel 2 by read-back", "pit", "PC/AT ports 40h-43h", 16, { 105000000, 88 },
 	  1193180000, 1, -1524, { { 5028, 1800 }, { 5866, 199 }, { 1048575, 1 } } },
 	{ "rtc", "RTC seconds register, outside updates", "rtc", "PC/AT ports 70h-71h", 6, { 1, 1 }, 1000, 1,
 	  -3000, { { 2100, 900 }, { 2400, 99 }, { 244000, 1 } } },
@@ -171,7 +171,7 @@ literal_clean(void)
 	report->fence = "lfence;rdtsc";
 	report->tsc_is_invariant = true;
 	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
-	LITERAL_COPY(report->tsc_source, "hpet, with which 3 of 4 clocks agree");
+	LITERAL_COPY(report->tsc_source, "measured against hpet");
 	report->clock_count = LITERAL_CLOCKS;
 	for (size_t i = 0; i < LITERAL_CLOCKS; i++)
 		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
@@ -208,7 +208,7 @@ literal_sick(void)
 	literal_lose(report, "pit", CLOCK_STUCK,
 		     "channel 2 was given a new reload value and its gate opened, and its count did not move in "
 		     "100,000 reads");
-	literal_lose(report, "pit_readback", CLOCK_STUCK, "channel 2 did not move");
+	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	literal_lose(report, "rtc", CLOCK_BROKEN, "an update has been in progress for longer than 3 ms");
 	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set to 8192 Hz");
 	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,

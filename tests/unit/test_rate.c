@@ -234,7 +234,7 @@ the_tightest_bracket_wins_and_one_that_went_back_never_does(void **state)
 }
 
 static void
-the_narrowest_that_meets_the_median_is_the_consensus(void **state)
+the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus(void **state)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
@@ -245,9 +245,9 @@ the_narrowest_that_meets_the_median_is_the_consensus(void **state)
 	};
 
 	(void)state;
-	/* Of four the median is the lower of the middle two: 1000, which the liar's interval meets. */
-	assert_int_equal(rate_consensus(rates, 5), 2);
-	/* Without the wide one, 1001 is the median: the liar does not meet it. */
+	/* 1000 is held by three, what the liar says by two: itself and the wide one. */
+	assert_int_equal(rate_consensus(rates, 5), 4);
+	/* Likewise without the wide one. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
 
 	assert_int_equal(rate_consensus(narrow, 4), 3);
@@ -362,7 +362,7 @@ main(void)
 		cmocka_unit_test(the_value_is_rounded_to_the_nearest_millionth),
 		cmocka_unit_test(a_window_that_proves_nothing_is_unknown),
 		cmocka_unit_test(the_tightest_bracket_wins_and_one_that_went_back_never_does),
-		cmocka_unit_test(the_narrowest_that_meets_the_median_is_the_consensus),
+		cmocka_unit_test(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus),
 		cmocka_unit_test(a_faster_clock_implies_a_slower_tsc),
 		cmocka_unit_test(an_error_is_exact_against_a_claim_that_is_no_whole_number),
 		cmocka_unit_test(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn),

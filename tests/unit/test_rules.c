@@ -143,13 +143,13 @@ device_that_is_read_two_ways_is_accused_once(void **state)
 
 	(void)state;
 	literal_lose(report, "pit", CLOCK_STUCK, "channel 2 did not move");
-	literal_lose(report, "pit_readback", CLOCK_STUCK, "channel 2 did not move");
+	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	rules_judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
 	assert_false(report->findings[0].has_measured);
 	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_FAIL);
-	assert_int_equal(literal_find(report, "pit_readback")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_FAIL);
 	literal_free(report);
 }
 

@@ -98,7 +98,7 @@ summary_of_15_clocks_and_80_sentences_fits_24_lines(void **state)
 	(void)state;
 	for (; report->clock_count < 15; report->clock_count++)
 		literal_fill_clock(&report->clocks[report->clock_count], &literal_clocks[0]);
-	literal_find(report, "pit_readback")->clock.id = "pit_rb";
+	literal_find(report, "pit_rdback")->clock.id = "pit_rb";
 	for (unsigned i = 0; i < REPORT_FINDINGS_MAX; i++)
 		rules_add_finding(report, "acpi-table", NULL, i, "Sentence %u.", i);
 	for (unsigned i = 0; i < REPORT_NOTES_MAX; i++)
@@ -119,7 +119,7 @@ summary_of_16_clocks_fits_24_lines(void **state)
 	(void)state;
 	for (; report->clock_count < REPORT_CLOCKS_MAX; report->clock_count++)
 		literal_fill_clock(&report->clocks[report->clock_count], &literal_clocks[0]);
-	literal_find(report, "pit_readback")->clock.id = "pit_rb";
+	literal_find(report, "pit_rdback")->clock.id = "pit_rb";
 	rules_judge(report);
 	text = render(table_summary, report);
 	assert_int_equal(assert_lines_fit(&text), 24);
@@ -133,6 +133,7 @@ summary_shows_the_last_sentence_where_just_one_line_is_left(void **state)
 	struct text text;
 
 	(void)state;
+	report_note(report, "zero");
 	report_note(report, "one");
 	report_note(report, "two");
 	report_note(report, "three");
