@@ -13,6 +13,9 @@ FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 BEGIN = re.compile(rb"^BARETICK (REPORT|TEXT) BEGIN$")
 END = re.compile(rb"^BARETICK (REPORT|TEXT) END sha256=([0-9a-f]{64})$")
 SCHEMA = "baretick.report/1"
+# From this line on the text is detail that fills many screens: src/table.h, TABLE_DURATIONS.
+DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
+POINTER = DETAIL + b": report.txt"
 
 
 def printable(line):
@@ -37,6 +40,7 @@ class Transcript:
         self._rest = bytearray()
         self._block = None    # name of the open block
         self._lines = []
+        self._detail = False  # what follows in the text is not shown
 
     @property
     def complete(self):
@@ -66,13 +70,13 @@ class Transcript:
             self.started = True
             if self._block:
                 self._abandon("has no end")
-            self._block, self._lines = begin[1].decode(), []
+            self._block, self._lines, self._detail = begin[1].decode(), [], False
         elif end:
             self._finish(end[1].decode(), end[2].decode())
         elif self._block:
             self._lines.append(line)
             if self._block == "TEXT":
-                self._say(line)
+                self._say_text(line)
         elif self.started:
             self._say(line)
         else:
@@ -88,6 +92,13 @@ class Transcript:
         if line.startswith("error: "):
             self.error = line[len("error: "):]
         self.show(line)
+
+    def _say_text(self, line):
+        if line == DETAIL:
+            self._detail = True
+            self._say(POINTER)
+        if not self._detail:
+            self._say(line)
 
     def _abandon(self, how):
         self.faults.append(f"the {self._block.lower()} on the serial line {how}")

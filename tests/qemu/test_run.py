@@ -14,6 +14,7 @@ import pytest
 
 from harness import RUNNER, check_schema
 import command
+import transcript
 from transcript import Transcript
 
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
@@ -104,7 +105,7 @@ def test_the_verdict_becomes_the_exit_status(run, fake, code, verdict, status):
 
 
 def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
-    done = run(*fake(b"baretick 0.1.0\r\nerror: unknown option 'colour'\r\n", "sys.exit(39)"))
+    done = run(*fake(b"baretick 0.1.0\r\nerror: unknown option 'colour'.\r\n", "sys.exit(39)"))
     assert done.status == 2
     assert done.stderr == "qemu/run: unknown option 'colour'\n"
     assert done.report["reason"] == "unknown option 'colour'"
@@ -182,6 +183,18 @@ def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake)
     assert run(*fake(spoken())).stdout == "baretick 0.1.0\nthe table\n"
 
 
+def test_what_is_detail_goes_into_the_file_alone(run, fake):
+    text = b"the table\n\n" + transcript.DETAIL + b"\n\ntsc: 15 ns\n"
+    done = run(*fake(spoken(text=text) + b"afterwards\r\n"))
+    assert done.file("report.txt") == text
+    assert "tsc: 15 ns" not in done.stdout and "report.txt" in done.stdout and "afterwards" in done.stdout
+
+
+def test_the_line_where_detail_begins_is_the_applications():
+    header = (RUNNER.parents[1] / "src" / "table.h").read_text()
+    assert f'#define TABLE_DURATIONS "{transcript.DETAIL.decode()}"' in header
+
+
 def test_control_characters_of_the_guest_do_not_reach_the_terminal(run, fake):
     done = run(*fake(b"baretick \x1b]0;title\x07 \xff\x1b[31mred\n"))
     assert done.stdout == "baretick ?]0;title? ?red\n"
@@ -256,7 +269,7 @@ def test_words_behind_the_dashes_reach_baretick_after_the_runners_own(run, fake,
     run(*fake(spoken(), read), "--", "clocks=tsc,hpet", "profile=quick", "exit=poweroff",
         environment={"TMPDIR": str(private)})
     assert (tmp_path / "options").read_text() == (
-        "exit=debug-exit\nclocks=tsc,hpet\nprofile=quick\nexit=poweroff\n")
+        "save=off\nexit=debug-exit\nclocks=tsc,hpet\nprofile=quick\nexit=poweroff\n")
 
 
 def test_qemu_arguments_go_on_as_they_are_and_replace_the_runners(run, fake, tmp_path):
