@@ -255,7 +255,8 @@ measure(struct run *run)
 	run->crew.count = report->cores_listed; /* for the plan; replaced when they are started */
 	survey_prepare(survey);
 	progress_begin(&run->progress, survey->scale.hz,
-		       DEADLINE_FACTOR * survey->total_ns + DEADLINE_EXTRA_NS);
+		       report->options.deadline_ns ? report->options.deadline_ns :
+			       DEADLINE_FACTOR * survey->total_ns + DEADLINE_EXTRA_NS);
 	survey_rates(survey);
 	progress_rate(&run->progress, survey->scale.hz);
 	survey_latencies(survey);

@@ -49,6 +49,10 @@ put_options(struct json *json, const struct report *report)
 	json_decimal(json, "cutoff", options->cutoff_millionths, 6);
 	json_string(json, "exit", options_exit_word(options->exit));
 	json_string(json, "save", options->save ? "auto" : "off");
+	if (options->deadline_ns)
+		json_decimal(json, "deadline_ms", options->deadline_ns / (NS_PER_MS / 1000), 3);
+	else
+		json_null(json, "deadline_ms");
 	json_open_flat(json, "limits", '{');
 	for (size_t i = 0; i < options->limit_count; i++)
 		json_unsigned(json, options->limits[i].rule, options->limits[i].value);

@@ -34,6 +34,7 @@ struct options {
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;
+	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	size_t limit_count;
 	struct options_limit limits[OPTIONS_LIMITS_MAX];
 };

@@ -54,8 +54,9 @@ take_number(struct word *word, uint64_t max, uint64_t *value)
 	return at > 0;
 }
 
+/* A duration of DURATION_NS_MIN to DURATION_NS_MAX. */
 static bool
-parse_duration(struct word value, const struct options_names *names, struct options *options)
+take_duration(struct word value, uint64_t *ns)
 {
 	static const struct {
 		const char *word;
@@ -64,7 +65,6 @@ parse_duration(struct word value, const struct options_names *names, struct opti
 		      { "h", NS_PER_HOUR } };
 	uint64_t count;
 
-	(void)names;
 	if (!take_number(&value, DURATION_NS_MAX / OPTIONS_NS_PER_MS, &count))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -72,11 +72,29 @@ parse_duration(struct word value, const struct options_names *names, struct opti
 			continue;
 		if (count > DURATION_NS_MAX / units[i].ns)
 			return false;
-		options->duration_ns = count * units[i].ns;
-		options->duration_given = true;
-		return options->duration_ns >= DURATION_NS_MIN;
+		*ns = count * units[i].ns;
+		return *ns >= DURATION_NS_MIN;
 	}
 	return false;
+}
+
+static bool
+parse_duration(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	options->duration_given = true;
+	return take_duration(value, &options->duration_ns);
+}
+
+static bool
+parse_deadline(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	if (options_word_is(value, "auto")) {
+		options->deadline_ns = 0;
+		return true;
+	}
+	return take_duration(value, &options->deadline_ns);
 }
 
 const char *
@@ -236,6 +254,7 @@ const struct option options_table[] = {
 	{ "cutoff", parse_cutoff, "a percentage from 0 to 100 with at most 6 decimals", NULL },
 	{ "exit", parse_exit, "ask, reboot, poweroff, return or debug-exit", NULL },
 	{ "save", parse_save, "auto or off", NULL },
+	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -12,6 +12,8 @@ import pytest
 
 from harness import ROOT, check_schema
 import results
+from transcript import DETAIL
+import transcript
 
 CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback",
           "rtc", "rtc_pf", "null"]
@@ -64,7 +66,8 @@ def checked(done, started=None):
             assert clock["reason"], clock["id"]
     text = done.file("report.txt").decode("ascii")
     assert "Not put back as found" not in text
-    assert done.stdout.endswith(text)
+    table = text.partition(transcript.DETAIL.decode())[0]
+    assert table != text and table in done.stdout
     assert len(report["cores"]) >= report["machine"]["cores_started"]
     if started is not None:
         assert report["machine"]["cores_started"] == started, report["cores"]
@@ -148,6 +151,14 @@ def test_cores_off_leaves_the_boot_core_alone(run):
 def test_cores_mp_measures_every_core_through_the_firmware(run):
     report = checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=mp"), started=4)
     assert all(set(core["latency"]) == set(CLOCKS) for core in report["cores"])
+
+
+def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
+    done = run("--accel", "tcg", "--cpus", "2", "--", "profile=quick", "duration=1s", "deadline=6s")
+    report = done.report
+    assert done.status == 2 and report["verdict"] == "incomplete"
+    assert clocks(report)["tsc"]["latency"]["count"] > 0 and clocks(report)["null"]["latency"] is None
+    assert any("deadline" in note for note in report["notes"])
 
 
 def test_only_the_clocks_asked_for_are_measured(run):

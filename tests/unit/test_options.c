@@ -258,13 +258,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, limit.RULE.");
+		       "cutoff, exit, save, deadline, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, limit.RULE.");
+				  "profile, cutoff, exit, save, deadline, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, limit.RULE.");
+			    "cutoff, exit, save, deadline, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, deadline, limit.RULE.");
 }
 
 static void
@@ -322,11 +322,22 @@ error_that_is_too_long_ends_in_dots(void **state)
 }
 
 static void
+the_deadline_is_automatic_or_a_duration(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed("save=off").deadline_ns, 0);
+	assert_int_equal(parsed("deadline=90s").deadline_ns, 90000000000);
+	assert_int_equal(parsed("deadline=90s deadline=auto").deadline_ns, 0);
+	assert_refused("deadline=9ms", "In baretick.cfg: \"deadline=9ms\" is not valid: deadline= takes auto, or a "
+				       "whole number and ms, s, m or h, from 10ms to 24h.");
+}
+
+static void
 bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **state)
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, limit.RULE.");
+				     "profile, cutoff, exit, save, deadline, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -413,6 +424,7 @@ main(void)
 		cmocka_unit_test(defaults_are_those_of_the_readme),
 		cmocka_unit_test(every_key_in_one_text_with_comments_and_crlf),
 		cmocka_unit_test(durations_have_four_units_and_two_bounds),
+		cmocka_unit_test(the_deadline_is_automatic_or_a_duration),
 		cmocka_unit_test(clocks_are_names_of_the_list_and_a_later_list_replaces),
 		cmocka_unit_test(cores_are_a_word_or_a_number_and_the_later_wins_whole),
 		cmocka_unit_test(cutoff_is_a_percentage_with_up_to_6_decimals),
