@@ -168,8 +168,8 @@ lint: deps-lint
 		--suppress=missingIncludeSystem -Isrc -Idrivers src drivers
 	shellcheck $(sort $(SHELL_FILES))
 	pyflakes3 $(PYTHON_FILES)
-	@! grep -nP '^.{101,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
-		{ echo 'lint: lines of more than 100 columns'; exit 1; }
+	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
+		{ echo 'lint: lines of more than 120 columns'; exit 1; }
 
 .PHONY: fresh
 fresh: deps-fresh

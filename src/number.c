@@ -14,7 +14,7 @@
 static struct number
 number_of(const char *word)
 {
-	struct number number;
+	struct number number = { .text = "" };
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));
@@ -26,7 +26,7 @@ number_of(const char *word)
 static struct number
 number_with_unit(uint64_t value, unsigned scale, unsigned digits, const char *unit)
 {
-	struct number number;
+	struct number number = { .text = "" };
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));

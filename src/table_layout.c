@@ -21,10 +21,10 @@ table_fit(const char *sentence, size_t width)
 {
 	size_t length = 0, fit = 0;
 
-	for (; sentence[length] && length <= width; length++)
+	for (; length <= width && sentence[length]; length++)
 		if (sentence[length] == ' ')
 			fit = length;
-	if (!sentence[length] && length <= width)
+	if (length <= width && !sentence[length])
 		return length;
 	return fit ? fit : width; /* a word that fills a line is cut */
 }

@@ -12,7 +12,6 @@ import pytest
 
 from harness import ROOT, check_schema
 import results
-from transcript import DETAIL
 import transcript
 
 CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback",
