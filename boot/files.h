@@ -19,7 +19,8 @@ bool files_read_options(char *buffer, size_t size, size_t *length);
  */
 bool files_make_folder(char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE]);
 
-/* Writes one file into a folder that files_make_folder made; false, and REASON a sentence, where not all of it landed. */
+/* Writes one file into a folder that files_make_folder made; false, and REASON a sentence, where not all of it
+ * landed. */
 bool files_write(const char *folder, const char *name, const char *bytes, size_t length,
 		 char reason[FILES_REASON_SIZE]);
 
