@@ -9,6 +9,14 @@ OBJCOPY := objcopy
 NASM    := nasm
 PYTHON  := /usr/bin/python3
 
+# make V=1 shows the whole commands.
+QUIET := $(if $(V),,@)
+ifeq ($(V),)
+say = @echo '  $(1)  $@'
+else
+say = @:
+endif
+
 VERSION := 0.1.0
 COMMIT  := $(shell git -C $(CURDIR) rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
@@ -42,22 +50,26 @@ all: $(BUILD)/baretick.efi
 
 $(BUILD)/efi/src/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TARGET) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,CC    )
+	$(QUIET)$(CC) $(TARGET) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
 
 $(BUILD)/efi/drivers/%.o: drivers/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TARGET) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,CC    )
+	$(QUIET)$(CC) $(TARGET) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
 
 $(BUILD)/efi/boot/%.o: boot/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TARGET) $(BOOT_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' \
+	$(call say,CC    )
+	$(QUIET)$(CC) $(TARGET) $(BOOT_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' \
 		-MMD -MP -c $< -o $@
 
 $(BUILD)/efi/boot/memory.o: TARGET += -fno-lto
 
 $(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 -Iboot/ -Wall -Werror -MD $(@:.o=.d) -o $@ $<
+	$(call say,NASM  )
+	$(QUIET)$(NASM) -f elf64 -Iboot/ -Werror -MD $(@:.o=.d) -o $@ $<
 
 $(BUILD)/efi/boot/main.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
@@ -70,15 +82,17 @@ $(OBJECTS): | deps-build
 -include $(OBJECTS:.o=.d)
 
 $(BUILD)/baretick.so: $(OBJECTS) boot/efi.lds
-	$(CC) $(TARGET) -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
+	$(call say,CC    )
+	$(QUIET)$(CC) $(TARGET) -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
 		-Wl,--build-id=none -Wl,-T,boot/efi.lds -flto=auto $(GNUEFI_CRT0) $(OBJECTS) -L$(GNUEFI_LIB) -lgnuefi -o $@
 
 # objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page.
 $(BUILD)/baretick.efi: $(BUILD)/baretick.so boot/nxcompat
-	$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela \
+	$(call say,IMAGE )
+	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela \
 		--strip-debug --target efi-app-x86_64 $< $@.tmp
-	$(PYTHON) boot/nxcompat $@.tmp
-	mv $@.tmp $@
+	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
+	$(QUIET)mv $@.tmp $@
 
 # Host side: the same sources, with the simulated machine in place of the hardware leaves.
 HOST_CC        := gcc
@@ -93,18 +107,22 @@ SIM_OBJECTS    := $(patsubst %.c,$(BUILD)/unit/%.o,$(SIM_SOURCES))
 
 $(BUILD)/unit/src/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit/drivers/%.o: drivers/%.c Makefile
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -Itests/unit -MMD -MP -c $< -o $@
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -Itests/unit -MMD -MP -c $< -o $@
 
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/unit/tests/unit/%.o $(PURE_OBJECTS) $(SIM_OBJECTS)
-	$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
 
 $(PURE_OBJECTS) $(SIM_OBJECTS) $(UNIT_TESTS) $(FUZZ_TARGETS): | deps-test
 
@@ -119,7 +137,8 @@ FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard test
 $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC_SOURCES) $(wildcard src/*.h drivers/*.h) \
 		drivers/acpi.c drivers/acpi_tables.c Makefile
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_INCLUDES) $< $(SRC_SOURCES) drivers/acpi.c drivers/acpi_tables.c -o $@
+	$(call say,CLANG )
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_INCLUDES) $< $(SRC_SOURCES) drivers/acpi.c drivers/acpi_tables.c -o $@
 
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS) seeds
@@ -152,7 +171,8 @@ $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image 
 # Optimised as the application is, leaves inlined, against the real machine.
 $(BUILD)/host/bench_host: tests/bench_host.c $(SRC_SOURCES) $(DRIVERS_SOURCES) Makefile
 	@mkdir -p $(@D)
-	$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(DRIVERS_INCLUDES) $< $(SRC_SOURCES) $(DRIVERS_SOURCES) -o $@
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(DRIVERS_INCLUDES) $< $(SRC_SOURCES) $(DRIVERS_SOURCES) -o $@
 
 .PHONY: bench
 bench: deps-build deps-run

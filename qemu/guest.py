@@ -15,6 +15,7 @@ F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
 TICK_S = 0.1
+ASK_S = 2.0                   # between questions to QEMU once the application measures
 END_S = 5.0                   # from SIGKILL, or from QEMU's end to that of its pipe
 SETTLE_S = 1.5                # the screen is drawn after the report is out
 # A guest in these states never runs again, while QEMU stays.
@@ -85,9 +86,10 @@ class Guest:
         self._heard_s = time.monotonic()
         self._picture_answer = None
 
-    def run(self, command_of, deadline, mute_s=None, picture=None):
+    def run(self, command_of, deadline, may_stick=False, mute_s=None, picture=None):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
-        (of time.monotonic()). PICTURE names the PNG file that the last screen goes to."""
+        (of time.monotonic()). MAY_STICK: under this accelerator a guest may get stuck, so QEMU is asked
+        about it; asking disturbs the guest. PICTURE names the PNG file that the last screen goes to."""
         self._monitor = Monitor()
         monitor_fd = self._monitor.far.fileno()
         command = command_of(monitor_fd)
@@ -98,13 +100,13 @@ class Guest:
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.qemu_log,
                 pass_fds=[monitor_fd], start_new_session=True, preexec_fn=die_with_parent)
             self._monitor.far.close()
-            self._watch(deadline, mute_s, picture)
+            self._watch(deadline, may_stick, mute_s, picture)
             if picture and self.ending in ("complete", "timeout"):
                 self._take_picture(picture)
         finally:
             self._end()
 
-    def _watch(self, deadline, mute_s, picture):
+    def _watch(self, deadline, may_stick, mute_s, picture):
         line = self._process.stdout
         os.set_blocking(line.fileno(), False)
         try:
@@ -120,7 +122,8 @@ class Guest:
                     if not key.data():
                         selector.unregister(key.fileobj)
                 now = time.monotonic()
-                if now - asked >= TICK_S:
+                pause_s = ASK_S if self.transcript.started else TICK_S
+                if may_stick and now - asked >= pause_s:
                     asked = now
                     self._monitor.send("query-status")
                 self.status = self._process.poll()

@@ -43,6 +43,17 @@ struct clock {
 	void *device; /* the driver's, alive until the driver's close */
 };
 
+/*
+ * Whether two chained samples can be compared at all: while no more than TRUST_TICKS of the TSC may lie between
+ * their readings. Longer, and a guest that was preempted may have missed a wrap: what then looks like a step
+ * back is none. TRUST_TICKS 0: the counter doesn't wrap in any run.
+ */
+static inline bool
+clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct sample *now)
+{
+	return !trust_ticks || now->end - then->begin <= trust_ticks;
+}
+
 /* Ticks from THEN to NOW on a counter that goes from wrap_ticks to 0; less than one wrap must lie between. */
 static inline uint64_t
 clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks)

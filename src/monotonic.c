@@ -36,7 +36,7 @@ count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct samp
 
 void
 monotonic_fold(struct monotonic *monotonic, const struct clock *clock, uint64_t stall_ticks,
-	       const struct sample *samples, size_t count)
+	       uint64_t trust_ticks, const struct sample *samples, size_t count)
 {
 	size_t since = 0; /* where the present value was first read */
 
@@ -46,8 +46,9 @@ monotonic_fold(struct monotonic *monotonic, const struct clock *clock, uint64_t 
 		if (samples[i].ticks == samples[since].ticks)
 			continue;
 		count_stall(monotonic, stall_ticks, &samples[since], &samples[i - 1]);
-		count_step(monotonic, clock,
-			   clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks));
+		if (clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
+			count_step(monotonic, clock,
+				   clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks));
 		since = i;
 	}
 	if (count)

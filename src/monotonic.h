@@ -21,9 +21,10 @@ void monotonic_clear(struct monotonic *monotonic);
 
 /*
  * Adds one run of COUNT chained samples. A standstill counts where the brackets prove that the clock showed
- * one value for more than STALL_TICKS of the TSC (0: stalls are not looked for); each counts once.
+ * one value for more than STALL_TICKS of the TSC (0: stalls are not looked for); each counts once. Samples that
+ * are no longer comparable by clock_comparable() with TRUST_TICKS give no step back.
  */
 void monotonic_fold(struct monotonic *monotonic, const struct clock *clock, uint64_t stall_ticks,
-		    const struct sample *samples, size_t count);
+		    uint64_t trust_ticks, const struct sample *samples, size_t count);
 
 #endif

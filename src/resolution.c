@@ -75,13 +75,14 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 void
-resolution_fold(struct resolution *resolution, const struct clock *clock,
+resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		const struct sample *samples, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		uint64_t ticks = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
 
-		if (ticks && !clock_stepped_back(clock, ticks))
+		if (ticks && !clock_stepped_back(clock, ticks) &&
+		    clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
 			record(resolution, ticks);
 	}
 }

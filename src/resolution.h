@@ -26,8 +26,8 @@ struct resolution {
 void resolution_clear(struct resolution *resolution);
 
 /* Adds one run of COUNT chained samples. A step of more than half the counter's range is a step back
- * and is left to monotonic.h. */
-void resolution_fold(struct resolution *resolution, const struct clock *clock,
+ * and is left to monotonic.h; samples that are not comparable (clock.h) with TRUST_TICKS give no step. */
+void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		     const struct sample *samples, size_t count);
 
 #endif

@@ -12,6 +12,8 @@
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
+#define TRUST_FRACTION     4 /* of its range: by then a step of more than half can only be one back */
 #define WARP_NS            (500 * SURVEY_NS_PER_MS)
 
 void
@@ -59,6 +61,22 @@ survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns)
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stood_ns / 1000);
+}
+
+uint64_t
+survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
+{
+	if (!clock->claimed.den || !clock->claimed.num)
+		return 0;
+	return scale_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
+							    clock->claimed.num));
+}
+
+uint64_t
+survey_trust_ticks(const struct survey *survey, const struct clock *clock)
+{
+	return clock->wrap_ticks > WRAP_TICKS_MAX ? 0 :
+		survey_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1);
 }
 
 static size_t

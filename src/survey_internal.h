@@ -29,6 +29,12 @@ survey_usable(const struct report_clock *entry)
 /* The clock's counter did not move for STOOD_NS although it should have: it is stuck from now on. */
 void survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns);
 
+/* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
+uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
+
+/* For clock_comparable(): the TSC ticks in a quarter of the clock's range; 0 where it has no wrap to fear. */
+uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
+
 bool survey_is_main(const struct report_clock *entry); /* the device's first way of reading, and not null */
 
 #endif

@@ -8,34 +8,33 @@
 #define CORE_BATCHES_MIN 2
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
 
-/* The TSC ticks in COUNT periods of the clock; 0 where it claims no rate. */
-static uint64_t
-periods_in_tsc(const struct survey *survey, const struct clock *clock, uint64_t count)
-{
-	if (!clock->claimed.den || !clock->claimed.num)
-		return 0;
-	return scale_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
-							    clock->claimed.num));
-}
-
 static uint64_t
 stall_ticks(const struct survey *survey, const struct clock *clock)
 {
-	uint64_t ticks = periods_in_tsc(survey, clock, STALL_PERIODS);
+	uint64_t ticks = survey_periods(survey, clock, STALL_PERIODS);
 	uint64_t ticks_min = scale_ticks(&survey->scale, STALL_NS_MIN);
 
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
+}
+
+static bool
+any_differs(const struct sample *samples, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (samples[i].ticks != samples[0].ticks)
+			return true;
+	return false;
 }
 
 static void
 measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	uint64_t stall = stall_ticks(survey, clock);
+	uint64_t stall = stall_ticks(survey, clock), trust = survey_trust_ticks(survey, clock);
 	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
 	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t start, now, shown_ns = survey->done_ns;
-	uint64_t steps_before = entry->resolution.steps;
+	bool moved = false;
 	size_t size;
 
 	survey_batch(survey, clock, SURVEY_WARM_UP);
@@ -44,17 +43,18 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < duration_ticks && !survey_expired(survey)) {
 		survey_batch(survey, clock, size);
+		moved |= any_differs(survey->samples, size);
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
-		resolution_fold(&entry->resolution, clock, survey->samples, size);
-		monotonic_fold(&entry->monotonic, clock, stall, survey->samples, size);
+		resolution_fold(&entry->resolution, clock, trust, survey->samples, size);
+		monotonic_fold(&entry->monotonic, clock, stall, trust, survey->samples, size);
 		now = survey->samples[size - 1].end;
 		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
-	uint64_t enough = periods_in_tsc(survey, clock, STUCK_PERIODS);
+	uint64_t enough = survey_periods(survey, clock, STUCK_PERIODS);
 
-	if (enough && now - start > enough && entry->resolution.steps == steps_before)
+	if (enough && now - start > enough && !moved)
 		survey_mark_stuck(entry, scale_ns(&survey->scale, now - start));
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }

@@ -63,7 +63,8 @@ track_end(struct survey *survey, struct track *track)
 	struct sample tightest;
 
 	survey_batch(survey, clock, END_SAMPLES);
-	resolution_fold(&track->entry->resolution, clock, survey->samples, END_SAMPLES);
+	resolution_fold(&track->entry->resolution, clock, survey_trust_ticks(survey, clock), survey->samples,
+			END_SAMPLES);
 	end = rate_tightest(survey->samples, END_SAMPLES);
 	tightest = (struct sample){ end.begin, end.ticks, end.end };
 	track_advance(survey, track, &tightest);
@@ -150,7 +151,7 @@ fold_step(struct track *track, uint64_t before_ticks, const struct sample *after
 {
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
-	resolution_fold(&track->entry->resolution, &track->entry->clock, pair, 2);
+	resolution_fold(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
 /* Looks for an edge in COUNT samples of an edge clock and takes it for an end of the window. */

@@ -313,8 +313,9 @@ def test_the_screen_shows_something_at_the_end(run, tmp_path):
 # Figures that can be checked by hand.
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
-    runs = [run("--accel", "tcg", "--cpus", "2", *qemu(*ICOUNT), "--", SHORT) for _ in range(2)]
-    report = checked(runs[0], started=2)
+    # One core: with more, which of them runs when depends a little on the host.
+    runs = [run("--accel", "tcg", "--cpus", "1", *qemu(*ICOUNT), "--", SHORT) for _ in range(2)]
+    report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
     assert tsc["low"] <= 1_000_000_000 <= tsc["high"]

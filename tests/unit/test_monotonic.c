@@ -31,7 +31,7 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	monotonic_fold(&monotonic, clock, stall_ticks, samples, count);
+	monotonic_fold(&monotonic, clock, stall_ticks, 0, samples, count);
 }
 
 static void
@@ -44,6 +44,25 @@ a_clock_that_only_counts_up_is_clean_through_its_wrap(void **state)
 	assert_int_equal(monotonic.reads, 8);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
+}
+
+/* The PIT wraps in 55 ms: a guest that was away for 30 ms finds it more than half its range on. */
+static void
+a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known(void **state)
+{
+	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
+	static const struct sample samples[] = { { 0, 100, 10 }, { 10, 40100, 40010 }, { 40010, 40110, 40020 },
+						 { 40020, 40000, 40030 } };
+
+	(void)state;
+	monotonic_fold(&monotonic, &bits_16, 0, 0, samples, 3);
+	assert_int_equal(monotonic.backward, 1); /* without a bound on the time it would count */
+	monotonic_clear(&monotonic);
+	monotonic_fold(&monotonic, &bits_16, 0, 16384, samples, 3);
+	assert_int_equal(monotonic.backward, 0);
+	monotonic_fold(&monotonic, &bits_16, 0, 16384, samples, 4); /* and a real one still does */
+	assert_int_equal(monotonic.backward, 1);
+	assert_int_equal(monotonic.worst_ticks, 110);
 }
 
 static void
@@ -125,7 +144,7 @@ a_bracket_that_went_back_is_the_tscs_fault_and_proves_no_standstill(void **state
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
 	(void)state;
-	monotonic_fold(&monotonic, &bits_64, 10, samples, 3);
+	monotonic_fold(&monotonic, &bits_64, 10, 0, samples, 3);
 	assert_int_equal(monotonic.bracket_backward, 1);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
@@ -136,6 +155,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_clock_that_only_counts_up_is_clean_through_its_wrap, begin_empty),
+		cmocka_unit_test_setup(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known, begin_empty),
 		cmocka_unit_test_setup(steps_back_are_counted_and_the_largest_is_kept, begin_empty),
 		cmocka_unit_test_setup(a_second_back_is_59_of_60_forward, begin_empty),
 		cmocka_unit_test_setup(between_two_runs_nothing_is_compared, begin_empty),

@@ -30,7 +30,7 @@ fold(const struct clock *clock, const uint64_t *readings, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	resolution_fold(&resolution, clock, samples, count);
+	resolution_fold(&resolution, clock, 0, samples, count);
 }
 
 static void

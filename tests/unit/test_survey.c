@@ -263,6 +263,22 @@ healthy_clocks_step_back_never_and_stand_still_never(void **state)
 	assert_int_equal(bench->report.note_count, 0);
 }
 
+/* As on a host that takes the guest's core away in the middle of a reading, each time. */
+static void
+a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
+{
+	struct bench *bench = *state;
+
+	open_bench(bench, 1);
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
+	survey_latencies(&bench->survey);
+	assert_in_range(find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
+	assert_int_equal(find(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(find(bench, "pit")->clock.state, CLOCK_PRESENT);
+}
+
 static void
 a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
 {
@@ -385,6 +401,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_slow_clock_costs_more_by_just_what_it_is_slower, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(healthy_clocks_step_back_never_and_stand_still_never, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
 						tear_down),
