@@ -30,7 +30,7 @@ put_line(struct text *out, const char *label, const char *format, ...)
 	table_wrap(out, line_start, LABEL_COLUMNS, line);
 }
 
-/* What ran, on what machine: five lines. */
+/* What ran, on what machine: five lines, of which a long one takes two. */
 static void
 put_machine(struct text *out, const struct report *report)
 {
@@ -45,8 +45,11 @@ put_machine(struct text *out, const struct report *report)
 	put_line(out, "baretick", "%s (%s), started %s, ran %s%s", report->version, report->commit,
 		 or_dash(report->started_at), or_dash(bytes), report->elapsed_known ? " s" : "");
 	put_line(out, "cpu", "%s", or_dash(report->cpu));
-	put_line(out, "machine", "hypervisor %s, firmware %s, accelerator %s", or_dash(report->hypervisor),
-		 or_dash(report->firmware), or_dash(report->accelerator));
+	if (report->hypervisor[0])
+		put_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
+			 or_dash(report->accelerator), or_dash(report->firmware));
+	else
+		put_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
 	put_line(out, "cores", "%u listed, %u started; %s per clock; bracket %s",
 		 report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		 or_dash(report->fence));
