@@ -124,7 +124,7 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/unit/tests/unit/%.o $(PURE_OBJECTS) $(S
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
 
-$(PURE_OBJECTS) $(SIM_OBJECTS) $(UNIT_TESTS) $(FUZZ_TARGETS): | deps-test
+$(PURE_OBJECTS) $(SIM_OBJECTS) $(UNIT_TESTS): | deps-test
 
 -include $(PURE_OBJECTS:.o=.d) $(SIM_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/unit/%.d,$(UNIT_SOURCES))
 
@@ -134,6 +134,7 @@ FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=fuzzer,addres
 FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
 
+$(FUZZ_TARGETS): | deps-test
 $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC_SOURCES) $(wildcard src/*.h drivers/*.h) \
 		drivers/acpi.c drivers/acpi_tables.c Makefile
 	@mkdir -p $(@D)
@@ -155,7 +156,7 @@ seeds:
 .PHONY: check
 check: deps-build deps-run deps-image deps-test
 	$(MAKE) --no-print-directory all image $(UNIT_TESTS) $(FUZZ_TARGETS) seeds
-	tests/check $(BUILD) $(PYTHON)
+	tests/check $(BUILD) $(PYTHON) $(UNIT_TESTS)
 
 .PHONY: run
 run: deps-build deps-run

@@ -128,8 +128,10 @@ leave(struct console *console, enum options_exit how, enum leave_result result, 
 		firmware_boot->Stall(GONE_US);
 		console_put(console, "exit=debug-exit: no exit device at port 501h; powering off.\n");
 	}
-	if (how == EXIT_RETURN)
+	if (how == EXIT_RETURN && can_return)
 		return;
+	if (how == EXIT_RETURN)
+		how = EXIT_REBOOT;
 	if (how != EXIT_REBOOT)
 		reset(EfiResetShutdown);
 	reset(EfiResetCold);

@@ -27,6 +27,7 @@
 #define SAMPLES       8192
 #define TEXT_SIZE     (8u << 20) /* twelve clocks with every exact duration listed come to 6 MB */
 #define TEXT_PER_CORE 4096
+#define NOT_TOLD "error: the report does not fit the memory that the firmware gave\n"
 #define DEADLINE_FACTOR 3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
@@ -49,6 +50,7 @@ struct run {
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 static const uint8_t *
 memory_at(void *context, uint64_t address, size_t length)
@@ -194,9 +196,9 @@ start_cores(struct run *run)
 
 	if (options->cores == CORES_SIPI)
 		cores_start(&run->cores, &run->platform.acpi.madt, own, options->cores_max,
-			    run->survey.scale.hz, &run->crew);
+			    run->report.tsc, &run->crew);
 	else if (options->cores == CORES_MP)
-		mp_start(&run->cores, own, options->cores_max, run->survey.scale.hz, &run->crew);
+		mp_start(&run->cores, own, options->cores_max, run->report.tsc, &run->crew);
 	else
 		cores_off(&run->cores, own, &run->crew);
 	if (run->cores.reason[0])
@@ -239,6 +241,17 @@ allocate_warp_table(size_t cores)
 	return bytes ? (struct warp_table *)((bytes + WARP_LINE - 1) & ~(uintptr_t)(WARP_LINE - 1)) : NULL;
 }
 
+/* How many cores the run will have, as far as can be told before they are started. */
+static size_t
+cores_to_come(const struct report *report)
+{
+	size_t count = report->cores_listed ? report->cores_listed : 1;
+
+	if (report->options.cores == CORES_OFF)
+		return 1;
+	return count < report->options.cores_max ? count : report->options.cores_max;
+}
+
 static void
 measure(struct run *run)
 {
@@ -252,7 +265,7 @@ measure(struct run *run)
 	survey->scratch = &run->scratch;
 	survey->hooks = progress_hooks(&run->progress, &run->console, run->platform.cpu.lfence_serialises);
 	cores_off(&run->cores, run->platform.cpu.apic_id, &run->crew);
-	run->crew.count = report->cores_listed; /* for the plan; replaced when they are started */
+	run->crew.count = cores_to_come(report); /* for the plan; replaced when they are started */
 	survey_prepare(survey);
 	progress_begin(&run->progress, survey->scale.hz,
 		       report->options.deadline_ns ? report->options.deadline_ns :
@@ -262,6 +275,7 @@ measure(struct run *run)
 	survey_latencies(survey);
 	if (!start_cores(run)) {
 		report_note(report, "No memory for the cores' figures: only the boot core was measured.");
+		stop_cores(run);
 		return;
 	}
 	describe_cores(run);
@@ -318,33 +332,6 @@ render(struct run *run, struct text *table, struct text *json)
 	json_render(json, &run->report);
 }
 
-static bool
-tell(struct run *run, struct text *table, struct text *json)
-{
-	size_t notes;
-
-	table->size = json->size = TEXT_SIZE + TEXT_PER_CORE * run->report.core_count;
-	table->bytes = firmware_allocate(table->size);
-	json->bytes = firmware_allocate(json->size);
-	if (!table->bytes || !json->bytes) {
-		console_put(&run->console, "error: no memory for the report\n");
-		return false;
-	}
-	rules_judge(&run->report);
-	render(run, table, json);
-	if (json->truncated || table->truncated) {
-		console_put(&run->console, "error: the report does not fit its memory\n");
-		return false;
-	}
-	notes = run->report.note_count;
-	save(run, table, json);
-	if (run->report.note_count != notes)
-		render(run, table, json); /* with the sentence on the volume */
-	put_block(&run->console, "TEXT", table);
-	put_block(&run->console, "REPORT", json);
-	return true;
-}
-
 static void
 show_summary(struct run *run)
 {
@@ -358,6 +345,34 @@ show_summary(struct run *run)
 	console_clear(&run->console);
 	console_screen(&run->console, bytes);
 	firmware_boot->FreePool(bytes);
+}
+
+static bool
+tell(struct run *run, struct text *table, struct text *json)
+{
+	size_t notes;
+
+	table->size = json->size = TEXT_SIZE + TEXT_PER_CORE * run->report.core_count;
+	table->bytes = firmware_allocate(table->size);
+	json->bytes = firmware_allocate(json->size);
+	if (!table->bytes || !json->bytes) {
+		console_put(&run->console, NOT_TOLD);
+		return false;
+	}
+	rules_judge(&run->report);
+	render(run, table, json);
+	if (json->truncated || table->truncated) {
+		console_put(&run->console, NOT_TOLD);
+		return false;
+	}
+	notes = run->report.note_count;
+	save(run, table, json);
+	if (run->report.note_count != notes)
+		render(run, table, json); /* with the sentence on the volume */
+	show_summary(run);
+	put_block(&run->console, "TEXT", table);
+	put_block(&run->console, "REPORT", json);
+	return true;
 }
 
 static void
@@ -413,12 +428,18 @@ run_all(struct run *run)
 	run->report.elapsed_known = run->report.tsc.den != 0;
 
 	bool told = tell(run, &table, &json);
-	bool can_return = options->cores != CORES_SIPI || !run->cores.taken;
+	bool can_return = !run->cores.taken;
 
-	show_summary(run);
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
-	      can_return, told ? table.bytes : "");
-	return run->report.verdict == VERDICT_FAIL ? EFI_ABORTED : EFI_SUCCESS;
+	      can_return, told ? table.bytes : NOT_TOLD);
+	return told && leave_result_of(run->report.verdict) == LEAVE_PASS ? EFI_SUCCESS : EFI_ABORTED;
+}
+
+/* What crt0 of GNU-EFI 3.0.18 calls in place of efi_main; older ones don't know it. */
+EFI_STATUS
+_entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	return efi_main(image, system);
 }
 
 EFI_STATUS

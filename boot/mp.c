@@ -256,6 +256,8 @@ mp_stop(struct cores *cores)
 	struct mp *mp = cores->mp;
 
 	cores->mp = NULL;
+	if (mp && mp->held)
+		cores->taken = true; /* a core is still in our code: there is no way back */
 	if (!mp || mp->held)
 		return;
 	firmware_boot->CloseEvent(mp->event);

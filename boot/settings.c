@@ -33,6 +33,11 @@ salvage_exit(struct reading *reading, const char *text, size_t length)
 
 		while (i < length && !is_blank(text[i]))
 			i++;
+		if (text[start] == '#') {
+			while (i < length && text[i] != '\n')
+				i++;
+			continue;
+		}
 		word_only = *reading->options;
 		if (options_parse(text + start, i - start, "", reading->names, &word_only, error))
 			reading->options->exit = word_only.exit;

@@ -47,12 +47,21 @@ pit_mode(void)
 	return status & PIT_STATUS_ACCESS ? status : status | PIT_STATUS_ACCESS;
 }
 
+static void
+add_rtc(struct as_found *registers)
+{
+	uint8_t nmi = hw_in8(RTC_INDEX) & RTC_NMI;
+
+	as_found_add(registers, "RTC register A", rtc_register(nmi, RTC_A) & RTC_A_WRITABLE);
+	as_found_add(registers, "RTC register B", rtc_register(nmi, RTC_B));
+	rtc_register(nmi, RTC_RESTING);
+}
+
 void
 as_found_read(struct as_found *registers, const struct platform *platform)
 {
 	const struct acpi_hpet *hpet = &platform->acpi.hpet;
 	uint64_t saved = hw_interrupts_mask();
-	uint8_t nmi = hw_in8(RTC_INDEX) & RTC_NMI;
 
 	registers->count = 0;
 	if (hpet->found && hpet->base && hw_is_mapped(hpet->base, HPET_PAGE))
@@ -60,9 +69,8 @@ as_found_read(struct as_found *registers, const struct platform *platform)
 			     hw_read32(hpet->base + HPET_CONFIGURATION));
 	as_found_add(registers, "port 61h", hw_in8(PORT_61) & PORT_61_WRITABLE);
 	as_found_add(registers, "the mode of PIT channel 2", pit_mode());
-	as_found_add(registers, "RTC register A", rtc_register(nmi, RTC_A) & RTC_A_WRITABLE);
-	as_found_add(registers, "RTC register B", rtc_register(nmi, RTC_B));
-	rtc_register(nmi, RTC_RESTING);
+	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
+		add_rtc(registers);
 	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
 	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
 	hw_interrupts_restore(saved);

@@ -6,7 +6,7 @@
 #include "text.h"
 
 /*
- * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than a hundred
+ * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than twenty
  * times the slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but
  * not before a few turns that each may have been interrupted; and after so many turns, should the
  * TSC stand still.

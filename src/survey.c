@@ -113,11 +113,22 @@ survey_window_ns(const struct report *report)
 }
 
 uint64_t
+survey_rates_ns(const struct report *report)
+{
+	return EDGE_WAIT_NS + survey_window_ns(report) + EDGE_WAIT_NS;
+}
+
+uint64_t
+survey_core_ns(const struct report *report, size_t cores)
+{
+	return survey_core_share_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+}
+
+uint64_t
 survey_plan_ns(const struct report *report, size_t cores)
 {
-	uint64_t clocks = usable_count(report);
-	uint64_t core_ns = survey_core_share_ns(report, cores) + clocks * JOB_OVERHEAD_NS;
+	uint64_t others = cores > 1 ? cores - 1 : 0;
 
-	return EDGE_WAIT_NS + survey_window_ns(report) + EDGE_WAIT_NS + clocks * report->duration_ns +
-	       (cores - 1) * core_ns + (cores > 1 ? WARP_NS : 0);
+	return survey_rates_ns(report) + usable_count(report) * report->duration_ns +
+	       others * survey_core_ns(report, cores) + (others ? WARP_NS : 0);
 }

@@ -46,6 +46,7 @@ struct survey {
 	/* The survey's own, from here on. */
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
+	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC without an edge stands still */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
 

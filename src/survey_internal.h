@@ -16,6 +16,8 @@ size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t cou
 
 bool survey_expired(struct survey *survey); /* notes in the report that the run is incomplete */
 
+uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
+uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
 uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
 

@@ -149,17 +149,24 @@ void
 survey_cores(struct survey *survey)
 {
 	struct report *report = survey->report;
-	uint64_t share_ns = survey_core_share_ns(report, survey->crew->count);
-	uint64_t clocks = 0;
+	const struct crew *crew = survey->crew;
+	size_t living = 0;
+	uint64_t clocks = 0, share_ns, core_ns;
+
+	for (size_t core = 0; core < crew->count; core++)
+		living += crew->alive(crew->context, core);
+	share_ns = survey_core_share_ns(report, living);
+	core_ns = survey_core_ns(report, living);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
 		report->cores[0].latency[i] = summary(report->clocks[i].latency);
 	}
-	for (size_t core = 1; core < survey->crew->count && !survey_expired(survey); core++) {
+	for (size_t core = 1; core < crew->count && !survey_expired(survey); core++) {
+		if (!crew->alive(crew->context, core))
+			continue;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
-		if (survey->crew->alive(survey->crew->context, core))
-			measure_core(survey, core, share_ns / (clocks ? clocks : 1));
-		survey->done_ns += share_ns;
+		measure_core(survey, core, share_ns / (clocks ? clocks : 1));
+		survey->done_ns += core_ns;
 	}
 }

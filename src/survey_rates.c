@@ -14,6 +14,9 @@
 #define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer stands */
 #define EDGE_SAMPLES      64    /* of an edge clock, between two looks at the time */
 #define EDGE_BOUND_NS     (1200 * SURVEY_NS_PER_MS) /* a second and a fifth without an edge: it stands */
+#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while nothing certain is known of the TSC */
+#define VOTES_MIN         2 /* clocks that agree on the TSC before a bound relies on it */
+#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read tells nothing */
 #define EDGE_QUIET_NS     (3 * SURVEY_NS_PER_MS) /* nothing else is done so close to an expected edge */
 #define TURNS_PER_MS      1000  /* no batch is shorter than a microsecond: bounds a window by count */
 #define MICROHZ_PER_HZ    UINT64_C(1000000)
@@ -23,7 +26,7 @@
 struct track { /* one clock through the window */
 	struct report_clock *entry; /* NULL: not followed */
 	struct rate_window window;
-	uint64_t raw, tsc;  /* the latest reading and the TSC when it was closed */
+	uint64_t raw, begin, tsc; /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;     /* from the first reading to the latest, wraps undone */
 	bool edge_seen;     /* edge clocks: the window's first end is known */
 };
@@ -45,13 +48,15 @@ track_advance(const struct survey *survey, struct track *track, const struct sam
 	track->ticks += rate_unwrap(clock, track->raw, sample->ticks,
 				    expected_ticks(survey, clock, sample->end - track->tsc));
 	track->raw = sample->ticks;
+	track->begin = sample->begin;
 	track->tsc = sample->end;
 }
 
 static void
 track_begin(struct track *track, struct report_clock *entry, const struct sample *sample)
 {
-	*track = (struct track){ .entry = entry, .raw = sample->ticks, .tsc = sample->end };
+	*track = (struct track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
+				 .tsc = sample->end };
 }
 
 /* One end of the window for a clock that moves faster than it is read. */
@@ -87,6 +92,8 @@ provisional(struct survey *survey, struct report_clock *entry)
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
+		if (survey->samples[0].begin - window.first.begin > PROVISIONAL_TSC_TICKS)
+			break;
 		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
 		window.last = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
 		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
@@ -121,7 +128,8 @@ survey_prepare(struct survey *survey)
 	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
 	const struct report_clock *tsc = find_clock(report, "tsc");
 	struct rate hz = { ASSUMED_TSC_HZ, 1 };
-	size_t best;
+	size_t best, votes = 0;
+	struct scale bound;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -134,6 +142,7 @@ survey_prepare(struct survey *survey)
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
 		if (can_vouch_for_tsc(entry) && !entry->clock.edges_only)
 			implied[i] = provisional(survey, entry);
+		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
 	if (best < report->clock_count)
@@ -141,6 +150,8 @@ survey_prepare(struct survey *survey)
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
 	scale_init(&survey->scale, hz);
+	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
+	survey->edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
 	survey->done_ns = 0;
 	survey->total_ns = survey_plan_ns(report, survey->crew->count);
 }
@@ -159,17 +170,14 @@ static bool
 track_edge(struct survey *survey, struct track *track, size_t count)
 {
 	bool seen = false;
-	uint64_t before = track->tsc;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &survey->samples[i];
-		uint64_t raw = track->raw;
+		uint64_t raw = track->raw, begin = track->begin;
 
 		track_advance(survey, track, sample);
 		if (sample->ticks != raw) {
-			track->window.last = (struct rate_end){
-				i ? survey->samples[i - 1].begin : before, sample->end, track->ticks
-			};
+			track->window.last = (struct rate_end){ begin, sample->end, track->ticks };
 			fold_step(track, raw, sample);
 			if (!track->edge_seen)
 				track->window.first = track->window.last;
@@ -184,7 +192,6 @@ static bool
 wait_for_edge(struct survey *survey, struct track *track)
 {
 	const struct clock *clock = &track->entry->clock;
-	uint64_t bound_ticks = scale_ticks(&survey->scale, EDGE_BOUND_NS);
 	uint64_t turns = EDGE_BOUND_NS / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t start = track->tsc;
 
@@ -192,7 +199,7 @@ wait_for_edge(struct survey *survey, struct track *track)
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (track_edge(survey, track, EDGE_SAMPLES))
 			return true;
-		if (track->tsc - start > bound_ticks)
+		if (track->tsc - start > survey->edge_bound_ticks)
 			break;
 	}
 	if (survey->report->incomplete)
@@ -262,6 +269,25 @@ set_measured(struct report_clock *entry, const struct rate_interval *rate)
 	entry->error = to_interval_ppb(&error);
 }
 
+/* Says where too few clocks vouch for the TSC's rate to tell who is right. */
+static void
+tell_doubt(struct report *report, const struct rate_interval *implied, size_t best)
+{
+	size_t known = 0, agreeing = 0;
+
+	for (size_t i = 0; i < report->clock_count && best < report->clock_count; i++) {
+		known += implied[i].known;
+		agreeing += implied[i].known && implied[i].low <= implied[best].high &&
+			    implied[best].low <= implied[i].high;
+	}
+	if (known == 1)
+		report_note(report, "All times rest on %s alone: no other clock could be asked.",
+			    report->clocks[best].clock.id);
+	else if (known > 1 && agreeing == 1)
+		report_note(report, "No two clocks agree on the TSC's rate: all times rest on %s, which may be wrong.",
+			    report->clocks[best].clock.id);
+}
+
 /* The TSC's rate for the report, and how it was come by. */
 static void
 settle_tsc(struct survey *survey, const struct rate_interval *implied)
@@ -284,6 +310,7 @@ settle_tsc(struct survey *survey, const struct rate_interval *implied)
 		report->tsc = (struct rate){ 0, 0 };
 		text_put(&source, "unknown: a tick is shown as a nanosecond");
 	}
+	tell_doubt(report, implied, best);
 	scale_init(&survey->scale, report->tsc);
 	if (tsc && survey->tsc.known)
 		set_measured(tsc, &survey->tsc);
@@ -319,8 +346,10 @@ conclude(struct survey *survey, struct track *tracks)
 
 		if (!track->entry || track->entry->clock.state != CLOCK_PRESENT)
 			continue;
-		track->window.slack_ticks = track->entry->clock.edges_only || !track->entry->resolution.steps ?
-			0 : track->entry->resolution.gcd_ticks;
+		if (!track->entry->resolution.steps)
+			continue;
+		track->window.slack_ticks = track->entry->clock.edges_only ?
+			0 : track->entry->resolution.smallest_ticks;
 		implied[i] = rate_implied_tsc(&track->window, track->entry->clock.claimed);
 	}
 	settle_tsc(survey, implied);
@@ -396,5 +425,5 @@ survey_rates(struct survey *survey)
 	if (!report->incomplete)
 		watch_window(survey, tracks, edges);
 	conclude(survey, tracks);
-	survey->done_ns += survey_window_ns(report) + SURVEY_NS_PER_S;
+	survey->done_ns += survey_rates_ns(report);
 }

@@ -4,6 +4,7 @@
 #define TURNS_ALL   (UINT64_C(1) << 17) /* of all cores together, so that many cores don't take longer */
 #define TURNS_MIN   UINT64_C(256)       /* of each */
 #define TURNS_MAX   UINT64_C(20000)
+#define PLAY_NS     (5 * SURVEY_NS_PER_S)  /* after which a core takes no further turn */
 #define BOUND_NS    (20 * SURVEY_NS_PER_S)
 
 struct warp_job {
@@ -59,6 +60,7 @@ survey_warps(struct survey *survey)
 		turns = TURNS_MAX;
 	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
 	warp_begin(survey->warp, crew->count, turns);
+	survey->warp->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
 
 	struct warp_job job = { survey->warp, living, survey->hooks.tsc_ordered, survey->hooks.pause };
 

@@ -70,8 +70,11 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 {
 	struct warp_slot *slot = &table->slots[core];
 
+	uint64_t start = 0, spent = 0;
+
 	meet(table, expected, pause);
-	while (slot->turns < table->turns && take_lock(table, pause)) {
+	while (slot->turns < table->turns && !(table->bound_ticks && spent > table->bound_ticks) &&
+	       take_lock(table, pause)) {
 		uint64_t before = table->last_tsc;
 		uint64_t from = table->last_core;
 		uint64_t now = tsc();
@@ -79,6 +82,8 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 		table->last_tsc = now;
 		__atomic_store_n(&table->last_core, core, __ATOMIC_RELAXED);
 		__atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE);
+		start = slot->turns ? start : now;
+		spent = now > start ? now - start : 0;
 		slot->turns++;
 		slot->handovers += from != core && from < table->cores;
 		if (now < before) {

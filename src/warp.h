@@ -27,6 +27,7 @@ struct warp_slot {
 struct warp_table {
 	/* Written by the boot core before the others start. */
 	uint64_t cores, turns;
+	uint64_t bound_ticks; /* of its TSC, after which a core ends with its turn; 0: none */
 	/* Written by whoever holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
 	uint64_t last_tsc, last_core; /* last_core: cores where nobody has been yet */

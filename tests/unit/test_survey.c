@@ -263,6 +263,25 @@ healthy_clocks_step_back_never_and_stand_still_never(void **state)
 	assert_int_equal(bench->report.note_count, 0);
 }
 
+/* With the RTC alone nothing is known of the TSC before the first edge: 4 GHz must not look like a dead RTC. */
+static void
+an_rtc_alone_gives_the_rate_of_a_fast_tsc(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.tsc.counter.hz = (struct rate){ UINT64_C(4000000000), 1 };
+	open_bench(bench, 1);
+	for (size_t i = 0; i < bench->report.clock_count; i++)
+		if (strcmp(bench->report.clocks[i].clock.id, "rtc") != 0 &&
+		    strcmp(bench->report.clocks[i].clock.id, "tsc") != 0)
+			bench->report.clocks[i].clock.state = CLOCK_ABSENT;
+	find(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	measure(bench);
+	assert_int_equal(find(bench, "rtc")->clock.state, CLOCK_PRESENT);
+	assert_rate(find(bench, "tsc"), UINT64_C(4000000000000), 10);
+	assert_int_equal(bench->report.note_count, 1); /* that all rests on the RTC alone */
+}
+
 /* As on a host that takes the guest's core away in the middle of a reading, each time. */
 static void
 a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
@@ -402,6 +421,7 @@ main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(healthy_clocks_step_back_never_and_stand_still_never, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(an_rtc_alone_gives_the_rate_of_a_fast_tsc, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
