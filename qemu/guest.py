@@ -86,7 +86,7 @@ class Guest:
         self._heard_s = time.monotonic()
         self._picture_answer = None
 
-    def run(self, command_of, deadline, may_stick=False, mute_s=None, picture=None):
+    def run(self, command_of, deadline, may_stick=False, mute_s=None, picture=None, settles=False):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
         (of time.monotonic()). MAY_STICK: under this accelerator a guest may get stuck, so QEMU is asked
         about it; asking disturbs the guest. PICTURE names the PNG file that the last screen goes to."""
@@ -100,13 +100,13 @@ class Guest:
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.qemu_log,
                 pass_fds=[monitor_fd], start_new_session=True, preexec_fn=die_with_parent)
             self._monitor.far.close()
-            self._watch(deadline, may_stick, mute_s, picture)
+            self._watch(deadline, may_stick, mute_s, picture or settles)
             if picture and self.ending in ("complete", "timeout"):
                 self._take_picture(picture)
         finally:
             self._end()
 
-    def _watch(self, deadline, may_stick, mute_s, picture):
+    def _watch(self, deadline, may_stick, mute_s, settles):
         line = self._process.stdout
         os.set_blocking(line.fileno(), False)
         try:
@@ -135,7 +135,7 @@ class Guest:
                     self.ending = "timeout"
                 elif mute_s and not self.transcript.size and now - begin >= mute_s:
                     self.ending = "mute"
-                elif picture and self.transcript.complete and now - self._heard_s >= SETTLE_S:
+                elif settles and self.transcript.complete and now - self._heard_s >= SETTLE_S:
                     self.ending = "complete"
 
     def _hear(self):

@@ -153,11 +153,17 @@ def test_cores_mp_measures_every_core_through_the_firmware(run):
 
 
 def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
-    done = run("--accel", "tcg", "--cpus", "2", "--", "profile=quick", "duration=1s", "deadline=6s")
+    done = run("--accel", "tcg", "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
     report = done.report
     assert done.status == 2 and report["verdict"] == "incomplete"
     assert clocks(report)["tsc"]["latency"]["count"] > 0 and clocks(report)["null"]["latency"] is None
     assert any("deadline" in note for note in report["notes"])
+
+
+def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(run):
+    done = run("--accel", "tcg", "--cpus", "2", "--", SHORT, "cores=mp", "exit=return")
+    checked(done, started=2)
+    assert b"Shell>" in done.file("serial.log"), "the firmware went on after the application"
 
 
 def test_only_the_clocks_asked_for_are_measured(run):

@@ -113,7 +113,7 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 
 
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
-    done = run("--timeout", "1", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
+    done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
     assert done.status == 124, done
     assert "no end within 1 s; the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
@@ -166,6 +166,24 @@ def test_an_exit_value_that_contradicts_the_report_is_refused(run, fake):
     done = run(*fake(spoken(report("fail")), "sys.exit(33)"))
     assert done.status == 2
     assert "baretick ended with pass, its report says fail" in done.stderr
+
+
+def test_a_run_that_is_refused_leaves_no_earlier_report_behind(run, tmp_path):
+    (tmp_path / "out1").mkdir()
+    (tmp_path / "out1" / "report.json").write_text(json.dumps(report()))
+    done = run("--efi", "/nowhere/some.efi")
+    assert done.status == 2 and "there is no /nowhere/some.efi" in done.stderr
+    assert done.report["verdict"] == "incomplete" and "/nowhere/some.efi" in done.report["reason"]
+
+
+def test_a_report_that_has_come_survives_an_interruption(fake, tmp_path):
+    process, _ = start(tmp_path, fake(spoken(), "time.sleep(100)"))
+    told = tmp_path / "out" / "serial.log"
+    assert wait_until(lambda: b"REPORT END" in told.read_bytes())
+    time.sleep(0.5)  # from the log into the transcript
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(BOUND_S) == 128 + signal.SIGTERM
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
 
 def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
@@ -499,7 +517,7 @@ def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
         open(here + "/child", "w").write(str(other.pid))
         time.sleep(600)
         """
-    assert run("--timeout", "2", *fake(b"", child)).status == 124
+    assert run("--timeout", "8", *fake(b"", child)).status == 124
     other = int((tmp_path / "child").read_text())
     assert wait_until(lambda: not alive(other))
 
