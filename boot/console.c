@@ -17,7 +17,9 @@ find_screen(struct console *console)
 			NULL : firmware_protocol(handles[i], &guid_text_output);
 	if (handles)
 		firmware_boot->FreePool(handles);
-	if (!console->screen && !console->serial_count)
+	/* Where a graphics device has no text output of its own, the console is the way to it; without a graphics
+	 * device the console would only say again what the serial lines say. */
+	if (!console->screen && (count > 0 || !console->serial_count))
 		console->screen = firmware_system->ConOut;
 	if (!console->screen)
 		return;
@@ -117,6 +119,13 @@ console_put(struct console *console, const char *text)
 {
 	console_screen(console, text);
 	console_serial(console, text);
+}
+
+void
+console_close(struct console *console)
+{
+	if (console->screen)
+		console->screen->EnableCursor(console->screen, TRUE);
 }
 
 void

@@ -26,6 +26,9 @@ void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);
 
+/* The cursor back on, for whoever uses the screen next. */
+void console_close(struct console *console);
+
 void console_clear(struct console *console);
 /* Writes TEXT over row ROW, clipped and padded to 79 columns; the cursor's place is kept. */
 void console_row(struct console *console, size_t row, const char *text);

@@ -178,9 +178,15 @@ files_make_folder(char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE]
 		root->Close(root);
 		return refuse(reason, "\\" REPORTS_ROOT " can't be made", status);
 	}
-	text_init(&name, folder, FILES_FOLDER_SIZE);
-	text_printf(&name, "\\" REPORTS_ROOT "\\%04u", highest_number(reports) + 1);
+	unsigned number = highest_number(reports) + 1;
+
 	reports->Close(reports);
+	if (number > FOLDERS_MAX) {
+		root->Close(root);
+		return refuse(reason, "\\" REPORTS_ROOT " has no number left", EFI_VOLUME_FULL);
+	}
+	text_init(&name, folder, FILES_FOLDER_SIZE);
+	text_printf(&name, "\\" REPORTS_ROOT "\\%04u", number);
 	status = open_path(root, folder, create, EFI_FILE_DIRECTORY, &made);
 	if (!EFI_ERROR(status))
 		made->Close(made);

@@ -55,7 +55,8 @@ count_lines(const char *text)
 }
 
 static void
-show_page(struct console *console, const char *text, size_t line, size_t rows, bool can_return)
+show_page(struct console *console, const char *text, const char *status, size_t line, size_t rows,
+	  bool can_return)
 {
 	char bytes[CONSOLE_LINE];
 	struct text bar;
@@ -76,17 +77,19 @@ show_page(struct console *console, const char *text, size_t line, size_t rows, b
 	text_printf(&bar, " Line %zu of %zu   [Space] next   [B] back   [R] restart   [P] power off%s",
 		    line + 1, count_lines(text), can_return ? "   [Q] quit" : "");
 	console_row(console, rows, bytes);
+	if (status[0])
+		console_row(console, rows + 1, status);
 }
 
 /* Lets the reader page until a way out is chosen. Without a screen or a keyboard it waits, as was asked for. */
 static enum options_exit
-ask(struct console *console, bool can_return, const char *text)
+ask(struct console *console, bool can_return, const char *text, const char *status)
 {
 	size_t rows = console->rows > 2 ? console->rows - 2 : 1;
 	size_t lines = count_lines(text), line = 0;
 
 	for (;;) {
-		show_page(console, text, line, rows, can_return);
+		show_page(console, text, status, line, rows, can_return);
 		switch (console_key()) {
 		case 'r': case 'R':
 			return EXIT_REBOOT;
@@ -119,10 +122,10 @@ ask(struct console *console, bool can_return, const char *text)
 
 void
 leave(struct console *console, enum options_exit how, enum leave_result result, bool can_return,
-      const char *pages)
+      const char *pages, const char *status)
 {
 	if (how == EXIT_ASK)
-		how = ask(console, can_return, pages);
+		how = ask(console, can_return, pages, status);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		firmware_boot->Stall(GONE_US);

@@ -47,6 +47,7 @@ struct run {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
 	struct as_found before, after;
+	char saved[CONSOLE_LINE]; /* where the report is, "" while it is nowhere */
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -307,7 +308,7 @@ put_block(struct console *console, const char *name, const struct text *body)
 static void
 save(struct run *run, const struct text *table, const struct text *json)
 {
-	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE], line_bytes[CONSOLE_LINE];
+	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE];
 	struct text line;
 
 	if (!run->report.options.save)
@@ -318,9 +319,10 @@ save(struct run *run, const struct text *table, const struct text *json)
 		report_note(&run->report, "%s", reason);
 		return;
 	}
-	text_init(&line, line_bytes, sizeof(line_bytes));
-	text_printf(&line, "Report saved on the boot volume in %s\n", folder);
-	console_put(&run->console, line_bytes);
+	text_init(&line, run->saved, sizeof(run->saved));
+	text_printf(&line, " Report saved on the boot volume in %s", folder);
+	console_serial(&run->console, run->saved + 1);
+	console_serial(&run->console, "\n");
 }
 
 static void
@@ -344,6 +346,8 @@ show_summary(struct run *run)
 	table_summary(&summary, &run->report);
 	console_clear(&run->console);
 	console_screen(&run->console, bytes);
+	if (run->console.rows > 0)
+		console_row(&run->console, run->console.rows - 1, run->saved);
 	firmware_boot->FreePool(bytes);
 }
 
@@ -395,8 +399,22 @@ refuse(struct run *run, const char *error)
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	console_put(&run->console, bytes);
-	leave(&run->console, run->report.options.exit, LEAVE_ERROR, true, bytes);
+	leave(&run->console, run->report.options.exit, LEAVE_ERROR, true, bytes, "");
 	return EFI_INVALID_PARAMETER;
+}
+
+/* For those who come back to a shell: what this run took of the firmware. */
+static void
+give_back(struct run *run, struct text *table, struct text *json)
+{
+	if (table->bytes)
+		firmware_boot->FreePool(table->bytes);
+	if (json->bytes)
+		firmware_boot->FreePool(json->bytes);
+	if (run->report.cores)
+		firmware_boot->FreePool(run->report.cores);
+	progress_end(&run->progress);
+	console_close(&run->console);
 }
 
 static EFI_STATUS
@@ -431,7 +449,8 @@ run_all(struct run *run)
 	bool can_return = !run->cores.taken;
 
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
-	      can_return, told ? table.bytes : NOT_TOLD);
+	      can_return, told ? table.bytes : NOT_TOLD, run->saved);
+	give_back(run, &table, &json);
 	return told && leave_result_of(run->report.verdict) == LEAVE_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
 

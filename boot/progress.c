@@ -100,3 +100,11 @@ progress_elapsed_ms(const struct progress *progress)
 {
 	return scale_ns(&progress->scale, hw_tsc() - progress->start_tsc) / 1000000;
 }
+
+void
+progress_end(struct progress *progress)
+{
+	if (progress->deadline)
+		firmware_boot->CloseEvent(progress->deadline);
+	progress->deadline = NULL;
+}

@@ -24,6 +24,9 @@ void progress_begin(struct progress *progress, struct rate hz, uint64_t deadline
 /* A better rate is known now. */
 void progress_rate(struct progress *progress, struct rate hz);
 
+/* Gives the firmware its timer back. */
+void progress_end(struct progress *progress);
+
 uint64_t progress_elapsed_ms(const struct progress *progress);
 
 #endif

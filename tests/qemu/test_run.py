@@ -115,9 +115,9 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
     done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
     assert done.status == 124, done
-    assert "no end within 1 s; the last line was: baretick 0.1.0" in done.stderr
+    assert "no end within 5 s; the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
-    assert b"no end within 1 s" in done.file("report.txt")
+    assert b"no end within 5 s" in done.file("report.txt")
 
 
 def test_qemu_that_dies_is_named_with_its_last_words(run, fake):
@@ -225,7 +225,10 @@ def test_progress_is_a_line_each_where_there_is_no_terminal(run, fake):
 
 def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
     arguments = fake(b"baretick 1\nprogress: 1% tsc\nprogress: 2% hpet\ndone\n")
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal can be had here: {error}")
     process, _ = start(tmp_path, arguments, stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
     assert process.wait(BOUND_S) == 2
