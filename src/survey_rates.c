@@ -92,7 +92,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
-		if (survey->samples[0].begin - window.first.begin > PROVISIONAL_TSC_TICKS)
+		if (survey->samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
 		window.last = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
@@ -187,20 +187,49 @@ track_edge(struct survey *survey, struct track *track, size_t count)
 	return seen;
 }
 
-/* Waits for the next edge of an edge clock, at most EDGE_BOUND_NS. A clock without one is stuck. */
+/* The clocks of one window, and which of them is looked at all the time. */
+struct watch {
+	struct track *tracks;
+	size_t count;
+	uint64_t next_tsc; /* when the others are to be looked at again */
+};
+
+/* Looks at the clocks that are not edge clocks, often enough to keep count of their wraps. */
+static void
+follow_others(struct survey *survey, struct watch *watch, uint64_t now_tsc)
+{
+	if (now_tsc < watch->next_tsc)
+		return;
+	watch->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
+	for (size_t i = 0; i < watch->count; i++) {
+		struct track *track = &watch->tracks[i];
+
+		if (!track->entry || track->entry->clock.edges_only)
+			continue;
+		survey_batch(survey, &track->entry->clock, FOLLOW_SAMPLES);
+		track_advance(survey, track, &survey->samples[FOLLOW_SAMPLES - 1]);
+	}
+}
+
+/*
+ * Waits for the next edge of an edge clock, at most EDGE_BOUND_NS; a clock without one is stuck. The others are
+ * followed meanwhile, but not in the first moments: then the edge is near.
+ */
 static bool
-wait_for_edge(struct survey *survey, struct track *track)
+wait_for_edge(struct survey *survey, struct track *track, struct watch *watch)
 {
 	const struct clock *clock = &track->entry->clock;
 	uint64_t turns = EDGE_BOUND_NS / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t start = track->tsc;
 
+	watch->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (uint64_t turn = 0; turn < turns && !survey_expired(survey); turn++) {
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (track_edge(survey, track, EDGE_SAMPLES))
 			return true;
 		if (track->tsc - start > survey->edge_bound_ticks)
 			break;
+		follow_others(survey, watch, track->tsc);
 	}
 	if (survey->report->incomplete)
 		return false;
@@ -208,30 +237,20 @@ wait_for_edge(struct survey *survey, struct track *track)
 	return false;
 }
 
-/* Keeps count of wraps until the window is over; leaves the time around an edge to the edge clock. */
+/* Follows all clocks until the window is over; PACER is the one that is looked at between the others. */
 static void
-follow(struct survey *survey, struct track *tracks, size_t count, struct track *edges,
-       uint64_t until_tsc)
+follow(struct survey *survey, struct watch *watch, struct track *pacer, uint64_t until_tsc)
 {
-	uint64_t pause_ticks = scale_ticks(&survey->scale, FOLLOW_NS);
 	uint64_t turns = survey_window_ns(survey->report) / SURVEY_NS_PER_MS * TURNS_PER_MS;
-	const struct clock *pacer = &edges->entry->clock;
-	uint64_t now = edges->tsc, next = now;
+	const struct clock *clock = &pacer->entry->clock;
+	uint64_t now = pacer->tsc;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc && !survey_expired(survey); turn++) {
-		survey_batch(survey, pacer, EDGE_SAMPLES);
-		if (pacer->edges_only)
-			track_edge(survey, edges, EDGE_SAMPLES);
+		survey_batch(survey, clock, EDGE_SAMPLES);
 		now = survey->samples[EDGE_SAMPLES - 1].end;
-		if (now < next)
-			continue;
-		next = now + pause_ticks;
-		for (size_t i = 0; i < count; i++) {
-			if (!tracks[i].entry || tracks[i].entry->clock.edges_only)
-				continue;
-			survey_batch(survey, &tracks[i].entry->clock, FOLLOW_SAMPLES);
-			track_advance(survey, &tracks[i], &survey->samples[FOLLOW_SAMPLES - 1]);
-		}
+		if (clock->edges_only)
+			track_edge(survey, pacer, EDGE_SAMPLES);
+		follow_others(survey, watch, now);
 	}
 }
 
@@ -377,9 +396,10 @@ open_window(struct survey *survey, struct track *track, struct report_clock *ent
 
 /* The window itself, from the first edge of the edge clock (EDGES, or NULL) to the one after the window. */
 static void
-watch_window(struct survey *survey, struct track *tracks, struct track *edges)
+watch_window(struct survey *survey, struct watch *watch, struct track *edges)
 {
 	struct report *report = survey->report;
+	struct track *tracks = watch->tracks;
 	struct track *pacer = edges;
 	uint64_t window_ns = survey_window_ns(report);
 
@@ -396,10 +416,9 @@ watch_window(struct survey *survey, struct track *tracks, struct track *edges)
 		return;
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
-	follow(survey, tracks, report->clock_count, pacer,
-	       pacer->tsc + scale_ticks(&survey->scale, window_ns));
+	follow(survey, watch, pacer, pacer->tsc + scale_ticks(&survey->scale, window_ns));
 	if (edges)
-		wait_for_edge(survey, edges);
+		wait_for_edge(survey, edges, watch);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (tracks[i].entry && !tracks[i].entry->clock.edges_only)
 			tracks[i].window.last = track_end(survey, &tracks[i]);
@@ -410,6 +429,7 @@ survey_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct track tracks[REPORT_CLOCKS_MAX] = { { .entry = NULL } };
+	struct watch watch = { tracks, report->clock_count, 0 };
 	struct track *edges = NULL;
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
@@ -419,11 +439,11 @@ survey_rates(struct survey *survey)
 		if (!can_vouch_for_tsc(entry) || !entry->clock.edges_only)
 			continue;
 		open_window(survey, &tracks[i], entry);
-		if (wait_for_edge(survey, &tracks[i]))
+		if (wait_for_edge(survey, &tracks[i], &watch))
 			edges = &tracks[i];
 	}
 	if (!report->incomplete)
-		watch_window(survey, tracks, edges);
+		watch_window(survey, &watch, edges);
 	conclude(survey, tracks);
 	survey->done_ns += survey_rates_ns(report);
 }
