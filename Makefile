@@ -203,11 +203,12 @@ clean:
 .PHONY: help
 help:
 	@echo 'make          build $(BUILD)/baretick.efi'
-	@echo 'make run      install what is missing, build, boot in QEMU, show the table, leave $(BUILD)/report/'
+	@echo 'make run      install what is missing, build, boot in QEMU, show the table'
 	@echo 'make check    likewise, then run every test'
 	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
 	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
 	@echo 'make lint     static checks of the C, the shell and the Python'
-	@echo 'make fresh    as root: the two commands on a fresh Debian 12 and 13, by debootstrap; minutes'
+	@echo 'make fresh    as root: run and check on a fresh Debian 12 and 13; minutes'
 	@echo 'make clean    remove $(BUILD)/'
+	@echo 'NO_INSTALL=1  install nothing: name what is missing and go on; V=1 shows whole commands'

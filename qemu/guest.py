@@ -135,7 +135,7 @@ class Guest:
                     self.ending = "timeout"
                 elif mute_s and not self.transcript.size and now - begin >= mute_s:
                     self.ending = "mute"
-                elif settles and self.transcript.complete and now - self._heard_s >= SETTLE_S:
+                elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
                     self.ending = "complete"
 
     def _hear(self):

@@ -46,6 +46,11 @@ class Transcript:
     def complete(self):
         return self.report is not None and self.text is not None
 
+    @property
+    def over(self):
+        """Nothing more is to come: both blocks are there, or the application said why there are none."""
+        return self.complete or bool(self.error)
+
     def feed(self, data):
         self.size += len(data)
         if b"\n" not in data:
@@ -77,7 +82,7 @@ class Transcript:
             self._lines.append(line)
             if self._block == "TEXT":
                 self._say_text(line)
-        elif self.started:
+        elif self.started and self.report is None:  # what follows the report is the firmware's again
             self._say(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))

@@ -327,7 +327,9 @@ settle_tsc(struct survey *survey, const struct rate_interval *implied)
 		text_put(&source, "claimed by CPUID; no other clock could be asked");
 	} else {
 		report->tsc = (struct rate){ 0, 0 };
-		text_put(&source, "unknown: a tick is shown as a nanosecond");
+		text_put(&source, "no clock could be asked");
+		report_note(report, "Nothing tells the TSC's rate: every time here is in ticks of the TSC, shown as "
+				    "nanoseconds.");
 	}
 	tell_doubt(report, implied, best);
 	scale_init(&survey->scale, report->tsc);

@@ -160,6 +160,12 @@ def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured
     assert any("deadline" in note for note in report["notes"])
 
 
+def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
+    done = run("--accel", "tcg", "--cpus", "1", "--", "exit=return")
+    assert done.status == 2 and "goes with cores=mp" in done.stderr
+    assert "goes with cores=mp" in done.report["reason"]
+
+
 def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(run):
     done = run("--accel", "tcg", "--cpus", "2", "--", SHORT, "cores=mp", "exit=return")
     checked(done, started=2)

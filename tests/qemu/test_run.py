@@ -203,9 +203,9 @@ def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake)
 
 def test_what_is_detail_goes_into_the_file_alone(run, fake):
     text = b"the table\n\n" + transcript.DETAIL + b"\n\ntsc: 15 ns\n"
-    done = run(*fake(spoken(text=text) + b"afterwards\r\n"))
+    done = run(*fake(spoken(text=text) + b"Shell>\r\n"))
     assert done.file("report.txt") == text
-    assert "tsc: 15 ns" not in done.stdout and "report.txt" in done.stdout and "afterwards" in done.stdout
+    assert "tsc: 15 ns" not in done.stdout and "report.txt" in done.stdout and "Shell>" not in done.stdout
 
 
 def test_the_line_where_detail_begins_is_the_applications():
