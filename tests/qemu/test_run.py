@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import textwrap
@@ -198,7 +199,9 @@ def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
 # What it shows.
 
 def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake):
-    assert run(*fake(spoken())).stdout == "baretick 0.1.0\nthe table\n"
+    done = run(*fake(spoken()))
+    place, = re.findall(r"^The report is in (.*): report.txt, report.json$", done.stdout, re.M)
+    assert done.stdout.splitlines()[:-1] == ["baretick 0.1.0", "the table"] and os.path.isdir(place)
 
 
 def test_what_is_detail_goes_into_the_file_alone(run, fake):
