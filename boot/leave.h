@@ -12,7 +12,8 @@ enum leave_result leave_result_of(enum verdict verdict);
 
 /*
  * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader
- * chose it. STATUS is one line below the pages: where the report was saved. PAGES (LENGTH bytes, lines of at most 79 columns) is what EXIT_ASK lets the reader page through.
+ * chose it. PAGES, lines of at most 79 columns, is what EXIT_ASK lets the reader page through; STATUS is one line
+ * below them: where the report was saved.
  */
 void leave(struct console *console, enum options_exit how, enum leave_result result, bool can_return,
 	   const char *pages, const char *status);
