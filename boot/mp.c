@@ -1,6 +1,7 @@
 /* The firmware's cores as a crew. See mp.h. */
 #include "mp.h"
 
+#include "cpu.h"
 #include "firmware.h"
 #include "hw.h"
 #include "mp_services.h"
@@ -28,25 +29,12 @@ struct mp {
 	struct mp_core core[]; /* as cores->records */
 };
 
-/* The APIC id of the core that asks: leaf 0Bh where it counts, else leaf 1. SDM vol. 2A, CPUID. */
-static uint32_t
-mp_own_apic_id(void)
-{
-	if (hw_cpuid(0, 0).eax >= 0x0b) {
-		struct hw_cpuid topology = hw_cpuid(0x0b, 0);
-
-		if (topology.ebx != 0)
-			return topology.edx;
-	}
-	return hw_cpuid(1, 0).ebx >> 24;
-}
-
 /* Runs on every core that the firmware has; those that we don't use go home at once. */
 static VOID EFIAPI
 mp_work(VOID *context)
 {
 	struct mp *mp = context;
-	uint32_t apic_id = mp_own_apic_id();
+	uint32_t apic_id = cpu_apic_id();
 
 	for (size_t i = 1; i < mp->cores->count; i++) {
 		struct mp_core *core = &mp->core[i];

@@ -58,6 +58,21 @@ trim(char *text)
 	text[length - first] = 0;
 }
 
+uint32_t
+cpu_apic_id(void)
+{
+	uint32_t basic_leaf_max = hw_cpuid(0, 0).eax;
+	struct hw_cpuid r = { 0, 0, 0, 0 };
+
+	if (basic_leaf_max >= LEAF_TOPOLOGY)
+		r = hw_cpuid(LEAF_TOPOLOGY, 0);
+	if (r.ebx != 0) /* SDM vol. 2A: 0 where the leaf is there by its number only */
+		return r.edx;
+	if (basic_leaf_max >= LEAF_FEATURES)
+		return hw_cpuid(LEAF_FEATURES, 0).ebx >> FEATURES_EBX_APIC_SHIFT;
+	return 0;
+}
+
 static void
 read_features(struct cpu_facts *facts, bool *hypervisor)
 {
@@ -65,18 +80,13 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 
 	if (facts->basic_leaf_max >= LEAF_FEATURES) {
 		r = hw_cpuid(LEAF_FEATURES, 0);
-		facts->apic_id = r.ebx >> FEATURES_EBX_APIC_SHIFT;
 		facts->has_tsc = r.edx & FEATURES_EDX_TSC;
 		facts->has_x2apic = r.ecx & FEATURES_ECX_X2APIC;
 		*hypervisor = r.ecx & FEATURES_ECX_HYPERVISOR;
 	}
 	if (facts->basic_leaf_max >= LEAF_STRUCTURED)
 		facts->has_tsc_adjust = hw_cpuid(LEAF_STRUCTURED, 0).ebx & STRUCTURED_EBX_ADJUST;
-	if (facts->basic_leaf_max >= LEAF_TOPOLOGY) {
-		r = hw_cpuid(LEAF_TOPOLOGY, 0);
-		if (r.ebx != 0) /* SDM vol. 2A: 0 where the leaf is there by its number only */
-			facts->apic_id = r.edx;
-	}
+	facts->apic_id = cpu_apic_id();
 }
 
 /* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not tell: no claim then. */

@@ -27,4 +27,7 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
+/* The APIC id of the core that asks, as in cpu_facts. */
+uint32_t cpu_apic_id(void);
+
 #endif

@@ -247,6 +247,8 @@ rtc_pf_comes(struct device *device)
 static void
 rtc_open_flag(struct device *device, struct clock *clock)
 {
+	bool comes = false;
+
 	if (device->saved[SAVED_B] & B_PIE) {
 		probe_state(clock, CLOCK_DISABLED,
 			    "PIE is set: the firmware lives off this flag, which is left alone.");
@@ -260,9 +262,9 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	if (rtc_pf_comes(device))
 		return;
 	device->saved[RTC_NEEDS_PIE] = true;
-	for (unsigned tries = 1; tries < RTC_PF_TRIES && !rtc_pf_comes(device); tries++)
-		;
-	if (device->edges || rtc_pf_comes(device))
+	for (unsigned tries = 0; tries < RTC_PF_TRIES && !comes; tries++)
+		comes = rtc_pf_comes(device);
+	if (comes)
 		probe_note(clock,
 			   "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
 	else

@@ -47,12 +47,6 @@ survey_expired(struct survey *survey)
 	return survey->report->incomplete;
 }
 
-bool
-survey_is_main(const struct report_clock *entry)
-{
-	return text_equal(entry->clock.id, entry->clock.main) && entry->clock.found_by[0] != '\0';
-}
-
 void
 survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns)
 {

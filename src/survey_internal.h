@@ -37,6 +37,4 @@ uint64_t survey_periods(const struct survey *survey, const struct clock *clock, 
 /* For clock_comparable(): the TSC ticks in a quarter of the clock's range; 0 where it has no wrap to fear. */
 uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
 
-bool survey_is_main(const struct report_clock *entry); /* the device's first way of reading, and not null */
-
 #endif

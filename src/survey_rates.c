@@ -108,7 +108,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 static bool
 can_vouch_for_tsc(const struct report_clock *entry)
 {
-	return survey_usable(entry) && survey_is_main(entry) && entry->clock.claimed.den &&
+	return survey_usable(entry) && report_clock_is_main(entry) && entry->clock.claimed.den &&
 	       !text_equal(entry->clock.id, "tsc");
 }
 
