@@ -32,26 +32,37 @@ cores_record(struct cores *cores, size_t core)
 		text_printf(&text, " (vector %u)", slot->fault & ~CORE_FAULTED);
 }
 
+static size_t
+cores_run_some(void *context, const uint32_t *list, size_t count, crew_job *job, void *argument,
+	       uint64_t bound_ns)
+{
+	struct cores *cores = context;
+	const struct startup *startup = &cores->startup;
+	size_t finished = dispatch_run_some(startup, list, count, job, argument, bound_ns);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t core = dispatch_core(list, i);
+
+		if (core > 0 && core < startup->count && startup->slots[core].standing != CORE_ALIVE)
+			cores_record(cores, core);
+	}
+	return finished;
+}
+
 static bool
 cores_run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
 {
-	struct cores *cores = context;
-	bool finished = dispatch_run(&cores->startup, core, job, argument, bound_ns);
+	uint32_t number = (uint32_t)core;
 
-	if (!finished && core > 0 && core < cores->startup.count)
-		cores_record(cores, core);
-	return finished;
+	return cores_run_some(context, &number, 1, job, argument, bound_ns) == 1;
 }
 
 static size_t
 cores_run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
 {
-	struct cores *cores = context;
-	size_t finished = dispatch_run_all(&cores->startup, job, argument, bound_ns);
+	const struct cores *cores = context;
 
-	for (size_t i = 1; i < cores->startup.count; i++)
-		cores_record(cores, i);
-	return finished;
+	return cores_run_some(context, NULL, cores->startup.count, job, argument, bound_ns);
 }
 
 void
@@ -69,6 +80,7 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct crew *crew)
 		.alive = cores_alive,
 		.run = cores_run,
 		.run_all = cores_run_all,
+		.run_some = cores_run_some,
 	};
 }
 
@@ -82,7 +94,7 @@ cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_
 	cores->records[0] = (struct core_record){ .apic_id = own_apic_id, .started = true };
 	cores->startup.slots[0].apic_id = own_apic_id;
 	ids[0] = own_apic_id;
-	for (size_t i = 0; i < madt->core_count; i++) {
+	for (size_t i = 0; i < madt->core_count && core < cores->count; i++) {
 		uint32_t apic_id = madt->cores[i].apic_id;
 		struct text text;
 
@@ -102,7 +114,7 @@ cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_
 	}
 }
 
-static size_t
+size_t
 cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 {
 	size_t listed = 1;
@@ -137,10 +149,11 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 
 bool
 cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
-	    uint32_t cores_max, struct rate tsc, struct crew *crew)
+	    struct cores_limits limits, struct rate tsc, struct crew *crew)
 {
-	size_t listed = cores_listed(madt, own_apic_id);
-	size_t wanted = listed < cores_max ? listed : cores_max;
+	size_t in_table = cores_listed(madt, own_apic_id);
+	size_t listed = in_table < limits.listed ? in_table : limits.listed;
+	size_t wanted = listed < limits.started ? listed : limits.started;
 	const char *refusal;
 	uint32_t *ids;
 	struct text text;

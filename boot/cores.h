@@ -40,13 +40,21 @@ struct cores {
 	struct mp *mp;                  /* mp_start()'s */
 };
 
+/* What a crew may be made of; the boot core counts in both. */
+struct cores_limits {
+	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
+	size_t started;
+};
+
+/* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */
+size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
+
 /*
- * Starts the cores of MADT, the boot core (OWN_APIC_ID) among them, CORES_MAX in all at most, and
- * makes CREW of them. True where at least one more came. Takes 10 ms and up to 1 s more where a
- * core does not come.
+ * Starts the cores of MADT within LIMITS, and makes CREW of them. True where at least one more than
+ * the boot core came. Takes 10 ms and up to 1 s more where a core does not come.
  */
 bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
-		 uint32_t cores_max, struct rate tsc, struct crew *crew);
+		 struct cores_limits limits, struct rate tsc, struct crew *crew);
 
 /*
  * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "leave.h"
 #include "mp.h"
+#include "plan.h"
 #include "processor.h"
 #include "progress.h"
 #include "report.h"
@@ -21,12 +22,11 @@
 #include "survey.h"
 #include "table.h"
 #include "text.h"
-#include "warp.h"
 
 #define DRIVERS_MAX   8
 #define SAMPLES       8192
-#define TEXT_SIZE     (8u << 20) /* twelve clocks with every exact duration listed come to 6 MB */
-#define TEXT_PER_CORE 4096
+#define SUMMARY_SIZE  4096
+#define NO_MEMORY "the firmware has too little memory for a report"
 #define NOT_TOLD "error: the report does not fit the memory that the firmware gave\n"
 #define DEADLINE_FACTOR 3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
@@ -40,6 +40,7 @@ struct run {
 	struct survey survey;
 	struct sample samples[SAMPLES];
 	struct latency scratch;
+	struct plan plan;
 	struct cores cores;
 	struct crew crew;
 	struct progress progress;
@@ -188,24 +189,37 @@ read_acpi(struct run *run)
 				  run->platform.acpi.problems[i]);
 }
 
-/* Starts the cores as the options say and gives each a row. False: no memory for the rows. */
-static bool
+/* How many cores the run may have, as far as can be told before they are started. */
+static size_t
+cores_to_come(const struct run *run)
+{
+	switch (run->report.options.cores) {
+	case CORES_SIPI:
+		return cores_listed(&run->platform.acpi.madt, run->platform.cpu.apic_id);
+	case CORES_MP:
+		return mp_listed();
+	default:
+		return 1;
+	}
+}
+
+/* Starts the cores as the options say, within the plan. */
+static void
 start_cores(struct run *run)
 {
 	const struct options *options = &run->report.options;
+	const struct cores_limits limits = { run->plan.cores, options->cores_max };
 	uint32_t own = run->platform.cpu.apic_id;
 
 	if (options->cores == CORES_SIPI)
-		cores_start(&run->cores, &run->platform.acpi.madt, own, options->cores_max,
-			    run->report.tsc, &run->crew);
+		cores_start(&run->cores, &run->platform.acpi.madt, own, limits, run->report.tsc,
+			    &run->crew);
 	else if (options->cores == CORES_MP)
-		mp_start(&run->cores, own, options->cores_max, run->report.tsc, &run->crew);
+		mp_start(&run->cores, own, limits, run->report.tsc, &run->crew);
 	else
 		cores_off(&run->cores, own, &run->crew);
 	if (run->cores.reason[0])
 		report_note(&run->report, "%s", run->cores.reason);
-	run->report.cores = firmware_allocate(run->cores.count * sizeof(*run->report.cores));
-	return run->report.cores != NULL;
 }
 
 static void
@@ -233,31 +247,12 @@ stop_cores(struct run *run)
 		mp_stop(&run->cores);
 }
 
-/* On a cache line of its own; NULL where there is no memory: then there is no check. */
-static struct warp_table *
-allocate_warp_table(size_t cores)
-{
-	uintptr_t bytes = (uintptr_t)firmware_allocate(warp_table_size(cores) + WARP_LINE);
-
-	return bytes ? (struct warp_table *)((bytes + WARP_LINE - 1) & ~(uintptr_t)(WARP_LINE - 1)) : NULL;
-}
-
-/* How many cores the run will have, as far as can be told before they are started. */
-static size_t
-cores_to_come(const struct report *report)
-{
-	size_t count = report->cores_listed ? report->cores_listed : 1;
-
-	if (report->options.cores == CORES_OFF)
-		return 1;
-	return count < report->options.cores_max ? count : report->options.cores_max;
-}
-
 static void
-measure(struct run *run)
+prepare_survey(struct run *run)
 {
 	struct survey *survey = &run->survey;
 	struct report *report = &run->report;
+	size_t cores_max = report->options.cores_max;
 
 	survey->report = report;
 	survey->crew = &run->crew;
@@ -265,24 +260,36 @@ measure(struct run *run)
 	survey->sample_max = SAMPLES;
 	survey->scratch = &run->scratch;
 	survey->hooks = progress_hooks(&run->progress, &run->console, run->platform.cpu.lfence_serialises);
+	survey_lay_out(survey, run->plan.room, run->plan.cores, run->plan.widest);
+	report->cores = survey->room.rows;
 	cores_off(&run->cores, run->platform.cpu.apic_id, &run->crew);
-	run->crew.count = cores_to_come(report); /* for the plan; replaced when they are started */
+	/* For the plan of the time; replaced when they are started. */
+	run->crew.count = run->plan.cores < cores_max ? run->plan.cores : cores_max;
 	survey_prepare(survey);
 	progress_begin(&run->progress, survey->scale.hz,
 		       report->options.deadline_ns ? report->options.deadline_ns :
 			       DEADLINE_FACTOR * survey->total_ns + DEADLINE_EXTRA_NS);
+}
+
+static void
+measure(struct run *run)
+{
+	struct survey *survey = &run->survey;
+
+	prepare_survey(run);
 	survey_rates(survey);
 	progress_rate(&run->progress, survey->scale.hz);
 	survey_latencies(survey);
-	if (!start_cores(run)) {
-		report_note(report, "No memory for the cores' figures: only the boot core was measured.");
-		stop_cores(run);
-		return;
-	}
+	start_cores(run);
 	describe_cores(run);
-	survey->warp = allocate_warp_table(run->crew.count);
+	survey_facts(survey);
+	survey_skew(survey);
 	survey_cores(survey);
+	if (run->report.options.profile == PROFILE_SOAK)
+		survey_skew(survey);
+	survey_contended(survey);
 	survey_warps(survey);
+	survey_skew(survey);
 	stop_cores(run);
 	describe_cores(run);
 }
@@ -337,12 +344,12 @@ render(struct run *run, struct text *table, struct text *json)
 static void
 show_summary(struct run *run)
 {
-	char *bytes = firmware_allocate(TEXT_PER_CORE);
+	char *bytes = firmware_allocate(SUMMARY_SIZE);
 	struct text summary;
 
 	if (!bytes)
 		return;
-	text_init(&summary, bytes, TEXT_PER_CORE);
+	text_init(&summary, bytes, SUMMARY_SIZE);
 	table_summary(&summary, &run->report);
 	console_clear(&run->console);
 	console_screen(&run->console, bytes);
@@ -352,17 +359,11 @@ show_summary(struct run *run)
 }
 
 static bool
-tell(struct run *run, struct text *table, struct text *json)
+tell(struct run *run)
 {
+	struct text *table = &run->plan.table, *json = &run->plan.json;
 	size_t notes;
 
-	table->size = json->size = TEXT_SIZE + TEXT_PER_CORE * run->report.core_count;
-	table->bytes = firmware_allocate(table->size);
-	json->bytes = firmware_allocate(json->size);
-	if (!table->bytes || !json->bytes) {
-		console_put(&run->console, NOT_TOLD);
-		return false;
-	}
 	rules_judge(&run->report);
 	render(run, table, json);
 	if (json->truncated || table->truncated) {
@@ -405,14 +406,9 @@ refuse(struct run *run, const char *error)
 
 /* For those who come back to a shell: what this run took of the firmware. */
 static void
-give_back(struct run *run, struct text *table, struct text *json)
+give_back(struct run *run)
 {
-	if (table->bytes)
-		firmware_boot->FreePool(table->bytes);
-	if (json->bytes)
-		firmware_boot->FreePool(json->bytes);
-	if (run->report.cores)
-		firmware_boot->FreePool(run->report.cores);
+	plan_give_back(&run->plan);
 	progress_end(&run->progress);
 	console_close(&run->console);
 }
@@ -422,7 +418,6 @@ run_all(struct run *run)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options *options = &run->report.options;
-	struct text table = { .bytes = NULL }, json = { .bytes = NULL };
 
 	console_open(&run->console);
 	console_put(&run->console, "baretick " VERSION " (" COMMIT ")\n");
@@ -436,6 +431,8 @@ run_all(struct run *run)
 	run->report.duration_ns = options_duration_ns(options);
 	read_acpi(run);
 	describe_machine(run);
+	if (!plan_take(&run->plan, cores_to_come(run), &run->report))
+		return refuse(run, NO_MEMORY);
 	read_registers(run, &run->before);
 	open_clocks(run);
 	measure(run);
@@ -445,12 +442,12 @@ run_all(struct run *run)
 	run->report.elapsed_ms = progress_elapsed_ms(&run->progress);
 	run->report.elapsed_known = run->report.tsc.den != 0;
 
-	bool told = tell(run, &table, &json);
+	bool told = tell(run);
 	bool can_return = !run->cores.taken;
 
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
-	      can_return, told ? table.bytes : NOT_TOLD, run->saved);
-	give_back(run, &table, &json);
+	      can_return, told ? run->plan.table.bytes : NOT_TOLD, run->saved);
+	give_back(run);
 	return told && leave_result_of(run->report.verdict) == LEAVE_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
 

@@ -7,13 +7,16 @@
 
 #include "cores.h"
 
+/* How many cores the firmware has, the boot core included; 1 where it does not tell. */
+size_t mp_listed(void);
+
 /*
- * Fills CORES with the firmware's cores, at most CORES_MAX of them to be used, and makes CREW of
- * them. True where at least one more than the boot core can be used; else CREW is the boot core
- * alone, and cores->reason says why where the machine has more.
+ * Fills CORES with the firmware's cores within LIMITS, and makes CREW of them. True where at least
+ * one more than the boot core can be used; else CREW is the boot core alone, and cores->reason says
+ * why where the machine has more.
  */
-bool mp_start(struct cores *cores, uint32_t own_apic_id, uint32_t cores_max, struct rate tsc,
-	      struct crew *crew);
+bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
+	      struct rate tsc, struct crew *crew);
 
 /* Gives back all but cores->records, which stay readable; CREW is the boot core alone then. */
 void mp_stop(struct cores *cores);

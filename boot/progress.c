@@ -1,6 +1,7 @@
 /* Progress line and deadline. See progress.h. */
 #include "progress.h"
 
+#include "cpu.h"
 #include "hw.h"
 #include "number.h"
 #include "text.h"
@@ -73,6 +74,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.interrupts_restore = hw_interrupts_restore,
 		.tsc_ordered = lfence_serialises ? hw_tsc_lfence : hw_tsc_mfence,
 		.pause = hw_pause,
+		.core_facts = cpu_read_core,
 		.expired = has_expired,
 		.progress = show_progress,
 		.measured = show_measured,

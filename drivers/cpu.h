@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "core_facts.h"
 
 struct cpu_facts {
 	char vendor[13];     /* CPUID 0h, as it stands there */
@@ -29,5 +30,8 @@ void cpu_read_facts(struct cpu_facts *facts);
 
 /* The APIC id of the core that asks, as in cpu_facts. */
 uint32_t cpu_apic_id(void);
+
+/* What the core that asks says of itself. Reads its MSRs where CPUID has them, and writes none. */
+void cpu_read_core(struct core_facts *core);
 
 #endif

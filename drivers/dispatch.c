@@ -9,10 +9,28 @@
  * costs 5 ms, not the run. Cores that have begun are left in peace, since an interrupt would be in
  * their figures.
  */
-#define WAKE_AGAIN_NS    (5 * WAIT_NS_PER_MS)
-#define ALL_BEGIN_NS     (250 * WAIT_NS_PER_MS) /* patience with the others in run_all */
+#define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
+#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with the others before the boot core begins */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
+
+struct batch {
+	const struct startup *startup;
+	const uint32_t *cores; /* as in dispatch_run_some() */
+	size_t count;
+};
+
+/* The slot of core I of the batch; NULL for the boot core and for those that are not alive. */
+static struct core_slot *
+batch_slot(const struct batch *batch, size_t i)
+{
+	size_t core = dispatch_core(batch->cores, i);
+	struct core_slot *slots = batch->startup->slots;
+
+	if (core == 0 || core >= batch->startup->count || slots[core].standing != CORE_ALIVE)
+		return NULL;
+	return &slots[core];
+}
 
 static bool
 slot_reached(const struct core_slot *slot, enum stage stage)
@@ -28,65 +46,79 @@ slot_fault(const struct core_slot *slot)
 	return __atomic_load_n(&slot->fault, __ATOMIC_ACQUIRE);
 }
 
-static void
-slot_post(struct core_slot *slot, crew_job *job, void *argument)
-{
-	slot->job = job;
-	slot->argument = argument;
-	__atomic_store_n(&slot->posted, slot->posted + 1, __ATOMIC_RELEASE);
-}
-
-/* Wakes the living from FIRST to before END that have not begun. */
-static void
-dispatch_wake(const struct startup *startup, size_t first, size_t end)
-{
-	for (size_t i = first; i < end; i++) {
-		const struct core_slot *slot = &startup->slots[i];
-
-		if (slot->standing == CORE_ALIVE && !slot_reached(slot, STAGE_TAKEN))
-			lapic_send_fixed(&startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
-	}
-}
-
+/* Returns whether the boot core is in the batch. */
 static bool
-dispatch_pending(const struct startup *startup, size_t first, size_t end, enum stage stage)
+batch_post(const struct batch *batch, crew_job *job, void *argument)
 {
-	for (size_t i = first; i < end; i++) {
-		const struct core_slot *slot = &startup->slots[i];
+	bool here = false;
 
-		if (slot->standing == CORE_ALIVE && !slot_reached(slot, stage) &&
-		    slot_fault(slot) == 0)
-			return true;
+	for (size_t i = 0; i < batch->count; i++) {
+		struct core_slot *slot = batch_slot(batch, i);
+
+		here |= dispatch_core(batch->cores, i) == 0;
+		if (!slot)
+			continue;
+		slot->job = job;
+		slot->argument = argument;
+		__atomic_store_n(&slot->posted, slot->posted + 1, __ATOMIC_RELEASE);
 	}
-	return false;
+	return here;
 }
 
+/* Wakes those from FIRST on that have not begun. */
 static void
-dispatch_await(const struct startup *startup, size_t first, size_t end, enum stage stage,
-	       uint64_t bound_ns)
+batch_wake(const struct batch *batch, size_t first)
 {
-	struct wait wait = wait_begin(&startup->scale, bound_ns);
-	struct wait again = wait_begin(&startup->scale, WAKE_AGAIN_NS);
+	for (size_t i = first; i < batch->count; i++) {
+		const struct core_slot *slot = batch_slot(batch, i);
 
-	while (dispatch_pending(startup, first, end, stage) && wait_goes_on(&wait)) {
+		if (slot && !slot_reached(slot, STAGE_TAKEN))
+			lapic_send_fixed(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
+	}
+}
+
+/* The first core from FIRST on that is still to be waited for; count where there is none. */
+static size_t
+batch_pending(const struct batch *batch, size_t first, enum stage stage)
+{
+	for (; first < batch->count; first++) {
+		const struct core_slot *slot = batch_slot(batch, first);
+
+		if (slot && !slot_reached(slot, stage) && slot_fault(slot) == 0)
+			break;
+	}
+	return first;
+}
+
+/* Nobody goes back from a stage: so those before the first pending one are not looked at again. */
+static void
+batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
+{
+	const struct scale *scale = &batch->startup->scale;
+	struct wait wait = wait_begin(scale, bound_ns);
+	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
+	size_t first = 0;
+
+	while ((first = batch_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
 		if (wait_goes_on(&again))
 			continue;
-		dispatch_wake(startup, first, end);
-		again = wait_begin(&startup->scale, WAKE_AGAIN_NS);
+		batch_wake(batch, first);
+		again = wait_begin(scale, WAKE_AGAIN_NS);
 	}
 }
 
 /* Parts with those that did not finish; returns how many did. */
 static size_t
-dispatch_settle(const struct startup *startup, size_t first, size_t end)
+batch_settle(const struct batch *batch)
 {
+	const struct startup *startup = batch->startup;
 	size_t finished = 0;
 	bool lost = false;
 
-	for (size_t i = first; i < end; i++) {
-		struct core_slot *slot = &startup->slots[i];
+	for (size_t i = 0; i < batch->count; i++) {
+		struct core_slot *slot = batch_slot(batch, i);
 
-		if (slot->standing != CORE_ALIVE)
+		if (!slot)
 			continue;
 		if (slot_reached(slot, STAGE_DONE)) {
 			finished++;
@@ -97,8 +129,8 @@ dispatch_settle(const struct startup *startup, size_t first, size_t end)
 	}
 	if (!lost)
 		return finished;
-	startup_stop(startup, first, end, CORE_ASKED, CORE_LATE);
-	for (size_t i = first; i < end; i++)
+	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_LATE);
+	for (size_t i = 1; i < startup->count; i++)
 		if (startup->slots[i].standing == CORE_LATE && slot_fault(&startup->slots[i]) != 0)
 			startup->slots[i].standing = CORE_FELL;
 	return finished;
@@ -113,39 +145,21 @@ dispatch_run_here(crew_job *job, void *argument)
 	hw_interrupts_restore(interrupts);
 }
 
-bool
-dispatch_run(const struct startup *startup, size_t core, crew_job *job, void *argument,
-	     uint64_t bound_ns)
-{
-	if (core == 0) {
-		dispatch_run_here(job, argument);
-		return true;
-	}
-	if (core >= startup->count || startup->slots[core].standing != CORE_ALIVE)
-		return false;
-	slot_post(&startup->slots[core], job, argument);
-	dispatch_wake(startup, core, core + 1);
-	dispatch_await(startup, core, core + 1, STAGE_DONE, bound_ns);
-	return dispatch_settle(startup, core, core + 1) == 1;
-}
-
 size_t
-dispatch_run_all(const struct startup *startup, crew_job *job, void *argument, uint64_t bound_ns)
+dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
+		  crew_job *job, void *argument, uint64_t bound_ns)
 {
-	uint64_t begin_ns = bound_ns < ALL_BEGIN_NS ? bound_ns : ALL_BEGIN_NS;
+	const struct batch batch = { startup, cores, count };
+	bool here = batch_post(&batch, job, argument);
 
-	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].standing == CORE_ALIVE)
-			slot_post(&startup->slots[i], job, argument);
-	dispatch_wake(startup, 1, startup->count);
-	/*
-	 * The boot core can't repeat a lost interrupt while it runs the job itself: so others begin
-	 * first.
-	 */
-	dispatch_await(startup, 1, startup->count, STAGE_TAKEN, begin_ns);
-	dispatch_run_here(job, argument);
-	dispatch_await(startup, 1, startup->count, STAGE_DONE, bound_ns);
-	return 1 + dispatch_settle(startup, 1, startup->count);
+	batch_wake(&batch, 0);
+	if (here) {
+		/* While the boot core is at work itself it can't repeat an interrupt that got lost. */
+		batch_await(&batch, STAGE_TAKEN, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
+		dispatch_run_here(job, argument);
+	}
+	batch_await(&batch, STAGE_DONE, bound_ns);
+	return here + batch_settle(&batch);
 }
 
 void

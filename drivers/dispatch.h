@@ -8,14 +8,21 @@
 
 #include "startup.h"
 
+/* The number of core I of a batch: that of CORES, or where CORES is NULL, I itself. */
+static inline size_t
+dispatch_core(const uint32_t *cores, size_t i)
+{
+	return cores ? cores[i] : i;
+}
+
 /*
- * On the boot core; both as struct crew promises them. Number 0, the boot core, runs its job by
- * itself.
+ * On the boot core: runs JOB on a batch of COUNT cores at once, as struct crew promises it; CORES
+ * is NULL for those numbered from 0 to COUNT - 1. Number 0, the boot core, runs its job by itself
+ * once the others have begun; where it is not in the batch it only waits. Costs time in proportion
+ * to COUNT, however many cores the machine has, as long as none is lost.
  */
-bool dispatch_run(const struct startup *startup, size_t core, crew_job *job, void *argument,
-		  uint64_t bound_ns);
-size_t dispatch_run_all(const struct startup *startup, crew_job *job, void *argument,
-			uint64_t bound_ns);
+size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
+			 crew_job *job, void *argument, uint64_t bound_ns);
 
 /* On the started core, interrupts masked: checks in. */
 void dispatch_check_in(struct core_slot *slot);

@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "acpi.h"
+#include "behaviour.h"
 #include "clock.h"
 #include "cpu.h"
 #include "hw.h"
+#include "scale.h"
 
 #define DRIVER_CLOCKS_MAX 4 /* ways of reading one device */
 #define DRIVER_SAVED_MAX  8
@@ -38,6 +40,13 @@ struct driver {
 	const char *ids[DRIVER_CLOCKS_MAX]; /* of those rows, in their order */
 	/* Fills CLOCKS[0..clock_count) in every case; masks interrupts itself where it must. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
+	/*
+	 * Looks whether the device behaves as its data sheet promises and adds a row for each promise, seen or not.
+	 * Between open and close, after the measuring; ROWS are those of open. Takes about BUDGET_NS at most, and
+	 * leaves the device as open left it. NULL: nothing to look at.
+	 */
+	void (*check)(const struct platform *platform, struct device *device, const struct clock *rows,
+		      const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
 	/* May be called after an open that found nothing; a second call does nothing. */
 	void (*close)(struct device *device);
 };

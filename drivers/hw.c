@@ -55,12 +55,6 @@ hw_write32(uint64_t address, uint32_t value)
 	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-void
-hw_write64(uint64_t address, uint64_t value)
-{
-	__asm__ volatile("movq %0, (%1)" : : "r"(value), "r"(address) : "memory");
-}
-
 #define CR4_LA57       (UINT64_C(1) << 12) /* SDM vol. 3A, 2.5: 57-bit linear addresses */
 #define PAGE_PRESENT   UINT64_C(1)         /* SDM vol. 3A, 4.5.4, tables 4-14 to 4-20 */
 #define PAGE_LARGE     (UINT64_C(1) << 7)

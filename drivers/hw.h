@@ -21,7 +21,6 @@ void hw_out16(uint16_t port, uint16_t value);
 uint32_t hw_read32(uint64_t address);
 uint64_t hw_read64(uint64_t address);
 void hw_write32(uint64_t address, uint32_t value);
-void hw_write64(uint64_t address, uint64_t value);
 
 /* Whether LENGTH bytes at ADDRESS can be read without a page fault: walks the page tables in force. */
 bool hw_is_mapped(uint64_t address, size_t length);

@@ -5,6 +5,8 @@
 
 #include "hw.h"
 
+#define LEAF_FEATURES     1u                            /* SDM vol. 2A, CPUID */
+#define FEATURES_EDX_APIC (1u << 9)
 #define MSR_APIC_BASE     0x1bu                         /* 10.4.4, figure 10-5: IA32_APIC_BASE */
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* 10.12.1: x2APIC mode */
 #define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* globally enabled */
@@ -37,9 +39,19 @@
  */
 #define SENT_READS_MAX    100000u
 
+/* 10.4.2 and 10.4.3: clear where there is none, and where IA32_APIC_BASE has it switched off. */
+static bool
+lapic_is_there(void)
+{
+	return hw_cpuid(0, 0).eax >= LEAF_FEATURES &&
+	       (hw_cpuid(LEAF_FEATURES, 0).edx & FEATURES_EDX_APIC);
+}
+
 const char *
 lapic_open(struct lapic *lapic)
 {
+	if (!lapic_is_there())
+		return "the boot core has no local APIC, or it is switched off (CPUID 1h EDX[9])";
 	uint64_t msr = hw_msr_read(MSR_APIC_BASE);
 
 	*lapic = (struct lapic){

@@ -3,28 +3,8 @@
  * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
  * firmware may live off it.
  */
+#include "pit_internal.h"
 #include "probe.h"
-
-#define PIT_DATA_2        0x42u
-#define PIT_CONTROL       0x43u
-#define PORT_B            0x61u
-#define PORT_B_GATE_2     0x01u /* Intel PCH data sheets, NMI_SC: TIM_CNT2_EN */
-#define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN */
-#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN; bits 4 to 7 are written as 0 */
-
-/*
- * Intel 8254 data sheet, control word format, counter latch command, read-back command, status
- * byte.
- */
-#define CONTROL_CHANNEL_2 0x80u
-#define CONTROL_MODE_2    0xb4u /* channel 2, low byte then high, mode 2 (rate generator), binary */
-#define CONTROL_LATCH     0x80u /* channel 2, counter latch */
-#define READ_BACK_COUNT   0xd8u /* channel 2, count only */
-#define READ_BACK_STATUS  0xe8u /* channel 2, status only */
-#define STATUS_NULL_COUNT 0x40u
-#define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as they stand in the control word */
-#define STATUS_ACCESS     0x30u
-#define ACCESS_WORD       0x30u
 
 enum { PIT, PIT_READBACK, PIT_COUNT };
 enum { SAVED_PORT_B, SAVED_STATUS };
@@ -33,11 +13,7 @@ static uint64_t
 pit_read_count(uint8_t command)
 {
 	hw_out8(PIT_CONTROL, command);
-	uint32_t low = hw_in8(PIT_DATA_2);
-	uint32_t high = hw_in8(PIT_DATA_2);
-
-	/* The counter runs down, and from 1 to 0, which stands for the reload of 65536. */
-	return (0u - (high << 8 | low)) & 0xffffu;
+	return pit_read_latched();
 }
 
 static uint64_t
@@ -63,21 +39,14 @@ static const struct clock pit_rows[PIT_COUNT] = {
 	[PIT] = {
 		.id = "pit", .title = "PIT channel 2 by counter latch", .main = "pit",
 		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
-		.claimed = PIT_HZ, .sample = pit_sample,
+		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_sample,
 	},
 	[PIT_READBACK] = {
 		.id = "pit_rdback", .title = "PIT channel 2 by read-back", .main = "pit",
 		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
-		.claimed = PIT_HZ, .sample = pit_readback_sample,
+		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_readback_sample,
 	},
 };
-
-static uint8_t
-pit_read_status(void)
-{
-	hw_out8(PIT_CONTROL, READ_BACK_STATUS);
-	return hw_in8(PIT_DATA_2);
-}
 
 static void
 pit_write_port_b(uint8_t bits)
@@ -131,9 +100,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
 	pit_write_port_b(PORT_B_GATE_2); /* the speaker is off before the channel makes a pulse */
-	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
-	hw_out8(PIT_DATA_2, 0);
-	hw_out8(PIT_DATA_2, 0);
+	pit_run_free();
 	hw_interrupts_restore(interrupts);
 }
 
@@ -180,5 +147,6 @@ const struct driver pit_driver = {
 	.clock_count = PIT_COUNT,
 	.ids = { "pit", "pit_rdback" },
 	.open = pit_open,
+	.check = pit_check,
 	.close = pit_close,
 };

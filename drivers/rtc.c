@@ -11,55 +11,14 @@
  * else.
  */
 #include "probe.h"
-
-#define RTC_INDEX          0x70u
-#define RTC_DATA           0x71u
-#define RTC_INDEX_NMI      0x80u
-#define RTC_UNREADABLE     0xffu
-#define PIC_SLAVE_MASK     0xa1u /* Intel 8259A data sheet, OCW1 of the second PIC */
-#define PIC_IRQ_8          0x01u
-
-#define REGISTER_SECONDS   0x00u
-#define REGISTER_A         0x0au
-#define REGISTER_B         0x0bu
-#define REGISTER_C         0x0cu
-#define REGISTER_D         0x0du
-
-#define A_UIP              0x80u /* update in progress; read only */
-#define A_DIVIDER          0x70u
-#define A_DIVIDER_RESET    0x60u /* both set: the divider is held in reset */
-#define A_RATE_8192_HZ     0x03u /* periodic rate table, time base 32.768 kHz: 122.070 us */
-#define B_SET              0x80u /* updates are halted */
-#define B_PIE              0x40u
-#define B_BINARY           0x04u /* DM */
-#define C_PF               0x40u
-#define D_VRT              0x80u /* valid RAM and time */
+#include "rtc_internal.h"
 
 #define RTC_PF_HZ          8192u
-#define RTC_SECONDS_MAX    59u
 #define RTC_PF_TRIES       8 /* an emulator raises the flag when its host lets it: milliseconds late */
 /* UIP lasts 244 us and the update cycle 1,984; no poll of two registers takes less than 223 ns. */
 #define RTC_UPDATE_POLLS_MAX 10000u
 
-enum { RTC, RTC_PF, RTC_COUNT };
-enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE };
-
-static uint8_t
-rtc_read_register(const struct device *device, uint8_t number)
-{
-	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
-	return hw_in8(RTC_DATA);
-}
-
-static void
-rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
-{
-	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
-	hw_out8(RTC_DATA, value);
-}
-
-/* The seconds register as a number; above 59 where it holds none. */
-static unsigned
+unsigned
 rtc_decode(uint8_t seconds, uint8_t b)
 {
 	if (b & B_BINARY)
@@ -140,7 +99,7 @@ rtc_sample(void *device, struct sample *samples, size_t count)
  * masked at the PIC meanwhile: when interrupts come on again the line is low and was never seen
  * high.
  */
-static void
+void
 rtc_pf_arm(struct device *device)
 {
 	if (device->saved[RTC_NEEDS_PIE]) {
@@ -150,7 +109,7 @@ rtc_pf_arm(struct device *device)
 	(void)rtc_read_register(device, REGISTER_C);
 }
 
-static void
+void
 rtc_pf_disarm(struct device *device)
 {
 	if (!device->saved[RTC_NEEDS_PIE])
@@ -172,12 +131,13 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 	[RTC] = {
 		.id = "rtc", .title = "RTC seconds register, with its update flag", .main = "rtc",
 		.found_by = "PC/AT ports 70h-71h", .width_bits = 6, .wrap_ticks = RTC_SECONDS_MAX,
-		.claimed = { 1, 1 }, .edges_only = true, .sample = rtc_sample,
+		.claimed = { 1, 1 }, .edges_only = true, .one_core_only = true, .sample = rtc_sample,
 	},
 	[RTC_PF] = {
 		.id = "rtc_pf", .title = "RTC periodic flag in register C, 8192 Hz", .main = "rtc",
 		.found_by = "PC/AT ports 70h-71h", .width_bits = 64, .wrap_ticks = UINT64_MAX,
-		.claimed = { RTC_PF_HZ, 1 }, .edges_only = true, .sample = rtc_pf_sample,
+		.claimed = { RTC_PF_HZ, 1 }, .edges_only = true, .one_core_only = true,
+		.sample = rtc_pf_sample,
 	},
 };
 
@@ -272,8 +232,7 @@ rtc_open_flag(struct device *device, struct clock *clock)
 			    "The periodic flag never comes, with PIE or without.");
 }
 
-/* Puts the index back where it can be read, and to 0Dh elsewhere. */
-static void
+void
 rtc_leave(const struct device *device)
 {
 	hw_out8(RTC_INDEX, (uint8_t)device->saved[SAVED_INDEX]);
@@ -330,5 +289,6 @@ const struct driver rtc_driver = {
 	.clock_count = RTC_COUNT,
 	.ids = { "rtc", "rtc_pf" },
 	.open = rtc_open,
+	.check = rtc_check,
 	.close = rtc_close,
 };

@@ -64,9 +64,12 @@ startup_send_inits(const struct startup *startup)
 	return sent;
 }
 
-/* Returns how many are still to be waited for in all. */
+/*
+ * To those that have not checked in; a core for which it does not get out becomes UNSENT. Returns how many
+ * are still to be waited for in all.
+ */
 static size_t
-startup_send_sipis(const struct startup *startup)
+startup_send_sipis(const struct startup *startup, enum core_standing unsent)
 {
 	size_t asked = 0;
 
@@ -75,9 +78,10 @@ startup_send_sipis(const struct startup *startup)
 
 		if (slot->standing != CORE_ASKED)
 			continue;
-		asked++;
-		if (!slot_arrived(slot))
-			lapic_send_startup(&startup->lapic, slot->apic_id, startup->page);
+		if (!slot_arrived(slot) &&
+		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
+			slot->standing = unsent;
+		asked += slot->standing == CORE_ASKED;
 	}
 	return asked;
 }
@@ -108,10 +112,10 @@ startup_cores(const struct startup *startup)
 	if (startup_send_inits(startup) == 0)
 		return 0;
 	startup_delay(startup, INIT_NS);
-	size_t asked = startup_send_sipis(startup);
+	size_t asked = startup_send_sipis(startup, CORE_UNSENT);
 
 	startup_delay(startup, SIPI_NS);
-	startup_send_sipis(startup);
+	startup_send_sipis(startup, CORE_ASKED); /* the first one may do */
 	startup_await(startup, asked, ARRIVAL_NS);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
@@ -152,7 +156,7 @@ startup_reason(enum core_standing standing)
 		[CORE_ASKED] = "was not started",
 		[CORE_ALIVE] = "",
 		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
-		[CORE_UNSENT] = "the boot core's local APIC did not send INIT to it",
+		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to it",
 		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
 		[CORE_LATE] = "did not finish a job in time, and was stopped",
 		[CORE_FELL] = "took an exception in a job, and was stopped",

@@ -61,6 +61,14 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 };
 
 /*
+ * Leaf 16h has the base rate "in accordance with the processor's specification", not as it is
+ * (SDM vol. 2A): 2300 MHz stands for 2303.998 and 2000 for 1992, so whole hundreds are what it is
+ * rounded to. 40000010h is in kHz.
+ */
+#define BASE_WITHIN_HZ       50000000u
+#define HYPERVISOR_WITHIN_HZ 1000u
+
+/*
  * The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz,
  * rounded.
  */
@@ -72,10 +80,12 @@ tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
 	clock->claimed = cpu->tsc_crystal;
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_hypervisor;
+		clock->claimed_within_hz = HYPERVISOR_WITHIN_HZ;
 		leaf = "40000010h";
 	}
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_base;
+		clock->claimed_within_hz = BASE_WITHIN_HZ;
 		leaf = "16h (rounded)";
 	}
 	if (clock->claimed.den)

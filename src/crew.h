@@ -24,6 +24,12 @@ struct crew {
 	 * came back in time.
 	 */
 	size_t (*run_all)(void *context, crew_job *job, void *argument, uint64_t bound_ns);
+	/*
+	 * Likewise on the COUNT cores of CORES (different ones, in any order, the boot core perhaps among them) while
+	 * the others halt. Those that are not alive are passed over.
+	 */
+	size_t (*run_some)(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
+			   uint64_t bound_ns);
 };
 
 #endif

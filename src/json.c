@@ -165,7 +165,7 @@ json_render(struct text *out, const struct report *report)
 	json_clocks(&json, report);
 	put_rates(&json, report);
 	json_cores(&json, report);
-	json_skew(&json, &report->skew);
+	json_skew(&json, report);
 	json_null(&json, "interference");
 	put_findings(&json, report);
 	put_notes(&json, report);

@@ -1,4 +1,4 @@
-/* cores[] and skew of the JSON report. */
+/* cores[] of the JSON report. */
 #include "json_internal.h"
 
 static void
@@ -15,6 +15,65 @@ put_latency(struct json *json, const char *clock_id, const struct core_latency *
 	json_close(json, '}');
 }
 
+static void
+put_latencies(struct json *json, const char *key, const struct report *report,
+	      const struct core_latency latencies[REPORT_CLOCKS_MAX])
+{
+	json_open(json, key, '{');
+	for (size_t i = 0; i < report->clock_count; i++)
+		put_latency(json, report->clocks[i].clock.id, &latencies[i]);
+	json_close(json, '}');
+}
+
+/* What the core says of itself. */
+static void
+put_facts(struct json *json, const struct report_core *core)
+{
+	const struct core_facts *facts = &core->facts;
+	bool has_topology = core->facts_known && facts->has_topology;
+
+	if (core->facts_known && facts->has_tsc_adjust)
+		json_signed(json, "tsc_adjust", facts->tsc_adjust);
+	else
+		json_null(json, "tsc_adjust");
+	json_unsigned_or_null(json, "tsc_aux", core->facts_known && facts->has_tsc_aux, facts->tsc_aux);
+	json_unsigned_or_null(json, "package", has_topology, facts->package);
+	json_unsigned_or_null(json, "core", has_topology, facts->core);
+	json_unsigned_or_null(json, "thread", has_topology, facts->thread);
+}
+
+static void
+put_offset(struct json *json, const struct report *report, const struct report_core *core)
+{
+	struct json_ns offset;
+
+	if (!report->skew.measured || !offset_is_known(core->offset)) {
+		json_null(json, "offset_ns");
+		return;
+	}
+	offset = json_ns(report, core->offset);
+	json_open_flat(json, "offset_ns", '{');
+	json_signed(json, "value", offset.value);
+	json_signed(json, "low", offset.low);
+	json_signed(json, "high", offset.high);
+	json_close(json, '}');
+}
+
+/* A core's drift against the boot core's TSC. */
+void
+json_drift(struct json *json, const char *key, const struct report *report, const struct report_core *core)
+{
+	const struct drift *drift = &core->drift;
+	struct interval_ppb ppb = {
+		.known = report_drift_is_known(report, core),
+		.value = drift->low_ppb + (drift->high_ppb - drift->low_ppb) / 2,
+		.low = drift->low_ppb,
+		.high = drift->high_ppb,
+	};
+
+	json_ppm(json, key, &ppb);
+}
+
 void
 json_cores(struct json *json, const struct report *report)
 {
@@ -27,56 +86,14 @@ json_cores(struct json *json, const struct report *report)
 		json_bool(json, "boot", core->boot);
 		json_bool(json, "started", core->started);
 		json_string_or_null(json, "reason", core->reason);
-		if (core->has_tsc_adjust)
-			json_signed(json, "tsc_adjust", core->tsc_adjust);
-		else
-			json_null(json, "tsc_adjust");
-		json_open(json, "latency", '{');
-		for (size_t c = 0; c < report->clock_count; c++)
-			put_latency(json, report->clocks[c].clock.id, &core->latency[c]);
-		json_close(json, '}');
+		put_facts(json, core);
+		json_unsigned(json, "meetings", core->meetings);
+		put_offset(json, report, core);
+		json_drift(json, "drift_ppm", report, core);
+		json_bool(json, "apart", core->apart);
+		put_latencies(json, "latency", report, core->latency);
+		put_latencies(json, "latency_contended", report, core->contended);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
-}
-
-static void
-put_contended(struct json *json, const struct report_skew *skew)
-{
-	json_open(json, "contended", '{');
-	json_unsigned(json, "cores", skew->cores);
-	json_unsigned(json, "iterations", skew->iterations);
-	json_unsigned(json, "warps", skew->warps);
-	json_bool(json, "starved", skew->starved);
-	if (skew->warps) {
-		json_unsigned(json, "worst_ns", skew->worst_ns);
-		json_open_flat(json, "worst_pair", '[');
-		json_unsigned(json, NULL, skew->worst_a);
-		json_unsigned(json, NULL, skew->worst_b);
-		json_close(json, ']');
-	} else {
-		json_null(json, "worst_ns");
-		json_null(json, "worst_pair");
-	}
-	json_close(json, '}');
-}
-
-/* Only the contended check is made so far: what comes from pairs of cores is null. */
-void
-json_skew(struct json *json, const struct report_skew *skew)
-{
-	if (!skew->measured) {
-		json_null(json, "skew");
-		return;
-	}
-	json_open(json, "skew", '{');
-	json_null(json, "pairs");
-	json_unsigned(json, "warps", skew->warps);
-	json_null(json, "worst_offset_ns");
-	json_null(json, "worst_pair");
-	json_null(json, "error_ns");
-	json_null(json, "matrix");
-	json_null(json, "drift_ppm");
-	put_contended(json, skew);
-	json_close(json, '}');
 }

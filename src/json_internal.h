@@ -7,9 +7,19 @@
 
 void json_clocks(struct json *json, const struct report *report);
 void json_cores(struct json *json, const struct report *report);
-void json_skew(struct json *json, const struct report_skew *skew);
+void json_skew(struct json *json, const struct report *report);
 
 /* {value, low, high} in millionths, from parts per 10^9; null where not known. */
 void json_ppm(struct json *json, const char *key, const struct interval_ppb *ppb);
+
+/* OFFSET in ns, rounded outwards, and the middle. */
+struct json_ns {
+	int64_t value, low, high;
+};
+
+struct json_ns json_ns(const struct report *report, struct offset offset);
+
+/* A core's drift against the boot core's TSC, in millionths; null where not known. */
+void json_drift(struct json *json, const char *key, const struct report *report, const struct report_core *core);
 
 #endif

@@ -110,6 +110,15 @@ json_unsigned(struct json *json, const char *key, uint64_t value)
 }
 
 void
+json_unsigned_or_null(struct json *json, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		json_unsigned(json, key, value);
+	else
+		json_null(json, key);
+}
+
+void
 json_signed(struct json *json, const char *key, int64_t value)
 {
 	begin_value(json, key);

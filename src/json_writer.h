@@ -27,6 +27,7 @@ void json_close(struct json *json, char bracket);
 void json_null(struct json *json, const char *key);
 void json_bool(struct json *json, const char *key, bool value);
 void json_unsigned(struct json *json, const char *key, uint64_t value);
+void json_unsigned_or_null(struct json *json, const char *key, bool known, uint64_t value);
 void json_signed(struct json *json, const char *key, int64_t value);
 
 /* VALUE / 10^SCALE, exact, without zeros at the end of a fraction. */

@@ -7,16 +7,28 @@ monotonic_clear(struct monotonic *monotonic)
 	*monotonic = (struct monotonic){ .reads = 0 };
 }
 
-static void
-count_step(struct monotonic *monotonic, const struct clock *clock, uint64_t elapsed_ticks)
+/* The step from BEFORE to AFTER, BACK_TICKS after one back of that size. Returns its size where it is one back. */
+static uint64_t
+count_step(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
+	   const struct sample *before, const struct sample *after, uint64_t back_ticks)
 {
-	uint64_t back_ticks = clock_step_back_ticks(clock, elapsed_ticks);
+	uint64_t elapsed_ticks = clock_elapsed_ticks(clock, before->ticks, after->ticks);
+	unsigned __int128 allowed = (unsigned __int128)(after->end - before->begin) * bounds->leap_rate;
 
-	if (!clock_stepped_back(clock, elapsed_ticks))
-		return;
-	monotonic->backward++;
-	if (back_ticks > monotonic->worst_ticks)
-		monotonic->worst_ticks = back_ticks;
+	if (clock_stepped_back(clock, elapsed_ticks)) {
+		back_ticks = clock_step_back_ticks(clock, elapsed_ticks);
+		monotonic->backward++;
+		if (back_ticks > monotonic->worst_ticks)
+			monotonic->worst_ticks = back_ticks;
+		return back_ticks;
+	}
+	allowed = (allowed >> MONOTONIC_RATE_SHIFT) + bounds->leap_ticks + back_ticks;
+	if (bounds->leap_rate && elapsed_ticks > allowed) {
+		monotonic->leaps++;
+		if (elapsed_ticks > monotonic->worst_leap_ticks)
+			monotonic->worst_leap_ticks = elapsed_ticks;
+	}
+	return 0;
 }
 
 /*
@@ -35,22 +47,23 @@ count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct samp
 }
 
 void
-monotonic_fold(struct monotonic *monotonic, const struct clock *clock, uint64_t stall_ticks,
-	       uint64_t trust_ticks, const struct sample *samples, size_t count)
+monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
+	       const struct monotonic_bounds *bounds, const struct sample *samples, size_t count)
 {
 	size_t since = 0; /* where the present value was first read */
+	uint64_t back_ticks = 0;
 
 	monotonic->reads += count;
 	for (size_t i = 0; i < count; i++) {
 		monotonic->bracket_backward += samples[i].end < samples[i].begin;
 		if (samples[i].ticks == samples[since].ticks)
 			continue;
-		count_stall(monotonic, stall_ticks, &samples[since], &samples[i - 1]);
-		if (clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
-			count_step(monotonic, clock,
-				   clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks));
+		count_stall(monotonic, bounds->stall_ticks, &samples[since], &samples[i - 1]);
+		if (clock_comparable(bounds->trust_ticks, &samples[i - 1], &samples[i]))
+			back_ticks = count_step(monotonic, clock, bounds, &samples[i - 1], &samples[i],
+						back_ticks);
 		since = i;
 	}
 	if (count)
-		count_stall(monotonic, stall_ticks, &samples[since], &samples[count - 1]);
+		count_stall(monotonic, bounds->stall_ticks, &samples[since], &samples[count - 1]);
 }

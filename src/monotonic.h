@@ -1,4 +1,4 @@
-/* The fold of samples into monotonicity: did the clock ever go back, and did it ever stand still. */
+/* The fold of samples into monotonicity: did the clock ever go back, leap ahead, or stand still. */
 #ifndef BARETICK_MONOTONIC_H
 #define BARETICK_MONOTONIC_H
 
@@ -12,6 +12,8 @@ struct monotonic {
 	uint64_t reads;
 	uint64_t backward;     /* steps back: of more than half the counter's range, taken forward */
 	uint64_t worst_ticks;  /* the largest of them */
+	uint64_t leaps;        /* steps forward that are larger than the time around the two readings allows */
+	uint64_t worst_leap_ticks; /* the largest of them */
 	uint64_t stalls;       /* times that it stood still for longer than STALL_TICKS */
 	uint64_t longest_stall_tsc; /* TSC ticks that the longest standstill is proven to have lasted */
 	uint64_t bracket_backward;  /* samples whose own bracket went back: the TSC's fault, not the clock's */
@@ -19,12 +21,25 @@ struct monotonic {
 
 void monotonic_clear(struct monotonic *monotonic);
 
+#define MONOTONIC_RATE_SHIFT 48
+
+struct monotonic_bounds {
+	uint64_t stall_ticks; /* of the TSC; a standstill is longer than that. 0: none is looked for */
+	uint64_t trust_ticks; /* of the TSC, for clock_comparable() */
+	/*
+	 * Ticks of the clock that may pass in one of the TSC, times 2^MONOTONIC_RATE_SHIFT, and so many more
+	 * whatever the time. LEAP_RATE 0: leaps are not looked for.
+	 */
+	uint64_t leap_rate, leap_ticks;
+};
+
 /*
  * Adds one run of COUNT chained samples. A standstill counts where the brackets prove that the clock showed
- * one value for more than STALL_TICKS of the TSC (0: stalls are not looked for); each counts once. Samples that
- * are no longer comparable by clock_comparable() with TRUST_TICKS give no step back.
+ * one value for more than STALL_TICKS of the TSC; each counts once. Samples that are not comparable give no
+ * step back and no leap. Two brackets that are wide allow much, so a core that was taken away between two
+ * readings makes no leap; nor does a reading that only makes good for the step back before it.
  */
-void monotonic_fold(struct monotonic *monotonic, const struct clock *clock, uint64_t stall_ticks,
-		    uint64_t trust_ticks, const struct sample *samples, size_t count);
+void monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
+		    const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);
 
 #endif

@@ -109,3 +109,11 @@ number_percent(uint64_t part, uint64_t whole, unsigned digits)
 	return number_with_unit(scale_mul_div_nearest(part, power_of_ten(2 + digits), whole), digits,
 				digits, "");
 }
+
+struct number
+number_times(uint64_t tenths)
+{
+	if (rounded(tenths, 1, 0) >= 1000000)
+		return number_of(">1e6");
+	return number_with_unit(tenths, 1, tenths < 100000, "");
+}

@@ -19,4 +19,7 @@ struct number number_rate(uint64_t millihz);
 /* PART of WHOLE in percent with DIGITS behind the point, at most 6; "-" where WHOLE is 0. */
 struct number number_percent(uint64_t part, uint64_t whole, unsigned digits);
 
+/* TENTHS / 10, at most 6 characters: "12.3", "123456", ">1e6". */
+struct number number_times(uint64_t tenths);
+
 #endif

@@ -96,9 +96,15 @@ read_word(struct reader *reader, struct word word)
 	for (const struct option *option = options_table; option->key; option++) {
 		if (!options_word_is(key, option->key))
 			continue;
-		if (has_value && option->parse(value, reader->names, reader->options))
+		if (has_value == (option->valid != NULL) &&
+		    option->parse(value, reader->names, reader->options))
 			return true;
 		begin_error(&reader->error, reader->source, word);
+		if (!option->valid) {
+			text_printf(&reader->error, "is not valid: %s is a word by itself, without a value",
+				    option->key);
+			return end_error(&reader->error);
+		}
 		text_printf(&reader->error, "%s: %s= takes %s", has_value ? "is not valid" : "has no value",
 			    option->key, option->valid);
 		if (option->list)

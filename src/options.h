@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define OPTIONS_CLOCKS_MAX 16
-#define OPTIONS_LIMITS_MAX 32
+#define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_ERROR_SIZE 320
 
@@ -35,6 +35,8 @@ struct options {
 	enum options_exit exit;
 	bool save;
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
+	uint64_t tsc_hz;      /* what somebody says of the TSC's rate, checked like a claim of CPUID; 0: nobody did */
+	bool rules;           /* print the rule catalogue and end */
 	size_t limit_count;
 	struct options_limit limits[OPTIONS_LIMITS_MAX];
 };

@@ -19,7 +19,7 @@ struct option {
 	const char *key;
 	/* False: VALUE is not valid, and OPTIONS may be half changed: the caller has a copy. */
 	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
-	const char *valid;
+	const char *valid; /* what values; NULL: it is a bare key */
 	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
 };
 

@@ -10,6 +10,8 @@
 
 #define CORES_MAX         4096 /* as many as the MADT is read for */
 #define CUTOFF_DECIMALS   6
+#define TSC_HZ_MIN        UINT64_C(1000000)
+#define TSC_HZ_MAX        UINT64_C(1000000000000)
 #define CUTOFF_MILLIONTHS UINT32_C(100000000)
 
 bool
@@ -95,6 +97,23 @@ parse_deadline(struct word value, const struct options_names *names, struct opti
 		return true;
 	}
 	return take_duration(value, &options->deadline_ns);
+}
+
+static bool
+parse_tsc_hz(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	return take_number(&value, TSC_HZ_MAX, &options->tsc_hz) && !value.length &&
+	       options->tsc_hz >= TSC_HZ_MIN;
+}
+
+static bool
+parse_rules(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)value;
+	(void)names;
+	options->rules = true;
+	return true;
 }
 
 const char *
@@ -255,6 +274,8 @@ const struct option options_table[] = {
 	{ "exit", parse_exit, "ask, reboot, poweroff, return or debug-exit", NULL },
 	{ "save", parse_save, "auto or off", NULL },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL },
+	{ "tsc_hz", parse_tsc_hz, "a whole number of hertz from 1000000 to 1000000000000", NULL },
+	{ "rules", parse_rules, NULL, NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -24,17 +24,19 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings; each bracket is open for one tick more, see rate_end. False:
+ * The time between the two readings; each bracket is open for one step more, see rate_end. False:
  * there is no time between them for certain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
 {
 	const struct rate_end *first = &window->first, *last = &window->last;
+	uint64_t step = window->tsc_step_ticks;
 
-	time->low = last->begin - first->end - 1;
-	time->high = last->end - first->begin + 1;
-	return last->begin > first->end && time->low && time->high >= time->low && time->high < TICKS_MAX;
+	time->low = last->begin - first->end - step;
+	time->high = last->end - first->begin + step;
+	return last->begin > first->end && last->begin - first->end > step && time->high >= time->low &&
+	       time->high < TICKS_MAX;
 }
 
 /* The clock's ticks between them. False: it went back, or by more than a window can be long. */

@@ -15,7 +15,7 @@
 
 /*
  * One end of a window: at some moment between the TSC readings BEGIN and END the clock stood at TICKS. A TSC
- * that reads END has not reached END + 1, so that moment is before END + 1.
+ * that reads END has not reached its next step, so that moment is before END + one step of the TSC.
  */
 struct rate_end {
 	uint64_t begin, end; /* TSC ticks */
@@ -25,6 +25,7 @@ struct rate_end {
 struct rate_window {
 	struct rate_end first, last;
 	uint64_t slack_ticks; /* the count is exact within less than this: one step; 0 where ends are edges */
+	uint64_t tsc_step_ticks; /* the TSC moves by at most so much at once: 1, or 26 where it counts in such steps */
 };
 
 struct rate_interval { /* millionths of a hertz */
@@ -36,6 +37,14 @@ struct rate_ppb {
 	bool known;
 	int64_t value, low, high; /* parts per 10^9 */
 };
+
+/* Whether the whole interval lies beyond LIMIT_PPB, on one side of 0: what is unknown does not. */
+static inline bool
+rate_beyond(const struct rate_ppb *ppb, uint64_t limit_ppb)
+{
+	return ppb->known && ((ppb->low > 0 && (uint64_t)ppb->low > limit_ppb) ||
+			      (ppb->high < 0 && 0 - (uint64_t)ppb->high > limit_ppb));
+}
 
 /* The tightest bracket among COUNT samples (at least 1): the one whose end - begin is least. */
 struct rate_end rate_tightest(const struct sample *samples, size_t count);

@@ -59,6 +59,13 @@ report_clock_ps(const struct report_clock *entry, uint64_t ticks)
 	return millihz ? scale_mul_div_nearest(ticks, PS_MILLIHZ_PER_TICK, millihz) : 0;
 }
 
+bool
+report_drift_is_known(const struct report *report, const struct report_core *core)
+{
+	return report->skew.drift_measured && core->drift.low_ppb != INT64_MIN &&
+	       core->drift.high_ppb != INT64_MAX;
+}
+
 void
 report_note(struct report *report, const char *format, ...)
 {

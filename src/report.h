@@ -12,17 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "behaviour.h"
 #include "clock.h"
+#include "core_facts.h"
 #include "latency.h"
 #include "monotonic.h"
+#include "offsets.h"
 #include "options.h"
+#include "rate.h"
 #include "resolution.h"
 
 #define REPORT_CLOCKS_MAX   16
 #define REPORT_RATES_MAX    (REPORT_CLOCKS_MAX * (REPORT_CLOCKS_MAX - 1) / 2)
 #define REPORT_FINDINGS_MAX 64
 #define REPORT_NOTES_MAX    16
-#define REPORT_SENTENCE     192
+#define REPORT_SENTENCE     256
+#define REPORT_EVENTS_MAX   256
 #define REPORT_NO_CORE      UINT32_MAX
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
@@ -42,6 +47,18 @@ struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
 	struct interval_millihz measured;
 	struct interval_ppb error; /* of measured against clock.claimed */
+	/*
+	 * What the TSC's rate would be if this clock's claim were true; of the TSC, what is claimed of it. By
+	 * these the rule catalogue tells who is wrong.
+	 */
+	struct rate_interval implied;
+	/*
+	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
+	 * to the rest of the run, and the worse of the two. Where all clocks show the same, it is the TSC's.
+	 */
+	struct interval_ppb change_halves, change_since, change;
+	bool turned_sick;           /* it was well at first: */
+	uint64_t turned_sick_ms;    /* into the run, when that was seen */
 	struct latency *latency;   /* on the boot core; latency->count == 0 where not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
@@ -51,6 +68,7 @@ struct report_clock {
 struct report_rate { /* how much faster A runs than B, by their claims */
 	const char *a, *b; /* clock ids */
 	struct interval_ppb ppb;
+	bool same_source; /* exact within their errors over every window: not two witnesses but one */
 };
 
 struct core_latency { /* of one clock, read from one core; count == 0 where not measured */
@@ -63,19 +81,77 @@ struct report_core {
 	bool started; /* true for the boot core */
 	bool boot;
 	char reason[CLOCK_REASON_SIZE]; /* why it did not start or stopped answering, else "" */
-	bool has_tsc_adjust;
-	int64_t tsc_adjust; /* ticks */
-	struct core_latency latency[REPORT_CLOCKS_MAX]; /* in the order of report.clocks */
-	uint64_t warp_iterations; /* in the contended check; 0 where it took no part */
+	bool facts_known; /* the core was asked: */
+	struct core_facts facts;
+	/* Both in the order of report.clocks: read by this core alone, and by all cores at the same time. */
+	struct core_latency latency[REPORT_CLOCKS_MAX];
+	struct core_latency contended[REPORT_CLOCKS_MAX];
+	uint64_t watched_ns;      /* for gaps; 0 where it was not */
+	uint64_t gaps, worst_gap_ns;
+	uint64_t warp_iterations; /* in the contended check with a lock; 0 where it took no part */
+	uint64_t meetings;        /* with other cores, in which stamps were exchanged, in the first tournament */
+	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
+	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */
+	bool apart;               /* its TSC stands apart from the majority's */
 };
 
-struct report_skew { /* of the contended warp check */
+struct report_contended { /* all cores at once on one shared last value */
 	bool measured;
 	bool starved; /* some core got too few turns: no warp seen proves nothing */
 	size_t cores; /* that took part */
 	uint64_t iterations, warps;
 	uint64_t worst_ticks, worst_ns;
 	uint32_t worst_a, worst_b; /* APIC ids: the stamp of A was ahead of the later one of B */
+};
+
+struct report_skew {
+	struct report_contended locked, lock_free;
+
+	/* The rest is of the tournament. */
+	bool measured;           /* at least one pair met */
+	enum tournament kind;    /* that was played */
+	const char *kind_reason; /* why it was not all pairs, "" where it was; static storage */
+	size_t width;            /* pairs that played at the same time, at the end */
+	size_t rounds;
+	uint64_t elapsed_ns;     /* of the first tournament */
+	uint64_t meetings;       /* of the first tournament, in which stamps were exchanged */
+	uint64_t warps;          /* messages that arrived before they left, in all tournaments */
+	uint64_t worst_warp_ticks, worst_warp_ns;
+	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
+	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
+	struct offsets offsets;  /* of the first tournament */
+	const uint32_t *players; /* core number (index into report.cores) of each player of it */
+	struct offsets_summary summary; /* in player numbers */
+	bool drift_measured;     /* there was a second one */
+	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
+};
+
+struct report_gap {
+	uint64_t at_ms; /* into the run */
+	uint64_t ns;
+	uint32_t core;  /* APIC id */
+};
+
+struct report_interference { /* of all cores together */
+	bool measured;
+	uint64_t threshold_ns;
+	uint64_t watched_ns;  /* on all cores, added up */
+	uint64_t gaps, worst_ns, total_ns;
+	uint32_t worst_core;  /* APIC id */
+	uint64_t octave[64];  /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ns */
+	bool smi_known;       /* the CPU counts its SMIs and may be asked: */
+	uint64_t smi_count;   /* from the run's begin to its end */
+	size_t event_count;
+	struct report_gap events[REPORT_EVENTS_MAX]; /* the first ones of each core, while there is room */
+};
+
+struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
+	size_t count;
+	struct {
+		const char *clock;
+		bool avoid;
+		char reason[REPORT_SENTENCE];
+	} rows[REPORT_CLOCKS_MAX];
 };
 
 struct finding {
@@ -113,6 +189,9 @@ struct report {
 	size_t core_count;
 	struct report_core *cores;
 	struct report_skew skew;
+	struct report_interference interference;
+	struct behaviours behaviours;
+	struct report_advice advice;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
 	bool incomplete; /* the deadline came, or a core took the run down: what was measured stands */
@@ -132,6 +211,9 @@ uint64_t report_clock_millihz(const struct report_clock *entry);
 
 /* What TICKS of the clock last by that rate, in picoseconds; 0 where it is unknown. */
 uint64_t report_clock_ps(const struct report_clock *entry, uint64_t ticks);
+
+/* Whether the core's TSC was followed against the boot core's. */
+bool report_drift_is_known(const struct report *report, const struct report_core *core);
 
 /* Adds a note where there is room; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -21,6 +21,8 @@ struct rule {
 	const char *unit;      /* of figure and limit; NULL for a fact */
 	enum verdict severity; /* warn or fail */
 	const char *sentence;  /* what it means, for people */
+	const char *cause;     /* what it mostly comes from */
+	const char *advice;    /* what to do next: a setting, a kernel parameter */
 	const char *source;    /* where the fault is known from */
 };
 

@@ -1,5 +1,5 @@
 /* The judge: the report's figures against the catalogue. See rules.h. */
-#include "rules.h"
+#include "rules_internal.h"
 
 #include "text.h"
 
@@ -9,19 +9,26 @@ figure(uint64_t count)
 	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-/* A count is exact: its interval is the count itself. */
-static void
-set_count(struct finding *finding, uint64_t count, uint64_t limit)
+void
+rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit)
 {
 	if (!finding)
 		return;
 	finding->has_measured = true;
-	finding->measured = finding->low = finding->high = figure(count);
+	finding->measured = measured;
+	finding->low = low;
+	finding->high = high;
 	finding->limit = figure(limit);
 }
 
-static uint64_t
-limit_of(const struct report *report, const char *rule_id)
+void
+rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
+{
+	rules_set_figure(finding, figure(count), figure(count), figure(count), limit);
+}
+
+uint64_t
+rules_limit_of(const struct report *report, const char *rule_id)
 {
 	return rules_limit(rules_find(rule_id), &report->options);
 }
@@ -54,7 +61,7 @@ broken_rule(const struct report *report, const struct report_clock *entry)
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
-	if (steps_back(report, entry) > limit_of(report, "clock-backward"))
+	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward"))
 		return rules_find("clock-backward");
 	return NULL;
 }
@@ -105,7 +112,7 @@ accuse_steps(struct report *report, const struct report_clock *entry, const stru
 		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
 					    "%s stepped back %lu time%s in the brackets around other readings.",
 					    id, steps, plural);
-	set_count(finding, steps, rules_limit(rule, &report->options));
+	rules_set_count(finding, steps, rules_limit(rule, &report->options));
 }
 
 /* A clock that was never read has not passed: its verdict is open, which is what incomplete says of it. */
@@ -136,30 +143,11 @@ judge_clock(struct report *report, struct report_clock *entry)
 		accuse_state(report, &entry->clock, rule);
 }
 
-static void
-judge_warps(struct report *report)
-{
-	const struct report_skew *skew = &report->skew;
-	uint64_t limit = limit_of(report, "tsc-warp");
-
-	if (!skew->measured || skew->warps <= limit)
-		return;
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			report->clocks[i].verdict = VERDICT_FAIL;
-	set_count(rules_add_finding(report, "tsc-warp", "tsc", skew->worst_a,
-				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did after it; "
-				    "%lu warp%s in %lu turns.",
-				    skew->worst_a, skew->worst_ns, skew->worst_ticks, skew->worst_b,
-				    skew->warps, skew->warps == 1 ? "" : "s", skew->iterations),
-		  skew->warps, limit);
-}
-
 /* A core that the options leave alone is not missing. */
 static void
 judge_cores(struct report *report)
 {
-	uint64_t limit = limit_of(report, "core-missing");
+	uint64_t limit = rules_limit_of(report, "core-missing");
 	const struct report_core *first = NULL;
 	uint64_t missing = 0;
 
@@ -173,11 +161,12 @@ judge_cores(struct report *report)
 	}
 	if (missing <= limit)
 		return;
-	set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
-				    "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing,
-				    report->core_count, missing == 1 ? "is" : "are", first->apic_id,
-				    first->reason[0] ? ": " : "", first->reason, full_stop(first->reason)),
-		  missing, limit);
+	rules_set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
+					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing,
+					  report->core_count, missing == 1 ? "is" : "are", first->apic_id,
+					  first->reason[0] ? ": " : "", first->reason,
+					  full_stop(first->reason)),
+			missing, limit);
 }
 
 /* A finding of the caller's own that names a clock lowers that clock's verdict too. */
@@ -209,7 +198,8 @@ rules_judge(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		judge_clock(report, &report->clocks[i]);
-	judge_warps(report);
+	rules_judge_skew(report);
+	rules_judge_adjust(report);
 	judge_cores(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)

@@ -17,6 +17,20 @@ scale_init(struct scale *scale, struct rate hz)
 						  scale->hz.num);
 }
 
+int64_t
+scale_ns_down(const struct scale *scale, int64_t ticks)
+{
+	__int128 product = (__int128)ticks * (__int128)scale->multiplier;
+
+	return (int64_t)(product >> 32); /* an arithmetic shift: rounds down below zero too */
+}
+
+int64_t
+scale_ns_up(const struct scale *scale, int64_t ticks)
+{
+	return -scale_ns_down(scale, -ticks);
+}
+
 uint64_t
 scale_ticks(const struct scale *scale, uint64_t ns)
 {

@@ -26,6 +26,10 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 	return (uint64_t)((product + (UINT64_C(1) << 31)) >> 32);
 }
 
+/* A difference of ticks in nanoseconds, rounded towards minus and plus infinity; ticks within +-2^60. */
+int64_t scale_ns_down(const struct scale *scale, int64_t ticks);
+int64_t scale_ns_up(const struct scale *scale, int64_t ticks);
+
 /* The other way, exact, rounded down; UINT64_MAX where it does not fit. */
 uint64_t scale_ticks(const struct scale *scale, uint64_t ns);
 

@@ -14,7 +14,9 @@
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
 #define TRUST_FRACTION     4 /* of its range: by then a step of more than half can only be one back */
-#define WARP_NS            (500 * SURVEY_NS_PER_MS)
+#define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
+#define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
+#define TOURNAMENTS        2
 
 void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)
@@ -36,6 +38,17 @@ survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
 	return size < survey->sample_max ? size : survey->sample_max;
 }
 
+size_t
+survey_living(const struct survey *survey)
+{
+	const struct crew *crew = survey->crew;
+	size_t living = 0;
+
+	for (size_t core = 0; core < crew->count; core++)
+		living += crew->alive(crew->context, core);
+	return living;
+}
+
 bool
 survey_expired(struct survey *survey)
 {
@@ -48,13 +61,36 @@ survey_expired(struct survey *survey)
 }
 
 void
-survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns)
+survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
+{
+	if (entry->turned_sick)
+		return;
+	entry->turned_sick = true;
+	entry->turned_sick_ms = scale_ns(&survey->scale, now_tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
+}
+
+void
+survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+		  uint64_t now_tsc)
 {
 	struct text reason;
 
+	/* A driver opens no counter that it did not see move, but it does not wait for an edge. */
+	if (!entry->clock.edges_only || entry->resolution.steps)
+		survey_turned_sick(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stood_ns / 1000);
+}
+
+bool
+survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+	      size_t count)
+{
+	uint64_t enough = survey_periods(survey, clock, SURVEY_STUCK_PERIODS);
+
+	return enough && !survey_any_differs(samples, count) &&
+	       samples[count - 1].begin - samples[0].end > enough;
 }
 
 uint64_t
@@ -123,6 +159,9 @@ survey_plan_ns(const struct report *report, size_t cores)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
-	return survey_rates_ns(report) + usable_count(report) * report->duration_ns +
-	       others * survey_core_ns(report, cores) + (others ? WARP_NS : 0);
+	/* The last wait is that of survey_rates_again. */
+	return survey_rates_ns(report) + EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
+	       others * survey_core_ns(report, cores) +
+	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
+			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0);
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "crew.h"
+#include "meeting.h"
+#include "offsets.h"
 #include "rate.h"
 #include "report.h"
 #include "sample.h"
@@ -23,14 +25,47 @@ struct survey_hooks {
 	/* Mask and restore interrupts around each batch of samples. */
 	uint64_t (*interrupts_mask)(void);
 	void (*interrupts_restore)(uint64_t saved);
-	sample_bracket *tsc_ordered; /* for the warp check: reads the TSC after all that came before */
+	sample_bracket *tsc_ordered; /* for meetings and warp checks: reads the TSC after all that came before */
 	void (*pause)(void);
+	/* What the core that calls says of itself. May be called on any core. */
+	void (*core_facts)(struct core_facts *facts);
 	/* True once the run's deadline is over. Called between batches. */
 	bool (*expired)(void *context);
 	/* How far the run is, DONE_NS of TOTAL_NS of measuring time. Called between batches; may draw. */
 	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
 	/* A clock's latency on the boot core is measured. May draw. */
 	void (*measured)(void *context, const struct report *report, const struct report_clock *clock);
+};
+
+/* What the cores' measuring needs, all in one block that is planned before a core starts. */
+struct survey_room {
+	size_t cores;            /* of the crew, at most */
+	enum tournament widest;  /* the tournament for which there is room */
+	struct report_core *rows; /* for report->cores, zeroed */
+	struct warp_table *warp;
+	struct meeting *meetings; /* cores / 2 */
+	uint32_t *players;       /* core number of each player */
+	struct offsets first, latest;
+	struct offset *solved;   /* one to each player */
+	bool *apart;             /* likewise */
+	uint32_t *playing;       /* the cores of one batch of meetings: the first and the second of each */
+	uint32_t *seats;         /* likewise: their player numbers */
+	uint64_t *medians;       /* of the round trips of each meeting of a batch */
+	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
+	uint32_t *others;        /* of each core: how many others read the clock while it did */
+};
+
+#define SURVEY_CONTENDED_SAMPLES 128 /* of one clock by one core while all read it */
+
+/* A clock on its way from the begin of the rates' window to the end of the run. */
+struct survey_track {
+	struct report_clock *entry; /* NULL: not followed */
+	struct rate_end first, middle, last; /* of the window; zeroed while it was not reached */
+	struct rate_end end;        /* of the stretch that the report's figures are over: last, or later in a soak */
+	struct rate_end edge;       /* edge clocks: the latest edge */
+	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
+	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
+	bool edge_seen;
 };
 
 struct survey {
@@ -41,24 +76,45 @@ struct survey {
 	size_t sample_max;
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
 	struct resolution *scratch_resolution;
-	struct warp_table *warp;        /* the caller's, with room for every core of the crew; NULL: no warp check */
+	struct survey_room room;        /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
 
 	/* The survey's own, from here on. */
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
+	uint64_t start_tsc;             /* the run's begin */
+	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
+	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC without an edge stands still */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
 
+/* Bytes for CORES cores and tournaments up to WIDEST. The block begins on a cache line. */
+size_t survey_room_size(size_t cores, enum tournament widest);
+
+/* Lays survey->room out in MEMORY of that size, which the caller has zeroed; report->cores is room.rows then. */
+void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
+
 /*
- * The whole of it, in this order. Before: report->clocks are open, report->cores lists the cores of the
- * crew, report->duration_ns is set. Each step may be called by itself after the ones above it.
+ * The whole of it, in this order. Before: report->clocks are open, report->duration_ns is set; from survey_facts
+ * on report->cores lists the cores of the crew. Each step may be called by itself after the ones above it.
  */
 void survey_prepare(struct survey *survey);   /* warms every path up, finds a provisional TSC rate */
 void survey_rates(struct survey *survey);     /* all clocks over one window */
 void survey_latencies(struct survey *survey); /* each clock from the boot core */
+void survey_facts(struct survey *survey);     /* what each core says of itself */
+/*
+ * A tournament: the first sets each core's offset; any later one sets what moved since. To be called at least
+ * twice, with the steps below between.
+ */
+void survey_skew(struct survey *survey);
 void survey_cores(struct survey *survey);     /* each clock from each other core, one core at a time */
-void survey_warps(struct survey *survey);     /* all cores at once on one shared last value */
+void survey_contended(struct survey *survey); /* each clock from all cores at once */
+void survey_warps(struct survey *survey);     /* all cores at once on one shared last value, with a lock and without */
+/*
+ * The last: each clock once more, against its rate in the window. What changed or jumped in between is seen; in
+ * a soak the report's rates are then those over the whole run.
+ */
+void survey_rates_again(struct survey *survey);
 
 /* How long all of it should take, from the report's clocks, cores and options, in nanoseconds. */
 uint64_t survey_plan_ns(const struct report *report, size_t cores);

@@ -3,6 +3,7 @@
 #define BARETICK_SURVEY_INTERNAL_H
 
 #include "survey.h"
+#include "width.h"
 
 #define SURVEY_NS_PER_MS UINT64_C(1000000)
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)
@@ -21,6 +22,46 @@ uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one co
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
 uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
 
+/* What the report keeps of a latency on a core; count 0 where nothing was recorded. */
+struct core_latency survey_summary(const struct latency *latency);
+
+size_t survey_living(const struct survey *survey); /* cores of the crew */
+
+/* How long a tournament of PLAYERS should take, and how long it may take before it is a star or is cut short. */
+uint64_t survey_tournament_ns(const struct report *report, size_t players);
+uint64_t survey_tournament_budget_ns(const struct report *report);
+
+#define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with what was met */
+
+/* A tournament while it is played. */
+struct survey_tour {
+	struct survey *survey;
+	struct offsets *offsets; /* where its pairs go */
+	size_t round, player;    /* who takes a seat next */
+	struct width width;
+	uint64_t trips_max;      /* of each meeting */
+	uint64_t plan_ns;        /* for progress */
+	uint64_t meetings;       /* in which stamps were exchanged */
+	uint64_t best_trip_ticks;
+	struct { /* since the width changed for the last time */
+		uint64_t batches, pairs, ns;
+	} steady;
+};
+
+/*
+ * Begins a tournament of the players of survey->room; its OFFSETS, of which players is set, are cleared. The round
+ * trips' medians go into the survey's scratch histogram, in ticks.
+ */
+void survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offsets *offsets,
+		       enum tournament kind);
+
+/* Plays the next batch of meetings. False: all are played, or time is up. */
+bool survey_tour_batch(struct survey_tour *tour);
+
+void survey_tour_end(struct survey_tour *tour);
+
+uint64_t survey_tour_elapsed_ns(const struct survey_tour *tour);
+
 /* A clock whose readings can be taken now. */
 static inline bool
 survey_usable(const struct report_clock *entry)
@@ -28,8 +69,29 @@ survey_usable(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT;
 }
 
-/* The clock's counter did not move for STOOD_NS although it should have: it is stuck from now on. */
-void survey_mark_stuck(struct report_clock *entry, uint64_t stood_ns);
+/* ENTRY's clock was well at first, and was seen to be sick at NOW_TSC; the first time counts. */
+void survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
+
+/*
+ * The clock's counter did not move for STOOD_NS up to NOW_TSC although it should have: it is stuck from now on.
+ */
+void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+		       uint64_t now_tsc);
+
+#define SURVEY_STUCK_PERIODS 16 /* without a single step in so many periods the clock is stuck, not slow */
+
+static inline bool
+survey_any_differs(const struct sample *samples, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (samples[i].ticks != samples[0].ticks)
+			return true;
+	return false;
+}
+
+/* Whether the clock showed one value in all of COUNT samples, for longer than a clock that moves can. */
+bool survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+		   size_t count);
 
 /* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);

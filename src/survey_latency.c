@@ -1,9 +1,15 @@
 /* What a reading of each clock costs: from the boot core in full, from every other core in short. */
 #include "survey_internal.h"
 
+#include "text.h"
+
 #define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stood still */
 #define STALL_NS_MIN     UINT64_C(2000)
-#define STUCK_PERIODS    16 /* without a single step in so many periods the clock is stuck, not slow */
+#define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and stood for so long has stopped */
+#define LEAP_STEPS       8  /* so many of its steps may a clock take at once: emulators catch up in bursts */
+#define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
+#define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
+#define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
 #define CORE_BATCHES_MIN 2
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
@@ -17,45 +23,93 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
 }
 
-static bool
-any_differs(const struct sample *samples, size_t count)
+/* As measured, be it by the device's first way of reading, or else as claimed. */
+static uint64_t
+millihz_of(const struct report *report, const struct report_clock *entry)
 {
-	for (size_t i = 1; i < count; i++)
-		if (samples[i].ticks != samples[0].ticks)
-			return true;
-	return false;
+	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
+		const struct report_clock *main = &report->clocks[i];
+
+		if (text_equal(main->clock.id, entry->clock.main) &&
+		    main->clock.claimed.num == entry->clock.claimed.num)
+			return report_clock_millihz(main);
+	}
+	return report_clock_millihz(entry);
+}
+
+/*
+ * Beyond what a reading leaps: by the clock's true rate, so that one that is fast all the time doesn't leap at
+ * every step.
+ */
+static void
+bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
+{
+	const struct resolution *resolution = &entry->resolution;
+	unsigned __int128 millihz = millihz_of(survey->report, entry);
+
+	if (!survey->report->tsc.den)
+		return; /* without the TSC's rate nothing says how much is too much */
+	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
+					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
+					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
+					SCALE_UP);
+	bounds->leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
+			     resolution->steps ? LEAP_STEPS * resolution->smallest_ticks : LEAP_STEPS;
+}
+
+/* A clock that was well in the batches before and steps wrongly in this one has turned sick. */
+static void
+fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
+	   size_t count)
+{
+	struct monotonic *monotonic = &entry->monotonic;
+	bool was_well = monotonic->reads && !monotonic->backward && !monotonic->leaps;
+
+	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
+	if (was_well && (monotonic->backward || monotonic->leaps))
+		survey_turned_sick(survey, entry, survey->samples[count - 1].end);
+}
+
+/* The clock was read from START to NOW, and seen to move up to MOVED. */
+static void
+look_for_standstill(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
+		    uint64_t now)
+{
+	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
+	uint64_t stood_ns = scale_ns(&survey->scale, now - moved);
+
+	if (enough && now - moved > enough && (moved == start || stood_ns > STOPPED_NS))
+		survey_mark_stuck(survey, entry, stood_ns, now);
 }
 
 static void
 measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	uint64_t stall = stall_ticks(survey, clock), trust = survey_trust_ticks(survey, clock);
+	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
 	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
 	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
-	uint64_t start, now, shown_ns = survey->done_ns;
-	bool moved = false;
+	uint64_t start, now, moved, shown_ns = survey->done_ns;
 	size_t size;
 
+	bound_leaps(survey, entry, &bounds);
 	survey_batch(survey, clock, SURVEY_WARM_UP);
-	start = now = survey->samples[0].begin;
+	start = now = moved = survey->samples[0].begin;
 	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < duration_ticks && !survey_expired(survey)) {
 		survey_batch(survey, clock, size);
-		moved |= any_differs(survey->samples, size);
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
-		resolution_fold(&entry->resolution, clock, trust, survey->samples, size);
-		monotonic_fold(&entry->monotonic, clock, stall, trust, survey->samples, size);
+		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
+		fold_steps(survey, entry, &bounds, size);
 		now = survey->samples[size - 1].end;
+		if (survey_any_differs(survey->samples, size))
+			moved = now;
 		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
-	uint64_t enough = survey_periods(survey, clock, STUCK_PERIODS);
-
-	if (enough && now - start > enough && !moved)
-		survey_mark_stuck(entry, scale_ns(&survey->scale, now - start));
+	look_for_standstill(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
 
@@ -89,8 +143,8 @@ take_core_batch(void *argument, size_t core)
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
-static struct core_latency
-summary(const struct latency *latency)
+struct core_latency
+survey_summary(const struct latency *latency)
 {
 	if (!latency->count)
 		return (struct core_latency){ 0 };
@@ -139,7 +193,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 			continue;
 		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
 
-		report->cores[core].latency[i] = summary(survey->scratch);
+		report->cores[core].latency[i] = survey_summary(survey->scratch);
 		if (!answered)
 			return; /* the crew's owner tells why */
 	}
@@ -150,17 +204,17 @@ survey_cores(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct crew *crew = survey->crew;
-	size_t living = 0;
+	size_t living = survey_living(survey);
 	uint64_t clocks = 0, share_ns, core_ns;
 
-	for (size_t core = 0; core < crew->count; core++)
-		living += crew->alive(crew->context, core);
+	if (!survey->room.cores)
+		return;
 	share_ns = survey_core_share_ns(report, living);
 	core_ns = survey_core_ns(report, living);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = summary(report->clocks[i].latency);
+		report->cores[0].latency[i] = survey_summary(report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < crew->count && !survey_expired(survey); core++) {
 		if (!crew->alive(crew->context, core))

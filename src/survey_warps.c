@@ -22,12 +22,12 @@ play(void *argument, size_t core)
 	warp_play(job->table, core, job->expected, job->tsc, job->pause);
 }
 
-static void
-fill_skew(struct survey *survey, const struct warp_result *result)
+static struct report_contended
+describe(const struct survey *survey, const struct warp_result *result)
 {
-	struct report *report = survey->report;
+	const struct report_core *cores = survey->report->cores;
 
-	report->skew = (struct report_skew){
+	return (struct report_contended){
 		.measured = true,
 		.starved = result->starved,
 		.cores = result->cores,
@@ -35,39 +35,52 @@ fill_skew(struct survey *survey, const struct warp_result *result)
 		.warps = result->warps,
 		.worst_ticks = result->worst_ticks,
 		.worst_ns = scale_ns(&survey->scale, result->worst_ticks),
-		.worst_a = report->cores[result->worst_ahead].apic_id,
-		.worst_b = report->cores[result->worst_behind].apic_id,
+		.worst_a = cores[result->worst_ahead].apic_id,
+		.worst_b = cores[result->worst_behind].apic_id,
 	};
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].warp_iterations = survey->warp->slots[i].turns;
+}
+
+static uint64_t
+turns_each(size_t living)
+{
+	uint64_t turns = TURNS_ALL / living;
+
+	if (turns < TURNS_MIN)
+		return TURNS_MIN;
+	return turns < TURNS_MAX ? turns : TURNS_MAX;
+}
+
+/* Nothing is measured with less than two cores, or where the deadline has passed. */
+static struct report_contended
+check(struct survey *survey, enum warp_kind kind)
+{
+	const struct crew *crew = survey->crew;
+	struct warp_table *table = survey->room.warp;
+	size_t living = survey_living(survey);
+	struct warp_job job = { table, living, survey->hooks.tsc_ordered, survey->hooks.pause };
+
+	if (living < 2 || crew->count > WARP_CORES_MAX || survey_expired(survey))
+		return (struct report_contended){ .measured = false };
+	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
+	warp_begin(table, kind, crew->count, turns_each(living), survey->hooks.tsc_ordered());
+	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
+	crew->run_all(crew->context, play, &job, BOUND_NS);
+	warp_stop(table);
+
+	struct warp_result result = warp_result(table, living);
+
+	return describe(survey, &result);
 }
 
 void
 survey_warps(struct survey *survey)
 {
-	const struct crew *crew = survey->crew;
-	size_t living = 0;
-	uint64_t turns;
+	struct report *report = survey->report;
 
-	for (size_t i = 0; i < crew->count; i++)
-		living += crew->alive(crew->context, i);
-	if (!survey->warp || living < 2 || survey_expired(survey))
+	if (!survey->room.cores)
 		return;
-	turns = TURNS_ALL / living;
-	if (turns < TURNS_MIN)
-		turns = TURNS_MIN;
-	if (turns > TURNS_MAX)
-		turns = TURNS_MAX;
-	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
-	warp_begin(survey->warp, crew->count, turns);
-	survey->warp->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
-
-	struct warp_job job = { survey->warp, living, survey->hooks.tsc_ordered, survey->hooks.pause };
-
-	crew->run_all(crew->context, play, &job, BOUND_NS);
-	warp_stop(survey->warp);
-
-	struct warp_result result = warp_result(survey->warp, living);
-
-	fill_skew(survey, &result);
+	report->skew.locked = check(survey, WARP_LOCKED);
+	for (size_t i = 0; report->skew.locked.measured && i < report->core_count; i++)
+		report->cores[i].warp_iterations = survey->room.warp->slots[i].turns;
+	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
 }

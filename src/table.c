@@ -59,6 +59,18 @@ put_machine(struct text *out, const struct report *report)
 		 report->tsc_is_invariant ? "invariant" : "not invariant");
 }
 
+/* In less than a line, whatever it says. */
+static void
+put_skew(struct text *out, const struct report *report)
+{
+	char line[LINE_SIZE];
+	struct text text;
+
+	text_init(&text, line, sizeof(line));
+	table_skew_in_short(&text, report);
+	put_line(out, "skew", "%s", line);
+}
+
 static void
 put_verdict(struct text *out, const struct report *report)
 {
@@ -154,8 +166,8 @@ cut_back(struct text *out, size_t length)
 	out->bytes[length] = '\0';
 }
 
-/* As many sentences as fit below what stands there since START; the last line counts those that don't. */
-static void
+/* As many sentences as fit below what stands there since START; the last line counts those that don't. True: all do. */
+static bool
 put_fitting_sentences(struct text *out, const struct report *report, size_t start)
 {
 	size_t index = 0, mark = out->length, left = 0;
@@ -177,30 +189,38 @@ put_fitting_sentences(struct text *out, const struct report *report, size_t star
 	if (left)
 		text_printf(out, "%zu more finding%s or note%s: see the full table.\n", left, left == 1 ? "" : "s",
 			    left == 1 ? "" : "s");
+	return !left;
 }
 
 static void
-put_top(struct text *out, const struct report *report)
+put_top(struct text *out, const struct report *report, bool with_skew)
 {
 	put_machine(out, report);
+	if (with_skew)
+		put_skew(out, report);
 	put_verdict(out, report);
 	text_put_char(out, '\n');
 	table_clocks(out, report);
 }
 
+/* The line on skew is there where it costs no sentence. */
 void
 table_summary(struct text *out, const struct report *report)
 {
 	size_t start = out->length;
 
-	put_top(out, report);
+	put_top(out, report, true);
+	if (put_fitting_sentences(out, report, start) && line_count(out, start) <= TABLE_SUMMARY_LINES)
+		return;
+	cut_back(out, start);
+	put_top(out, report, false);
 	put_fitting_sentences(out, report, start);
 }
 
 void
 table_render(struct text *out, const struct report *report)
 {
-	put_top(out, report);
+	put_top(out, report, true);
 	text_put_char(out, '\n');
 	for (size_t i = 0; put_sentence(out, report, i, true); i++)
 		;
@@ -208,6 +228,7 @@ table_render(struct text *out, const struct report *report)
 		text_put(out, "No findings.\n");
 	table_histogram(out, report);
 	table_cores(out, report);
+	table_skew(out, report);
 	table_database(out, report);
 	table_durations(out, report);
 }

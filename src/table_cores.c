@@ -1,32 +1,97 @@
-/* A row for each core, the warp check on all of them, and what a clock costs a database. */
+/* A row for each core: what reading each clock costs there, alone and while all cores read it. */
 #include "table_internal.h"
 
 #include "number.h"
 #include "scale.h"
 
-#define APIC_COLUMNS  8
-#define LABEL_COLUMNS (APIC_COLUMNS + 1) /* and the mark of the boot core */
-#define CLOCK_COLUMNS 14                 /* two figures of 6 and their blanks */
-#define SENTENCE_SIZE 320
+#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* and the mark of the boot core */
+#define CLOCK_COLUMNS 14                       /* two figures of 6 and their blanks */
+#define FIGURES 2 /* of a clock in a row */
 
-#define DATABASE_READS      200000 /* 100,000 rows, the clock read before and after each */
-#define DATABASE_SHORT_PS   50000  /* 10 ms for all of them: below it, tenths of a millisecond matter */
+/* One block of rows: a clock read by a core alone, or while all cores read it. */
+struct block {
+	const char *title;
+	const char *headings[FIGURES];
+	/* The figure of core and clock; false where it is not known. */
+	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
+	struct number (*show)(size_t which, uint64_t figure);
+	bool started_only; /* what there is to say of cores that did not start is said elsewhere */
+};
+
+/* A block and the clocks that have columns in it. */
+struct columns {
+	const struct report *report;
+	const struct block *block;
+	size_t picked[REPORT_CLOCKS_MAX];
+	size_t count;
+};
+
+static bool
+figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+{
+	const struct core_latency *latency = &core->latency[clock];
+
+	*figure = which == 0 ? latency->p50_ns : latency->p99_ns;
+	return latency->count;
+}
+
+static struct number
+show_alone(size_t which, uint64_t figure)
+{
+	(void)which;
+	return number_ns(figure);
+}
+
+/* How many times the median alone is in tenths. */
+static bool
+figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+{
+	const struct core_latency *alone = &core->latency[clock], *latency = &core->contended[clock];
+
+	*figure = latency->p50_ns;
+	if (which == 0 || !latency->count)
+		return latency->count;
+	*figure = scale_mul_div_nearest(latency->p50_ns, 10, alone->p50_ns);
+	return alone->count && alone->p50_ns;
+}
+
+static struct number
+show_contended(size_t which, uint64_t figure)
+{
+	return which == 0 ? number_ns(figure) : number_times(figure);
+}
+
+static const struct block alone = {
+	.title = "Read latency from each core (* the boot core), by APIC id",
+	.headings = { "p50", "p99" },
+	.figure = figure_alone,
+	.show = show_alone,
+};
+
+static const struct block contended = {
+	.title = "The same while all cores read that clock: the median, and how many times as long",
+	.headings = { "p50", "times" },
+	.figure = figure_contended,
+	.show = show_contended,
+	.started_only = true,
+};
 
 static void
-put_heading(struct text *out, const struct report *report, const size_t *picked, size_t count)
+put_heading(struct text *out, const struct columns *columns)
 {
-	text_put(out, "\nRead latency from each core (* the boot core), by APIC id\n\n");
-	text_printf(out, "%*s", LABEL_COLUMNS, "");
+	size_t count = columns->count;
+
+	text_printf(out, "\n%s\n\n%*s", columns->block->title, LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
 		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,
-			    report->clocks[picked[i]].clock.id);
+			    columns->report->clocks[columns->picked[i]].clock.id);
 	if (count)
 		table_end_line(out);
 	else
 		text_put(out, "  no clock was measured\n");
-	text_printf(out, "%*s ", APIC_COLUMNS, "core");
+	text_printf(out, "%*s ", TABLE_CORE_COLUMNS, "core");
 	for (size_t i = 0; i < count || i == 0; i++)
-		text_printf(out, " %6s %6s", "p50", "p99");
+		text_printf(out, " %6s %6s", columns->block->headings[0], columns->block->headings[1]);
 	table_end_line(out);
 }
 
@@ -44,97 +109,175 @@ put_reason(struct text *out, size_t line_start, const struct report_core *core)
 }
 
 static void
-put_core(struct text *out, const struct report_core *core, const size_t *picked, size_t count)
+put_core(struct text *out, const struct columns *columns, const struct report_core *core)
 {
-	char label[16];
-	size_t line_start;
-	struct text text;
+	const struct block *block = columns->block;
+	uint64_t figure;
 
-	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%*u%s", APIC_COLUMNS, core->apic_id, core->boot ? "*" : "");
-	table_label(out, label, LABEL_COLUMNS);
-	line_start = out->length - LABEL_COLUMNS;
+	table_core_label(out, core, core->boot ? "*" : "");
 	if (!core->started) {
-		put_reason(out, line_start, core);
+		put_reason(out, out->length - LABEL_COLUMNS, core);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		const struct core_latency *latency = &core->latency[picked[i]];
+	for (size_t i = 0; i < FIGURES * columns->count; i++) {
+		bool known = block->figure(core, columns->picked[i / FIGURES], i % FIGURES, &figure);
 
-		text_printf(out, " %6s", latency->count ? number_ns(latency->p50_ns).text : "-");
-		text_printf(out, " %6s", latency->count ? number_ns(latency->p99_ns).text : "-");
+		text_printf(out, " %6s", known ? block->show(i % FIGURES, figure).text : "-");
 	}
-	if (!count)
+	if (!columns->count)
 		text_printf(out, " %6s %6s", "-", "-");
 	table_end_line(out);
-	if (core->reason[0])
+	if (core->reason[0] && !block->started_only)
 		put_reason(out, out->length, core);
 }
 
-static void
-put_warps(struct text *out, const struct report_skew *skew)
-{
-	char sentence[SENTENCE_SIZE];
-	struct text text;
+/* One figure of the cores of one group. */
+struct column {
+	const struct columns *columns;
+	const struct table_groups *groups;
+	size_t group, clock, which;
+};
 
-	text_init(&text, sentence, sizeof(sentence));
-	text_put(&text, "Contended warp check of the TSC: ");
-	if (!skew->measured)
-		text_put(&text, "not measured.");
-	else
-		text_printf(&text, "%zu cores took %lu turns on one shared last value: ", skew->cores,
-			    skew->iterations);
-	if (skew->measured && skew->warps)
-		text_printf(&text,
-			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
-			    "read after it.",
-			    skew->warps, skew->warps == 1 ? "" : "s", skew->worst_ns, skew->worst_ticks,
-			    skew->worst_a, skew->worst_b);
-	else if (skew->measured)
-		text_put(&text, skew->starved ? "inconclusive: no warp, but a core got too few turns." :
-						"no warp.");
+/* How many of the figures are at most LIMIT, and the least and greatest of them. */
+static size_t
+count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
+{
+	const struct report *report = column->columns->report;
+	size_t count = 0;
+
+	*least = UINT64_MAX;
+	*greatest = 0;
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+		uint64_t figure;
+
+		if (table_group_of(column->groups, core) != column->group ||
+		    !column->columns->block->figure(core, column->clock, column->which, &figure) ||
+		    figure > limit)
+			continue;
+		count++;
+		*least = figure < *least ? figure : *least;
+		*greatest = figure > *greatest ? figure : *greatest;
+	}
+	return count;
+}
+
+/* The PLACEth of them in order of size, the first being 0, by halving: there is no room to sort them. */
+static uint64_t
+figure_at(const struct column *column, size_t place)
+{
+	uint64_t low, high, least, greatest;
+
+	count_up_to(column, UINT64_MAX, &low, &high);
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (count_up_to(column, middle, &least, &greatest) > place)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void
+put_group(struct text *out, const struct columns *columns, const struct table_groups *groups, size_t group)
+{
+	static const char *const labels[] = { "min", "median", "max" };
+	uint64_t least, greatest;
+
+	table_group_label(out, groups, group);
 	text_put_char(out, '\n');
-	table_wrap(out, out->length, 0, sentence);
+	for (size_t row = 0; row < sizeof(labels) / sizeof(labels[0]); row++) {
+		text_printf(out, "%*s ", TABLE_CORE_COLUMNS, labels[row]);
+		for (size_t i = 0; i < FIGURES * columns->count; i++) {
+			struct column column = { columns, groups, group, columns->picked[i / FIGURES], i % FIGURES };
+			size_t count = count_up_to(&column, UINT64_MAX, &least, &greatest);
+			const size_t places[] = { 0, (count - 1) / 2, count - 1 };
+
+			uint64_t figure = count ? figure_at(&column, places[row]) : 0;
+
+			text_printf(out, " %6s", count ? columns->block->show(column.which, figure).text : "-");
+		}
+		table_end_line(out);
+	}
+}
+
+/* For each clock the first core whose first figure is the greatest, where they are not all equal. */
+static void
+find_slowest(struct table_rows *rows, const struct columns *columns)
+{
+	const struct report *report = columns->report;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		uint64_t least = UINT64_MAX, greatest = 0, figure;
+		size_t slowest = 0;
+
+		for (size_t core = 0; core < report->core_count; core++) {
+			if (!columns->block->figure(&report->cores[core], columns->picked[i], 0, &figure))
+				continue;
+			if (figure > greatest)
+				slowest = core;
+			least = figure < least ? figure : least;
+			greatest = figure > greatest ? figure : greatest;
+		}
+		if (greatest > least)
+			rows->slowest[rows->slowest_count++] = slowest;
+	}
+}
+
+static void
+put_block(struct text *out, const struct columns *columns)
+{
+	struct table_rows rows = table_rows(columns->report, columns->block->started_only);
+	const struct report_core *core;
+
+	put_heading(out, columns);
+	if (rows.folded) {
+		struct table_groups groups = table_groups(columns->report);
+
+		for (size_t i = 0; i < groups.count; i++)
+			put_group(out, columns, &groups, i);
+		find_slowest(&rows, columns);
+	}
+	while ((core = table_next_row(&rows)))
+		put_core(out, columns, core);
+	table_rows_left(out, &rows);
+	if (!columns->report->core_count)
+		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
+}
+
+/* Leaves the clocks that some core has a figure of in BLOCK. */
+static void
+keep_measured(struct columns *columns)
+{
+	const struct report *report = columns->report;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		uint64_t figure;
+		size_t core = 0;
+
+		while (core < report->core_count &&
+		       !columns->block->figure(&report->cores[core], columns->picked[i], 0, &figure))
+			core++;
+		if (core < report->core_count)
+			columns->picked[kept++] = columns->picked[i];
+	}
+	columns->count = kept;
 }
 
 void
 table_cores(struct text *out, const struct report *report)
 {
-	size_t picked[REPORT_CLOCKS_MAX];
-	size_t count = table_pick_clocks(report, true, picked);
+	struct columns columns = { .report = report, .block = &alone };
 
-	if (count > TABLE_CLOCKS_ABREAST)
-		count = TABLE_CLOCKS_ABREAST;
-	put_heading(out, report, picked, count);
-	for (size_t i = 0; i < report->core_count; i++)
-		put_core(out, &report->cores[i], picked, count);
-	if (!report->core_count)
-		text_printf(out, "%*s\n", APIC_COLUMNS, "-");
-	put_warps(out, &report->skew);
-}
-
-void
-table_database(struct text *out, const struct report *report)
-{
-	size_t picked[REPORT_CLOCKS_MAX];
-	size_t count = table_pick_clocks(report, true, picked);
-	char sentence[SENTENCE_SIZE];
-	struct scale scale;
-	struct text text;
-
-	scale_init(&scale, report->tsc);
-	text_init(&text, sentence, sizeof(sentence));
-	text_put(&text, "100,000 rows, each timed twice, cost a database:");
-	for (size_t i = 0; i < count; i++) {
-		const struct report_clock *entry = &report->clocks[picked[i]];
-		uint64_t loop_ps = latency_loop_ps(entry->latency, &scale);
-
-		text_printf(&text, "%s %s ", i ? "," : "", entry->clock.id);
-		text_put_decimal(&text, scale_mul_div_nearest(loop_ps, DATABASE_READS, 1000000), 3,
-				 loop_ps < DATABASE_SHORT_PS);
-		text_put(&text, " ms");
-	}
-	text_put(&text, count ? "." : " -");
-	text_put_char(out, '\n');
-	table_wrap(out, out->length, 2, sentence);
+	columns.count = table_pick_clocks(report, true, columns.picked);
+	if (columns.count > TABLE_CLOCKS_ABREAST)
+		columns.count = TABLE_CLOCKS_ABREAST;
+	put_block(out, &columns);
+	columns.block = &contended;
+	keep_measured(&columns);
+	if (columns.count)
+		put_block(out, &columns);
 }

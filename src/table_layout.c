@@ -1,6 +1,8 @@
 /* Lines, columns and words of the table. See table_internal.h. */
 #include "table_internal.h"
 
+#define SENTENCE_INDENT 2
+
 void
 table_end_line(struct text *out)
 {
@@ -48,6 +50,35 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 		}
 	}
 	table_end_line(out);
+}
+
+struct text *
+table_sentence(struct table_sentence *sentence)
+{
+	text_init(&sentence->text, sentence->bytes, sizeof(sentence->bytes));
+	return &sentence->text;
+}
+
+void
+table_sentence_end(struct text *out, struct table_sentence *sentence)
+{
+	char *first = &sentence->bytes[0];
+
+	if (*first >= 'a' && *first <= 'z')
+		*first = (char)(*first - 'a' + 'A');
+	table_wrap(out, out->length, SENTENCE_INDENT, sentence->bytes);
+}
+
+const char *
+table_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+const char *
+table_singular(uint64_t count)
+{
+	return count == 1 ? "s" : "";
 }
 
 void

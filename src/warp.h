@@ -1,8 +1,12 @@
 /*
- * The contended warp check, in the manner of Linux's: all cores share one last time stamp, each in turn takes
- * the lock, compares the TSC with what the core before it left, and leaves its own. A stamp that is ahead of
- * the TSC read after it is a warp. Counted by turns, not by time, since cores may be time-shared; a core
- * that got too few turns, or no turn after another core's, makes the check inconclusive instead of clean.
+ * The contended warp check, in the manner of Linux's: all cores share one last time stamp; each in turn
+ * compares the TSC with what the core before it left, and leaves its own. A stamp that is ahead of the TSC
+ * read after it is a warp. Counted by turns, not by time, since cores may be time-shared; a core that got
+ * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
+ *
+ * It is played in two ways. With a lock, one core at a time looks and stamps, so that every step back against
+ * the core before is seen. Without one all cores look and stamp at once, and none waits for a line that
+ * another holds: a shorter way from stamp to reading.
  */
 #ifndef BARETICK_WARP_H
 #define BARETICK_WARP_H
@@ -11,9 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gather.h"
 #include "sample.h"
 
-#define WARP_LINE 64 /* bytes in a cache line */
+#define WARP_LINE      GATHER_LINE
+#define WARP_CORE_BITS 12 /* of the word that stamp and core share without a lock */
+#define WARP_CORES_MAX (1u << WARP_CORE_BITS)
 
 /* One core's: written by that core alone, read by the boot core when all are back. */
 struct warp_slot {
@@ -24,17 +31,23 @@ struct warp_slot {
 	uint64_t worst_ahead; /* the core whose stamp was ahead then */
 } __attribute__((aligned(WARP_LINE)));
 
+enum warp_kind {
+	WARP_LOCKED,    /* one at a time, as Linux does it */
+	WARP_LOCK_FREE, /* all at once: read the last stamp, read the TSC, raise the last stamp to it */
+};
+
 struct warp_table {
 	/* Written by the boot core before the others start. */
 	uint64_t cores, turns;
 	uint64_t bound_ticks; /* of its TSC, after which a core ends with its turn; 0: none */
+	enum warp_kind kind;
+	uint64_t base_tsc;    /* lock-free: stamps are counted from here, so that a core number fits beside one */
 	/* Written by whoever holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
 	uint64_t last_tsc, last_core; /* last_core: cores where nobody has been yet */
-	/* Counted up by every core once. */
-	uint64_t arrived __attribute__((aligned(WARP_LINE)));
-	/* Set by the boot core when it no longer waits. */
-	uint32_t stop __attribute__((aligned(WARP_LINE)));
+	/* Raised by whoever has a later stamp: stamp, and core in the low bits; 0 where nobody has been yet. */
+	uint64_t last_both __attribute__((aligned(WARP_LINE)));
+	struct gathering gathering;
 	struct warp_slot slots[];
 };
 
@@ -49,12 +62,13 @@ struct warp_result {
 /* Bytes for a table of CORES; the caller's memory begins on a cache line. */
 size_t warp_table_size(size_t cores);
 
-/* For CORES cores with TURNS turns each. */
-void warp_begin(struct warp_table *table, size_t cores, uint64_t turns);
+/* For CORES cores, at most WARP_CORES_MAX, with TURNS turns each; NOW_TSC is the boot core's. */
+void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uint64_t turns,
+		uint64_t now_tsc);
 
 /*
- * One core's part, run on all of EXPECTED cores at once; CORE is less than the table's cores. Always comes back: waits
- * for the others, and for the lock, a bounded number of pauses.
+ * One core's part, run on all of EXPECTED cores at once; CORE is less than the table's cores. Always comes
+ * back: waits for the others, and for the lock, a bounded number of pauses.
  */
 void warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
 	       void (*pause)(void));

@@ -12,6 +12,7 @@ import sys
 BUILD = pathlib.Path(sys.argv[1])
 RUN = pathlib.Path(__file__).parent.parent / "qemu" / "run"
 ICOUNT_SHIFT = 5  # one instruction is 2^5 ns of virtual time
+BOUNDS_S = {4: 10, 64: 60, 255: 300}
 ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",
           "--qemu-arg=-rtc", "--qemu-arg=base=2026-01-01T00:00:00,clock=vm"]
 
@@ -19,7 +20,8 @@ ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",
 def boot(name, cpus, qemu, *options):
     """Boots once and returns the report; ends the bench with the runner's words where that fails."""
     out = BUILD / "bench" / name
-    command = [str(RUN), "--accel", "tcg", "--cpus", str(cpus), "--out", str(out), *qemu, "--", *options]
+    command = [str(RUN), "--accel", "tcg", "--cpus", str(cpus), "--timeout", "580", "--out", str(out), *qemu,
+               "--", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
@@ -42,15 +44,27 @@ def sizes():
     print(f"image: {size} bytes ({size / 1024:.0f} KiB; bound 300 KB)")
 
 
-def quick():
-    for cpus in (1, 4):
-        report = boot(f"quick{cpus}", cpus, [], "profile=quick")
-        print(f"quick: {cpus} core(s), {report['machine']['cores_started']} started, "
-              f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict (bound 10 s at 4)")
+def rate(count, elapsed_ms):
+    return f"{count * 1000 / elapsed_ms:.0f} a second" if elapsed_ms else "no time"
+
+
+def cores():
+    """Time to verdict, and how the pairs of cores scale: rounds grow as the number of cores, meetings may not."""
+    for cpus in (1, 2, 4, 16, 64, 255):
+        report = boot(f"cores{cpus}", cpus, [], "profile=quick")
+        bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
+        line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
+                f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")
+        skew = report["skew"]
+        if skew and skew["schedule"]:
+            line += (f"; {skew['schedule']}: {skew['rounds']} rounds ({rate(skew['rounds'], skew['elapsed_ms'])}), "
+                     f"{skew['meetings']} meetings ({rate(skew['meetings'], skew['elapsed_ms'])}), "
+                     f"{skew['width']} at a time")
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
     subprocess.run([BUILD / "host" / "bench_host"], check=True)
     sizes()
     instructions()
-    quick()
+    cores()

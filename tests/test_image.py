@@ -83,3 +83,20 @@ def test_no_instruction_needs_sse_or_x87():
     """A freshly started core has neither: only general registers may be used."""
     text = "".join(functions(r".*").values())
     assert not re.search(r"%[xyz]mm\d|%st\b|%mm\d", text)
+
+
+SKEWED = BUILD / "baretick-skew.efi"  # the same, and tests/skew: started cores can be given another TSC
+SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")  # VMRUN: AMD APM vol. 3
+
+
+@pytest.mark.skipif(not SKEWED.exists(), reason="build/baretick-skew.efi is not there: type make check")
+def test_no_part_of_the_skewed_test_image_is_in_the_application():
+    assert all(word in SKEWED.read_bytes() for word in SKEW_WORDS), "or this would prove nothing"
+    assert not [word for word in SKEW_WORDS if word in IMAGE.read_bytes()]
+
+
+def test_the_application_is_made_without_a_look_at_the_skewed_test_image():
+    """What make would do to build all of it anew, from the compiler's command lines to the last file."""
+    plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
+                          cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout
+    assert "boot/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan

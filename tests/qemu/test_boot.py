@@ -152,6 +152,39 @@ def test_cores_mp_measures_every_core_through_the_firmware(run):
     assert all(set(core["latency"]) == set(CLOCKS) for core in report["cores"])
 
 
+# -cpu max has TSC_ADJUST, which reads 0 under TCG, where every core reads the host's TSC.
+@pytest.mark.parametrize("cores", ["sipi", "mp"])
+def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(run, cores):
+    report = checked(run("--accel", "tcg", *qemu("-smp", "4,sockets=2,cores=1,threads=2", "-cpu", "max"), "--", SHORT,
+                         "profile=quick", f"cores={cores}"), started=4)
+    rows = report["cores"]
+    places = [(core["package"], core["core"], core["thread"]) for core in rows]
+    assert sorted(places) == [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1)]
+    assert [(core["tsc_adjust"], core["tsc_aux"]) for core in rows] == [(0, 0)] * 4
+    assert report["skew"]["players"] == 4
+    assert rows[0]["offset_ns"] == {"value": 0, "low": 0, "high": 0}
+    for core in rows[1:]:
+        check_interval(core["offset_ns"])
+        check_interval(core["drift_ppm"])
+        if core["offset_ns"] is not None:  # a host that is busy enough keeps two cores from ever meeting
+            assert core["meetings"] > 0 and core["offset_ns"]["low"] <= 0 <= core["offset_ns"]["high"]
+    assert not [finding["rule"] for finding in report["findings"] if finding["rule"].startswith("tsc-")]
+
+
+def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
+    # Between too little for any report and enough for 255 cores lie 9 MB; where, depends on the firmware.
+    megabytes, tried, planned = 96, set(), None
+    while not planned and megabytes not in tried:
+        tried.add(megabytes)
+        done = run("--accel", "tcg", "--cpus", "255", "--memory", f"{megabytes}M", "--", SHORT, "clocks=tsc", "cores=3")
+        planned = re.search(r"no \d+ MiB of memory for 255 cores: at most (\d+) are", " ".join(done.report.get("notes", "")))
+        megabytes += 8 if done.status == 2 else -8
+    assert planned, done
+    report = checked(done, started=min(3, int(planned[1])))
+    assert len(report["cores"]) == int(planned[1]) < 255
+    assert report["machine"]["cores_listed"] == 255
+
+
 def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
     done = run("--accel", "tcg", "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
     report = done.report

@@ -39,6 +39,7 @@ sim_reset(void)
 
 	memset(&sim, 0, sizeof(sim));
 	sim.accesses_max = ACCESSES_MAX;
+	sim.preempt_seed = 1;
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
 		sim.cost_ps[i] = cost_ns[i] * SIM_PS_PER_NS;
 	sim.pic_mask[0] = sim.pic_mask[1] = 0xff;
@@ -61,6 +62,16 @@ sim_advance_ps(uint64_t ps)
 	sim.now_ps += ps;
 }
 
+/* Marsaglia, Xorshift RNGs (2003): 13, 7, 17. */
+static uint64_t
+draw(void)
+{
+	sim.preempt_seed ^= sim.preempt_seed << 13;
+	sim.preempt_seed ^= sim.preempt_seed >> 7;
+	sim.preempt_seed ^= sim.preempt_seed << 17;
+	return sim.preempt_seed;
+}
+
 static void
 spend(enum sim_access access)
 {
@@ -72,6 +83,8 @@ spend(enum sim_access access)
 	if (total > sim.accesses_max)
 		sim_fail("%llu accesses: a loop without end", (unsigned long long)total);
 	sim_advance_ps(sim.cost_ps[access]);
+	if (sim.preempt_every && draw() % sim.preempt_every == 0)
+		sim_advance_ps(sim.preempt_ps);
 }
 
 /* The counters. */
@@ -269,12 +282,6 @@ hw_write32(uint64_t address, uint32_t value)
 	write_memory(address, value, 4);
 }
 
-void
-hw_write64(uint64_t address, uint64_t value)
-{
-	write_memory(address, value, 8);
-}
-
 bool
 hw_is_mapped(uint64_t address, size_t length)
 {
@@ -380,6 +387,8 @@ hw_interrupts_mask(void)
 {
 	uint64_t flags = sim.interrupts_masked ? 0 : RFLAGS_IF;
 
+	if (flags)
+		sim.masked_since_ps = sim.now_ps;
 	sim.interrupts_masked = true;
 	sim.masked_times++;
 	return flags;
@@ -388,6 +397,9 @@ hw_interrupts_mask(void)
 void
 hw_interrupts_restore(uint64_t saved)
 {
-	if (saved & RFLAGS_IF)
-		sim.interrupts_masked = false;
+	if (!(saved & RFLAGS_IF))
+		return;
+	if (sim.interrupts_masked && sim.now_ps - sim.masked_since_ps > sim.masked_longest_ps)
+		sim.masked_longest_ps = sim.now_ps - sim.masked_since_ps;
+	sim.interrupts_masked = false;
 }

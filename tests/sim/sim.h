@@ -67,6 +67,9 @@ struct sim_hpet {
 	bool dead;                  /* ENABLE_CNF may be set, but the counter never moves */
 	uint64_t capability;
 	uint64_t configuration;
+	bool counts_when_off;
+	bool loses_value;           /* it is 0 when it is switched off */
+	uint64_t high_late_ps;      /* so long after a rollover of the low half the high one is the old one */
 	unsigned counter_writes;    /* to the main counter: there must be none */
 	unsigned configuration_writes;
 };
@@ -77,6 +80,7 @@ struct sim_pm {
 	bool is_memory;      /* the test maps the page itself, with sim_map() */
 	bool absent;         /* reads all ones */
 	uint64_t glitch_ps;  /* not latched: so long after an edge rising bits are still 0 */
+	uint32_t high_bits;  /* read beside the counter's own */
 };
 
 struct sim_pit_channel {
@@ -102,6 +106,13 @@ struct sim_pit {
 	bool gated;             /* no clock: no channel ever counts */
 	uint64_t gated_at_ps;   /* likewise from then on; SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
+	unsigned step;          /* counts move by so many at once; 1 */
+	bool latch_ignored;     /* what is read is the count of the moment */
+	bool latches_again;     /* a latch command takes a new count though one is latched */
+	uint8_t status_flipped; /* bits of the status byte that read wrong */
+	bool null_count_never;  /* NULL COUNT reads 0, as in QEMU */
+	bool out_never_high, out_never_low; /* as port 61h shows it */
+	uint64_t out_late_ps;   /* in mode 0 */
 	uint64_t extra_ps;
 };
 
@@ -111,11 +122,15 @@ struct sim_rtc {
 	bool index_readable;      /* port 70h gives the index, else FFh */
 	bool absent;              /* all registers read FFh */
 	bool uip_stuck;           /* UIP is 1 for ever */
+	bool uip_never;           /* UIP is 0 for ever */
+	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
+	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
 	bool seconds_invalid;     /* the seconds register reads 7Fh */
 	bool pf_needs_pie;        /* as in QEMU */
 	bool pf_never;            /* the periodic flag never comes */
+	uint8_t pf_select;        /* 0, or the rate that the flag has whatever register A asks for */
 	uint64_t pf_edges_read;   /* edges up to the latest read of C */
 	uint64_t second_read;     /* likewise, of the second, for UF */
 	uint64_t c_reads;
@@ -159,6 +174,10 @@ struct sim {
 	uint64_t accesses_max;   /* more than so many in all end the test: 50,000,000 */
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
+	uint64_t masked_since_ps, masked_longest_ps;
+	/* A host that takes the core away: for preempt_ps at about one of preempt_every accesses, 0: never. */
+	uint64_t preempt_every, preempt_ps;
+	uint64_t preempt_seed;   /* which ones */
 	size_t core;             /* on which the caller runs */
 
 	struct sim_tsc tsc;

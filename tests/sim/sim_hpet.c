@@ -7,6 +7,7 @@
 #define ENABLE_CNF    UINT64_C(1)
 #define SIZE_CAP      (UINT64_C(1) << 13)
 #define FS_PER_S      UINT64_C(1000000000000000)
+#define FS_PER_PS     1000u
 
 /* Revision 1, 3 comparators, 64 bits, legacy replacement possible, vendor 8086h. */
 #define CAPABILITY_LOW UINT64_C(0x8086a201)
@@ -18,13 +19,24 @@ sim_hpet_reset(void)
 	sim_counter_reset(&sim.hpet.counter, (struct rate){ FS_PER_S, SIM_HPET_PERIOD_FS }, 64);
 }
 
+/* How long ago the low half of TICKS rolled over. */
+static uint64_t
+rolled_over_ps(uint64_t ticks)
+{
+	return (uint32_t)ticks * (sim.hpet.capability >> 32) / FS_PER_PS;
+}
+
 static uint64_t
 hpet_count(void)
 {
 	uint64_t ticks = sim.hpet.counter.origin_ticks;
 
-	if ((sim.hpet.configuration & ENABLE_CNF) && !sim.hpet.dead)
+	bool runs = (sim.hpet.configuration & ENABLE_CNF) || sim.hpet.counts_when_off;
+
+	if (runs && !sim.hpet.dead)
 		ticks = sim_counter_ticks(&sim.hpet.counter);
+	if (ticks >> 32 && rolled_over_ps(ticks) < sim.hpet.high_late_ps)
+		ticks -= UINT64_C(1) << 32;
 	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
 }
 
@@ -53,7 +65,7 @@ configure(uint64_t value)
 
 	sim.hpet.configuration_writes++;
 	if ((value ^ sim.hpet.configuration) & ENABLE_CNF) {
-		counter->origin_ticks = ticks;
+		counter->origin_ticks = sim.hpet.loses_value && !(value & ENABLE_CNF) ? 0 : ticks;
 		counter->origin_ps = sim.now_ps;
 	}
 	sim.hpet.configuration = value;
@@ -114,5 +126,5 @@ sim_pm_read(void)
 	sim_advance_ps(sim.pm.counter.extra_ps);
 	uint64_t ticks = sim_counter_ticks(&sim.pm.counter);
 
-	return (uint32_t)(sim.pm.glitch_ps ? glitched(ticks) : ticks);
+	return (uint32_t)(sim.pm.glitch_ps ? glitched(ticks) : ticks) | sim.pm.high_bits;
 }

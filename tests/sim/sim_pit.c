@@ -24,6 +24,7 @@ sim_pit_reset(void)
 			.reload = 65536 /* mode 3, low byte then high */
 		};
 	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
+	sim.pit.step = 1;
 }
 
 static unsigned
@@ -56,6 +57,7 @@ sim_pit_count(unsigned number)
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
 	uint64_t clocks = clocks_of(channel);
 
+	clocks -= clocks % sim.pit.step;
 	switch (mode_of(channel)) {
 	case 2:
 		return (uint16_t)(channel->reload - clocks % channel->reload);
@@ -69,7 +71,7 @@ sim_pit_count(unsigned number)
 static bool
 output_of(const struct sim_pit_channel *channel)
 {
-	uint64_t clocks = clocks_of(channel);
+	uint64_t clocks = clocks_of(channel), late = sim_clocks(0, sim.pit.out_late_ps, pit_hz);
 
 	switch (mode_of(channel)) {
 	case 2:
@@ -77,7 +79,7 @@ output_of(const struct sim_pit_channel *channel)
 	case 3:
 		return !channel->gate || clocks % channel->reload < channel->reload / 2;
 	default:
-		return !channel->null_count && clocks >= channel->reload;
+		return !channel->null_count && clocks > channel->reload + late; /* N + 1 clocks */
 	}
 }
 
@@ -86,8 +88,10 @@ sim_pit_status(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
 
-	return (uint8_t)(output_of(channel) << 7 | channel->null_count << 6 |
-			 (channel->control & 0x3f));
+	bool null_count = channel->null_count && !sim.pit.null_count_never;
+
+	return (uint8_t)((output_of(channel) << 7 | null_count << 6 | (channel->control & 0x3f)) ^
+			 sim.pit.status_flipped);
 }
 
 static void
@@ -95,7 +99,7 @@ latch_count(unsigned number)
 {
 	struct sim_pit_channel *channel = &sim.pit.channels[number];
 
-	if (channel->count_latched)
+	if (channel->count_latched && !sim.pit.latches_again)
 		return;
 	channel->latched_count = sim_pit_count(number);
 	channel->count_latched = true;
@@ -174,7 +178,8 @@ static uint8_t
 read_channel(unsigned number)
 {
 	struct sim_pit_channel *channel = &sim.pit.channels[number];
-	uint16_t count = channel->count_latched ? channel->latched_count : sim_pit_count(number);
+	bool live = !channel->count_latched || sim.pit.latch_ignored;
+	uint16_t count = live ? sim_pit_count(number) : channel->latched_count;
 	bool high = channel->read_high_next;
 
 	if (channel->status_latched) {
@@ -202,13 +207,18 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 	channel->gate = gate;
 }
 
+static bool
+shown_output(void)
+{
+	return (output_of(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
+}
+
 uint8_t
 sim_pit_in(uint16_t port)
 {
 	sim_advance_ps(sim.pit.extra_ps);
 	if (port == 0x61)
-		return sim.pit.port_61_absent ? 0xff :
-		       (uint8_t)(sim.pit.port_61 | output_of(&sim.pit.channels[2]) << 5);
+		return sim.pit.port_61_absent ? 0xff : (uint8_t)(sim.pit.port_61 | shown_output() << 5);
 	if (sim.pit.absent || port == 0x43)
 		return 0xff;
 	return read_channel(port - 0x40u);

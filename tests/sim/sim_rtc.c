@@ -27,7 +27,7 @@ sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
 		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz; 24 hours, BCD; battery good */
-		.index = 0x0d,
+		.index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
 	};
 }
 
@@ -40,7 +40,7 @@ is_halted(void)
 static uint64_t
 second_now(void)
 {
-	return is_halted() ? 0 : sim.now_ps / SIM_PS_PER_S;
+	return is_halted() ? 0 : sim.now_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
 
 static uint8_t
@@ -48,17 +48,17 @@ uip_now(void)
 {
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_halted())
+	if (is_halted() || sim.rtc.uip_never)
 		return 0;
 	if (sim.now_ps >= SIM_PS_PER_S && sim.now_ps % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;
-	return sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - UIP_PS ? A_UIP : 0;
+	return sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
 }
 
 uint64_t
 sim_rtc_pf_edges(void)
 {
-	unsigned rate = sim.rtc.a & A_RATE;
+	unsigned rate = sim.rtc.pf_select ? sim.rtc.pf_select : sim.rtc.a & A_RATE;
 	uint64_t hz;
 
 	if (rate == 0 || sim.rtc.pf_never || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET)

@@ -129,26 +129,113 @@ literal_copy(char *out, size_t size, const char *string)
 #define LITERAL_COPY(field, string) literal_copy(field, sizeof(field), string)
 
 static inline void
+literal_forget_tournament(struct report *report)
+{
+	free(report->skew.offsets.pairs);
+	free((uint32_t *)report->skew.players);
+	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
+	for (size_t i = 0; i < report->core_count; i++) {
+		report->cores[i].meetings = 0;
+		report->cores[i].offset = OFFSET_UNKNOWN;
+		report->cores[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
+		report->cores[i].apart = false;
+	}
+}
+
+/* 64 cores in a package; the APIC ids are even, as where one of two threads is switched off. */
+static inline void
 literal_fill_cores(struct report *report, size_t count)
 {
+	literal_forget_tournament(report);
+	free(report->cores);
 	report->cores = calloc(count, sizeof(*report->cores));
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
 		struct report_core *core = &report->cores[i];
 
 		*core = (struct report_core){ .apic_id = (uint32_t)(2 * i), .started = true, .boot = i == 0,
-					      .has_tsc_adjust = true, .tsc_adjust = -(int64_t)i,
-					      .warp_iterations = 100000 };
+					      .facts_known = true, .warp_iterations = 100000 };
+		core->facts = (struct core_facts){ .has_tsc_adjust = true, .has_tsc_aux = true,
+						   .has_topology = true, .tsc_aux = (uint32_t)i,
+						   .package = (uint32_t)(i / 64), .core = (uint32_t)(i % 64) };
 		for (size_t c = 0; c < report->clock_count; c++) {
 			const struct latency *latency = report->clocks[c].latency;
+			uint64_t p50_ns = latency_percentile_ns(latency, 50000) + i;
+			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
+			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count;
 
-			core->latency[c] = (struct core_latency){
-				latency->count, latency->min_ns, latency_percentile_ns(latency, 50000) + i,
-				latency_percentile_ns(latency, 99000) + i,
-			};
+			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns };
+			core->contended[c] =
+				(struct core_latency){ count > 1 ? 128 : 0, latency->min_ns, p50_ns * times,
+						       p99_ns * times };
 		}
 	}
-	report->skew = (struct report_skew){ .measured = true, .cores = count, .iterations = 100000 * count };
+	report->skew = (struct report_skew){
+		.locked = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
+		.lock_free = { .measured = count > 1, .cores = count, .iterations = 20000 * count },
+	};
+}
+
+/* From the pairs in report->skew.offsets: what there is to say of them, and of each core. */
+static inline void
+literal_solve(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	struct offset *solved = calloc(skew->offsets.players, sizeof(*solved));
+	bool *apart = calloc(skew->offsets.players, sizeof(*apart));
+
+	skew->summary = offsets_solve(&skew->offsets, solved, apart);
+	for (size_t player = 0; player < skew->offsets.players; player++) {
+		report->cores[skew->players[player]].offset = solved[player];
+		report->cores[skew->players[player]].apart = apart[player];
+	}
+	free(solved);
+	free(apart);
+}
+
+/*
+ * A tournament of the cores that started, KIND of it, in which each pair's interval is 40 to 59 ticks wide to each
+ * side of the truth: TRUTH_TICKS is how far each core's TSC is ahead of the boot core's, NULL where none is.
+ */
+static inline void
+literal_tournament(struct report *report, enum tournament kind, const int64_t *truth_ticks)
+{
+	struct report_skew *skew = &report->skew;
+	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
+	size_t players = 0;
+
+	literal_forget_tournament(report);
+	for (uint32_t i = 0; i < report->core_count; i++)
+		if (report->cores[i].started)
+			cores[players++] = i;
+	skew->measured = players > 1;
+	skew->kind = kind;
+	skew->kind_reason = kind == TOURNAMENT_ALL ? "" : "All pairs would take longer than this profile allows: each core met the boot core.";
+	skew->players = cores;
+	skew->width = kind == TOURNAMENT_ALL ? players / 2 : 1;
+	skew->rounds = tournament_rounds(kind, players);
+	skew->meetings = tournament_pairs(kind, players);
+	skew->elapsed_ns = 1000000 * skew->rounds;
+	skew->best_trip_ns = 41;
+	skew->median_trip_ns = 58;
+	skew->offsets = (struct offsets){ .kind = kind, .players = players, .begin_tsc = 1000, .end_tsc = 2000000 };
+	skew->offsets.pairs = calloc(skew->meetings ? skew->meetings : 1, sizeof(*skew->offsets.pairs));
+	skew->drift_measured = players > 1;
+	skew->drift_span_ns = 18071000000;
+	for (size_t a = 0; a < players; a++) {
+		for (size_t b = a + 1; b < players && (!a || kind == TOURNAMENT_ALL); b++) {
+			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
+
+			offsets_set(&skew->offsets, a, b,
+				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
+						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
+			report->cores[cores[a]].meetings++;
+			report->cores[cores[b]].meetings++;
+		}
+	}
+	literal_solve(report);
+	for (size_t player = 0; player < players; player++)
+		report->cores[cores[player]].drift = player ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
 }
 
 /* Before it is judged: every clock is there and well, and so are four cores. */
@@ -176,10 +263,18 @@ literal_clean(void)
 	for (size_t i = 0; i < LITERAL_CLOCKS; i++)
 		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
 	report->rate_count = 2;
-	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 } };
-	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 } };
+	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
+	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
+	literal_tournament(report, TOURNAMENT_ALL, NULL);
 	return report;
+}
+
+static inline void
+literal_lose_on_cores(struct report *report, size_t clock)
+{
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].latency[clock].count = report->cores[i].contended[clock].count = 0;
 }
 
 static inline void
@@ -193,14 +288,17 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 	entry->measured.known = entry->error.known = false;
 	entry->resolution.steps = 0;
 	entry->monotonic = (struct monotonic){ .reads = 0 };
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].latency[entry - report->clocks] = (struct core_latency){ .count = 0 };
+	literal_lose_on_cores(report, (size_t)(entry - report->clocks));
 }
 
-/* Before it is judged: no HPET, a PIT that stands still, a broken RTC, TSCs that disagree, a core that is missing. */
+/*
+ * Before it is judged: no HPET, a PIT that stands still, a broken RTC; of six cores one is missing, one was lost on
+ * the way, one TSC stands apart, one drifts, one has another TSC_ADJUST, and two had a warp.
+ */
 static inline struct report *
 literal_sick(void)
 {
+	static const int64_t truth_ticks[6] = { [4] = -1000000 };
 	struct report *report = literal_clean();
 
 	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
@@ -214,12 +312,28 @@ literal_sick(void)
 	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,
 		     "The FADT says 32 bits, the counter wraps at 24.");
 	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
+	literal_fill_cores(report, 6);
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].clock.state != CLOCK_PRESENT)
+			literal_lose_on_cores(report, i);
 	report->cores[2] = (struct report_core){ .apic_id = 4 };
 	LITERAL_COPY(report->cores[2].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job within 2 s");
-	report->cores_started = 3;
-	report->skew = (struct report_skew){ .measured = true, .cores = 2, .iterations = 200000, .warps = 17,
-					     .worst_ticks = 3563, .worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
+	report->cores_started = 5;
+	report->skew.locked = report->skew.lock_free = (struct report_contended){
+		.measured = true, .cores = 5, .iterations = 100000, .warps = 17, .worst_ticks = 3563,
+		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
+	report->skew.lock_free.warps = 0;
+	report->skew.lock_free.starved = true;
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	report->skew.warps = 3;
+	report->skew.worst_warp_ticks = 999952;
+	report->skew.worst_warp_ns = 499976;
+	report->skew.worst_warp_a = 0;
+	report->skew.worst_warp_b = 8;
+	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
+	report->cores[5].drift = (struct drift){ 49996, 50004 };
+	report->cores[4].facts.tsc_adjust = -1000000;
 	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
@@ -248,7 +362,9 @@ literal_empty(void)
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;
 	report->tsc = (struct rate){ 0, 0 };
-	report->skew = (struct report_skew){ .measured = false };
+	literal_forget_tournament(report);
+	report->skew.locked.measured = report->skew.lock_free.measured = false;
+	report->cores[0].facts_known = false;
 	report->rate_count = 0;
 	report->incomplete = true;
 	return report;
@@ -259,6 +375,7 @@ literal_free(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		free(report->clocks[i].latency);
+	literal_forget_tournament(report);
 	free(report->cores);
 	free(report);
 }

@@ -294,6 +294,153 @@ lfence_serialises_by_vendor_and_on_amd_by_its_bit(void **state)
 	assert_false(facts_now().lfence_serialises);
 }
 
+/* --- what a core says of itself --- */
+
+#define LEVEL(n, type) ((uint32_t)(type) << 8 | (n))
+#define THREAD 1
+#define CORE   2
+#define DIE    5
+
+static struct core_facts
+core_now(void)
+{
+	struct core_facts core;
+
+	memset(&core, 0xa5, sizeof(core));
+	cpu_read_core(&core);
+	return core;
+}
+
+static void
+assert_place(uint32_t package, uint32_t core, uint32_t thread)
+{
+	struct core_facts now = core_now();
+
+	assert_true(now.has_topology);
+	assert_int_equal(now.package, package);
+	assert_int_equal(now.core, core);
+	assert_int_equal(now.thread, thread);
+}
+
+/* Intel's leaf with ID split after 1 bit for threads and 4 for cores. */
+static void
+set_levels(uint32_t leaf, uint32_t id)
+{
+	sim_cpuid_set(leaf, 0, (struct hw_cpuid){ 1, 2, LEVEL(0, THREAD), id });
+	sim_cpuid_set(leaf, 1, (struct hw_cpuid){ 4, 12, LEVEL(1, CORE), id });
+	sim_cpuid_set(leaf, 2, (struct hw_cpuid){ 0, 0, LEVEL(2, 0), id });
+}
+
+static void
+tsc_adjust_is_signed_and_read_only_where_cpuid_has_it(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	sim_msr_set(0x3b, (uint64_t)-2000);
+	assert_true(core_now().has_tsc_adjust);
+	assert_int_equal(core_now().tsc_adjust, -2000);
+	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
+	uint64_t before = sim.count[SIM_MSR_READ];
+
+	assert_false(core_now().has_tsc_adjust);
+	assert_int_equal(core_now().tsc_adjust, 0);
+	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_AUX, twice */
+	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
+}
+
+static void
+tsc_aux_is_32_bits_and_read_only_where_rdtscp_is(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, UINT64_C(0x1234567800001007));
+	assert_true(core_now().has_tsc_aux);
+	assert_int_equal(core_now().tsc_aux, 0x1007);
+	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ ~0u, ~0u, ~0u, ~(1u << 27) });
+	uint64_t before = sim.count[SIM_MSR_READ];
+
+	assert_false(core_now().has_tsc_aux);
+	assert_int_equal(core_now().tsc_aux, 0);
+	assert_int_equal(sim.count[SIM_MSR_READ] - before, 2); /* TSC_ADJUST, twice */
+}
+
+static void
+apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	set_levels(0xb, 37);
+	assert_place(2, 2, 1);
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, LEVEL(0, THREAD), 37 });
+	assert_place(2, 5, 0); /* one thread to a core: no bit for it */
+	set_levels(0xb, 0xffffffff);
+	assert_place(0x0fffffff, 7, 1);
+}
+
+static void
+leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	set_levels(0xb, 37);
+	set_vendor("GenuineIntel", 0x1f);
+	assert_place(2, 2, 1); /* 1Fh is there by its number only */
+	set_levels(0x1f, 37);
+	sim_cpuid_set(0x1f, 2, (struct hw_cpuid){ 5, 24, LEVEL(2, DIE), 37 });
+	sim_cpuid_set(0x1f, 3, (struct hw_cpuid){ 0, 0, LEVEL(3, 0), 37 });
+	assert_place(1, 2, 1);
+	set_vendor("GenuineIntel", 0x1e);
+	assert_place(2, 2, 1);
+}
+
+static void
+levels_without_an_end_are_read_8_deep(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	for (uint32_t i = 0; i < 20; i++)
+		sim_cpuid_set(0xb, i, (struct hw_cpuid){ i + 1, 2, LEVEL(i, CORE), 0x1ff });
+	assert_place(1, 0xff, 0);
+}
+
+static void
+on_amd_without_leaf_b_leaf_8000001e_splits_the_id(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	set_vendor("AuthenticAMD", 0xd);
+	set_extended_max(0x8000001e);
+	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 1u << 22, 1u << 27 });
+	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 4u << 12 | 11, 0 });
+	sim_cpuid_set(0x8000001e, 0, (struct hw_cpuid){ 37, 1u << 8 | 2, 0, 0 });
+	assert_place(2, 2, 1);
+	/* No size of the id: as many bits as 12 threads need, and that is 4 too. */
+	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 11, 0 });
+	assert_place(2, 2, 1);
+	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 15, 0 });
+	assert_place(2, 2, 1);
+	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 16, 0 });
+	assert_place(1, 2, 1);
+	set_extended_max(0x8000001d);
+	assert_false(core_now().has_topology);
+	set_extended_max(0x8000001e);
+	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, ~(1u << 22), ~0u });
+	assert_false(core_now().has_topology);
+	set_levels(0xb, 21);
+	assert_place(1, 2, 1);
+}
+
+static void
+topology_that_contradicts_itself_or_is_not_told_is_unknown(void **state)
+{
+	(void)state;
+	sim_msr_set(0xc0000103, 0);
+	assert_false(core_now().has_topology);
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 4, 2, LEVEL(0, THREAD), 37 });
+	sim_cpuid_set(0xb, 1, (struct hw_cpuid){ 1, 12, LEVEL(1, CORE), 37 });
+	assert_false(core_now().has_topology);
+	assert_int_equal(core_now().package, 0);
+}
+
 int
 main(void)
 {
@@ -315,6 +462,14 @@ main(void)
 		cmocka_unit_test_setup(
 			hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum, set_up),
 		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
+		cmocka_unit_test_setup(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it, set_up),
+		cmocka_unit_test_setup(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is, set_up),
+		cmocka_unit_test_setup(
+			apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1, set_up),
+		cmocka_unit_test_setup(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package, set_up),
+		cmocka_unit_test_setup(levels_without_an_end_are_read_8_deep, set_up),
+		cmocka_unit_test_setup(on_amd_without_leaf_b_leaf_8000001e_splits_the_id, set_up),
+		cmocka_unit_test_setup(topology_that_contradicts_itself_or_is_not_told_is_unknown, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

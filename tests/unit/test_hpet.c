@@ -37,6 +37,7 @@ sixty_four_bits_are_three_reads_and_the_low_half_is_one(void **state)
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT, "");
 	assert_int_equal(clocks[HPET].width_bits, 64);
+	assert_false(clocks[HPET].one_core_only); /* nothing is written for a reading */
 	assert_int_equal(clocks[HPET].wrap_ticks, UINT64_MAX);
 	assert_int_equal(clocks[HPET].claimed.num, 1000000000000000);
 	assert_int_equal(clocks[HPET].claimed.den, 100000000);

@@ -31,7 +31,7 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	monotonic_fold(&monotonic, clock, stall_ticks, 0, samples, count);
+	monotonic_fold(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
 static void
@@ -53,14 +53,15 @@ a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known(void **state)
 	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = { { 0, 100, 10 }, { 10, 40100, 40010 }, { 40010, 40110, 40020 },
 						 { 40020, 40000, 40030 } };
+	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
 	(void)state;
-	monotonic_fold(&monotonic, &bits_16, 0, 0, samples, 3);
+	monotonic_fold(&monotonic, &bits_16, &none, samples, 3);
 	assert_int_equal(monotonic.backward, 1); /* without a bound on the time it would count */
 	monotonic_clear(&monotonic);
-	monotonic_fold(&monotonic, &bits_16, 0, 16384, samples, 3);
+	monotonic_fold(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_fold(&monotonic, &bits_16, 0, 16384, samples, 4); /* and a real one still does */
+	monotonic_fold(&monotonic, &bits_16, &trust, samples, 4); /* and a real one still does */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -144,10 +145,67 @@ a_bracket_that_went_back_is_the_tscs_fault_and_proves_no_standstill(void **state
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
 	(void)state;
-	monotonic_fold(&monotonic, &bits_64, 10, 0, samples, 3);
+	monotonic_fold(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
 	assert_int_equal(monotonic.bracket_backward, 1);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
+}
+
+/* One tick of the clock in ten of the TSC, plus an eighth, and four ticks whatever the time. */
+static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
+					       .leap_ticks = 4 };
+
+/* Between two readings lie at most 200 ticks of the TSC: 22.5 of the clock, and 4 more. */
+static void
+a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap(void **state)
+{
+	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
+				    { 400, 1563, 500 } };
+
+	(void)state;
+	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 2);
+	assert_int_equal(monotonic.leaps, 0);
+	monotonic_fold(&monotonic, &bits_64, &leaps, samples, 5);
+	assert_int_equal(monotonic.leaps, 2);
+	assert_int_equal(monotonic.worst_leap_ticks, 500);
+	assert_int_equal(monotonic.backward, 0);
+	monotonic_clear(&monotonic);
+	monotonic_fold(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
+	assert_int_equal(monotonic.leaps, 0); /* without a rate none is looked for */
+}
+
+static void
+a_core_that_was_taken_away_between_two_readings_makes_no_leap(void **state)
+{
+	/* 10 ms at 1 GHz, in the bracket before or behind, through the wrap of 24 bits or not. */
+	const struct sample behind[] = { { 0, 0xfffff0, 100 }, { 100, 999990, 10000100 } };
+	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
+	const struct sample nowhere[] = { { 0, 1000, 100 }, { 100, 1001000, 200 } };
+
+	(void)state;
+	monotonic_fold(&monotonic, &bits_24, &leaps, behind, 2);
+	monotonic_fold(&monotonic, &bits_24, &leaps, before, 2);
+	assert_int_equal(monotonic.leaps, 0);
+	monotonic_fold(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step without the time for it */
+	assert_int_equal(monotonic.leaps, 1);
+	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
+}
+
+static void
+a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is(void **state)
+{
+	const struct sample good[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5020, 300 } };
+	const struct sample beyond[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5123, 300 } };
+	const struct sample later[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 914, 300 }, { 300, 5040, 400 } };
+
+	(void)state;
+	monotonic_fold(&monotonic, &bits_64, &leaps, good, 3);
+	assert_int_equal(monotonic.backward, 1);
+	assert_int_equal(monotonic.leaps, 0);
+	monotonic_fold(&monotonic, &bits_64, &leaps, beyond, 3);
+	assert_int_equal(monotonic.leaps, 1);
+	monotonic_fold(&monotonic, &bits_64, &leaps, later, 4);
+	assert_int_equal(monotonic.leaps, 2);
 }
 
 int
@@ -165,6 +223,10 @@ main(void)
 				       begin_empty),
 		cmocka_unit_test_setup(standstills_are_not_looked_for_with_a_limit_of_0, begin_empty),
 		cmocka_unit_test_setup(a_bracket_that_went_back_is_the_tscs_fault_and_proves_no_standstill,
+				       begin_empty),
+		cmocka_unit_test_setup(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap, begin_empty),
+		cmocka_unit_test_setup(a_core_that_was_taken_away_between_two_readings_makes_no_leap, begin_empty),
+		cmocka_unit_test_setup(a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is,
 				       begin_empty),
 	};
 

@@ -258,13 +258,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, deadline, limit.RULE.");
+		       "cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, deadline, limit.RULE.");
+				  "profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, deadline, limit.RULE.");
+			    "cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, deadline, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
 }
 
 static void
@@ -333,11 +333,44 @@ the_deadline_is_automatic_or_a_duration(void **state)
 }
 
 static void
+the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz(void **state)
+{
+	static const char *const refused[] = { "tsc_hz=999999", "tsc_hz=1000000000001", "tsc_hz=2.4e9", "tsc_hz=2400MHz",
+					       "tsc_hz=", "tsc_hz=18446744073709551617" };
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parsed("save=off").tsc_hz, 0);
+	assert_int_equal(parsed("tsc_hz=2445424000").tsc_hz, 2445424000);
+	assert_int_equal(parsed("tsc_hz=1000000").tsc_hz, 1000000);
+	assert_int_equal(parsed("tsc_hz=1000000000000").tsc_hz, 1000000000000);
+	options_default(&options);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(parse(&options, refused[i]));
+	assert_int_equal(options.tsc_hz, 0);
+	assert_refused("tsc_hz=2400MHz", "In baretick.cfg: \"tsc_hz=2400MHz\" is not valid: tsc_hz= takes a whole number of "
+					 "hertz from 1000000 to 1000000000000.");
+	assert_refused("tsc_hz", "In baretick.cfg: \"tsc_hz\" has no value: tsc_hz= takes a whole number of hertz from "
+				 "1000000 to 1000000000000.");
+}
+
+static void
+rules_is_a_word_by_itself(void **state)
+{
+	(void)state;
+	assert_false(parsed("save=off").rules);
+	assert_true(parsed("save=off rules").rules);
+	assert_refused("rules=all", "In baretick.cfg: \"rules=all\" is not valid: rules is a word by itself, without a "
+				    "value.");
+	assert_refused("rules=", "In baretick.cfg: \"rules=\" is not valid: rules is a word by itself, without a value.");
+}
+
+static void
 bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **state)
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, deadline, limit.RULE.");
+				     "profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -425,6 +458,8 @@ main(void)
 		cmocka_unit_test(every_key_in_one_text_with_comments_and_crlf),
 		cmocka_unit_test(durations_have_four_units_and_two_bounds),
 		cmocka_unit_test(the_deadline_is_automatic_or_a_duration),
+		cmocka_unit_test(the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz),
+		cmocka_unit_test(rules_is_a_word_by_itself),
 		cmocka_unit_test(clocks_are_names_of_the_list_and_a_later_list_replaces),
 		cmocka_unit_test(cores_are_a_word_or_a_number_and_the_later_wins_whole),
 		cmocka_unit_test(cutoff_is_a_percentage_with_up_to_6_decimals),

@@ -30,6 +30,7 @@ a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch(void **state)
 	for (size_t row = 0; row < 2; row++) {
 		assert_state(row, CLOCK_PRESENT, "");
 		assert_int_equal(clocks[row].width_bits, 16);
+		assert_true(clocks[row].one_core_only);
 		assert_int_equal(clocks[row].wrap_ticks, 0xffff);
 		assert_int_equal(clocks[row].claimed.num, 105000000);
 		assert_int_equal(clocks[row].claimed.den, 88);

@@ -20,6 +20,7 @@ typedef unsigned __int128 wide;
 struct world {
 	uint64_t tsc_microhz, clock_microhz;
 	uint64_t step_ticks; /* the clock shows multiples of this only */
+	uint64_t tsc_step_ticks; /* and the TSC of this */
 	uint64_t seed;
 };
 
@@ -46,9 +47,10 @@ read_at(struct world *world, uint64_t ps)
 	uint64_t where = next_random(world) % 3;
 	uint64_t at = where == 0 ? ps - before : where == 1 ? ps + after : ps;
 	uint64_t ticks = ticks_at(at, world->clock_microhz);
+	uint64_t begin = ticks_at(ps - before, world->tsc_microhz), end = ticks_at(ps + after, world->tsc_microhz);
 
-	return (struct rate_end){ ticks_at(ps - before, world->tsc_microhz),
-				  ticks_at(ps + after, world->tsc_microhz), ticks - ticks % world->step_ticks };
+	return (struct rate_end){ begin - begin % world->tsc_step_ticks, end - end % world->tsc_step_ticks,
+				  ticks - ticks % world->step_ticks };
 }
 
 static struct rate_window
@@ -58,16 +60,17 @@ any_window(struct world *world) /* of 1 ms to 1 s */
 	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
 
 	return (struct rate_window){ read_at(world, start), read_at(world, start + length),
-				     world->step_ticks };
+				     world->step_ticks, world->tsc_step_ticks };
 }
 
 static const struct world worlds[] = {
-	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1 },	     /* the PM timer */
-	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 2 },	     /* the HPET */
-	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 3 },    /* QEMU's HPET */
-	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 4 },	     /* the PIT, in steps of 2 */
-	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 5 },	     /* the RTC's periodic flag */
-	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 6 },   /* a TSC in steps */
+	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1, 1 },	     /* the PM timer */
+	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 1, 2 },	     /* the HPET */
+	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* QEMU's HPET */
+	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* the PIT, in steps of 2 */
+	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* the RTC's periodic flag */
+	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a TSC in steps */
+	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },   /* in brackets by such a one */
 };
 
 /* How near the truth came to an end, in thousandths of the way from the value. */
@@ -94,7 +97,7 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
 		struct rate claimed = { world.clock_microhz, MICROHZ_PER_HZ };
-		uint64_t least_room = 1000, known = 0, without_slack = 0;
+		uint64_t least_room = 1000, known = 0, without_slack = 0, without_step = 0;
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
 			struct rate_window window = any_window(&world);
@@ -109,11 +112,16 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 			window.slack_ticks = 0;
 			rate = rate_implied_tsc(&window, claimed);
 			without_slack += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
+			window.slack_ticks = world.step_ticks;
+			window.tsc_step_ticks = 1;
+			rate = rate_implied_tsc(&window, claimed);
+			without_step += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
 		}
 		assert_in_range(known, WINDOWS * 99 / 100, WINDOWS);
 		assert_in_range(least_room, 0, 200);
-		/* The check can fail: where the step is left out of account, it does. */
-		assert_in_range(without_slack, i == 5 ? 0 : 1, WINDOWS);
+		/* The check can fail: where the clock's step or the TSC's is left out of account, it does. */
+		assert_in_range(without_slack, i >= 5 ? 0 : 1, WINDOWS);
+		assert_in_range(without_step, world.tsc_step_ticks > 1, WINDOWS);
 	}
 }
 
@@ -153,8 +161,9 @@ an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
 			struct rate_window window = any_window(&world);
 			struct rate_interval rate = rate_implied_tsc(&window, claimed);
 			uint64_t counted = window.last.ticks - window.first.ticks;
-			wide low = (wide)world.clock_microhz * (window.last.begin - window.first.end - 1);
-			wide high = (wide)world.clock_microhz * (window.last.end - window.first.begin + 1);
+			uint64_t step = world.tsc_step_ticks;
+			wide low = (wide)world.clock_microhz * (window.last.begin - window.first.end - step);
+			wide high = (wide)world.clock_microhz * (window.last.end - window.first.begin + step);
 
 			if (!rate.known)
 				continue;
@@ -169,7 +178,7 @@ static void
 between_edges_only_the_brackets_count(void **state)
 {
 	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
-	struct rate_window window = { { 1000, 1200, 17 }, { 1000001000, 1000001200, 18 }, 0 };
+	struct rate_window window = { { 1000, 1200, 17 }, { 1000001000, 1000001200, 18 }, 0, 1 };
 	struct rate_interval rate = rate_implied_tsc(&window, (struct rate){ 1, 1 });
 
 	(void)state;
@@ -183,8 +192,8 @@ static void
 the_value_is_rounded_to_the_nearest_millionth(void **state)
 {
 	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
-	const struct rate_window two_thirds = { { 0, 10, 5 }, { 1001, 1011, 8 }, 0 };
-	const struct rate_window a_third = { { 0, 10, 5 }, { 1000, 1010, 8 }, 0 };
+	const struct rate_window two_thirds = { { 0, 10, 5 }, { 1001, 1011, 8 }, 0, 1 };
+	const struct rate_window a_third = { { 0, 10, 5 }, { 1000, 1010, 8 }, 0, 1 };
 
 	(void)state;
 	assert_int_equal(rate_implied_tsc(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
@@ -196,12 +205,12 @@ a_window_that_proves_nothing_is_unknown(void **state)
 {
 	const struct rate one = { 1, 1 };
 	const struct rate_interval tsc = { true, 1000, 1000, 1000 }, none = { .known = false };
-	struct rate_window stands = { { 0, 10, 5 }, { 1000, 1010, 5 }, 0 };
-	struct rate_window within_a_step = { { 0, 10, 5 }, { 1000, 1010, 8 }, 3 };
-	struct rate_window went_back = { { 0, 10, 5 }, { 1000, 1010, 3 }, 0 };
-	struct rate_window overlaps = { { 0, 10, 5 }, { 10, 20, 9 }, 0 };
-	struct rate_window touches = { { 0, 10, 5 }, { 11, 20, 9 }, 0 };
-	struct rate_window good = { { 0, 10, 5 }, { 1000, 1010, 9 }, 3 };
+	struct rate_window stands = { { 0, 10, 5 }, { 1000, 1010, 5 }, 0, 1 };
+	struct rate_window within_a_step = { { 0, 10, 5 }, { 1000, 1010, 8 }, 3, 1 };
+	struct rate_window went_back = { { 0, 10, 5 }, { 1000, 1010, 3 }, 0, 1 };
+	struct rate_window overlaps = { { 0, 10, 5 }, { 10, 20, 9 }, 0, 1 };
+	struct rate_window touches = { { 0, 10, 5 }, { 11, 20, 9 }, 0, 1 };
+	struct rate_window good = { { 0, 10, 5 }, { 1000, 1010, 9 }, 3, 1 };
 
 	(void)state;
 	assert_false(rate_implied_tsc(&stands, one).known);
@@ -217,6 +226,8 @@ a_window_that_proves_nothing_is_unknown(void **state)
 	assert_false(rate_of_clock(&overlaps, &tsc).known);
 	assert_false(rate_of_clock(&went_back, &tsc).known);
 	assert_true(rate_of_clock(&good, &tsc).known);
+	good.tsc_step_ticks = 990; /* all the time between may be one step of the TSC */
+	assert_false(rate_implied_tsc(&good, one).known);
 }
 
 static void

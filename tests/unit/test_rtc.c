@@ -17,6 +17,7 @@ a_reading_is_the_update_flag_and_the_second_2_us_in_all(void **state)
 	assert_state(RTC, CLOCK_PRESENT, "");
 	assert_true(clocks[RTC].edges_only);
 	assert_int_equal(clocks[RTC].wrap_ticks, 59);
+	assert_true(clocks[RTC].one_core_only && clocks[RTC_PF].one_core_only);
 	assert_int_equal(clocks[RTC].claimed.num, 1);
 	assert_int_equal(clocks[RTC].claimed.den, 1);
 	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);

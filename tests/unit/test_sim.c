@@ -225,7 +225,7 @@ the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood(void **state
 	hw_write32(SIM_HPET_BASE + 0x10, 1);
 	sim_advance_ps(SIM_PS_PER_US);
 	assert_int_equal(hw_read32(SIM_HPET_BASE + 0xf0), 10);
-	hw_write64(SIM_HPET_BASE + 0x10, 0);
+	hw_write32(SIM_HPET_BASE + 0x10, 0);
 	sim_advance_ps(SIM_PS_PER_US);
 	assert_int_equal(hw_read64(SIM_HPET_BASE + 0xf0), 10);
 }

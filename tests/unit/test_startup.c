@@ -32,6 +32,8 @@ static uint32_t deaf_to_first_sipi; /* an APIC id; or NOBODY */
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
+static uint64_t stuck_at_sipi; /* the LAPIC gets no command out from this SIPI on, counted from 1; 0: none */
+static uint64_t sipis;
 
 /* Every core checks in at its first SIPI after an INIT, but the deaf one at its second. */
 static void
@@ -44,6 +46,10 @@ core_hears(uint32_t destination, uint32_t command)
 	}
 	if ((command & MODE_MASK) != MODE_SIPI)
 		return;
+	if (++sipis == stuck_at_sipi) {
+		sim.lapic.delivery_stuck = true;
+		return;
+	}
 	if (first_sipi_ps == 0)
 		first_sipi_ps = sim.now_ps;
 	last_sipi_ps = sim.now_ps;
@@ -73,6 +79,7 @@ set_up(void **state)
 	sipis_to_deaf = 0;
 	last_init_ps = first_sipi_ps = last_sipi_ps = 0;
 	sent_unmasked = false;
+	stuck_at_sipi = sipis = 0;
 	return 0;
 }
 
@@ -245,6 +252,43 @@ cores_that_no_init_reaches_are_not_waited_for(void **state)
 }
 
 static void
+cores_that_no_sipi_reaches_are_not_waited_for(void **state)
+{
+	(void)state;
+	open_lapic();
+	stuck_at_sipi = 1;
+	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(sim.lapic.ipi_count, 4);
+	for (uint32_t i = 1; i < CORES; i++)
+		assert_int_equal(slots[i].standing, CORE_UNSENT);
+	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS); /* no second of patience */
+}
+
+static void
+a_core_that_only_the_second_sipi_did_not_reach_is_silent(void **state)
+{
+	(void)state;
+	deaf_to_first_sipi = 2;
+	open_lapic();
+	stuck_at_sipi = 4;
+	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(slots[2].standing, CORE_SILENT);
+}
+
+static void
+without_a_local_apic_its_msr_is_not_read(void **state)
+{
+	struct hw_cpuid features = hw_cpuid(1, 0);
+
+	(void)state;
+	features.edx &= ~(1u << 9);
+	sim_cpuid_set(1, 0, features);
+	assert_string_equal(lapic_open(&startup.lapic),
+			    "the boot core has no local APIC, or it is switched off (CPUID 1h EDX[9])");
+	assert_int_equal(sim.count[SIM_MSR_READ], 0);
+}
+
+static void
 no_interrupt_comes_between_the_halves_of_a_command(void **state)
 {
 	(void)state;
@@ -388,6 +432,9 @@ main(void)
 		CASE(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone),
 		CASE(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads),
 		CASE(cores_that_no_init_reaches_are_not_waited_for),
+		CASE(cores_that_no_sipi_reaches_are_not_waited_for),
+		CASE(a_core_that_only_the_second_sipi_did_not_reach_is_silent),
+		CASE(without_a_local_apic_its_msr_is_not_read),
 		CASE(no_interrupt_comes_between_the_halves_of_a_command),
 		CASE(of_the_boot_core_s_lapic_only_the_command_register_is_written),
 		CASE(a_lapic_that_is_off_or_not_mapped_is_a_sentence),

@@ -150,10 +150,9 @@ run(size_t cores)
 	return warp_result(sim.table, sim.expected);
 }
 
-static int
-begin(void **state)
+static void
+begin_kind(enum warp_kind kind)
 {
-	(void)state;
 	sim.free_for_all = false;
 	sim.holder = 0;
 	sim.world = UINT64_C(1) << 40;
@@ -168,7 +167,22 @@ begin(void **state)
 	memset(sim.dies_pausing, 0, sizeof(sim.dies_pausing));
 	sim.table = aligned_alloc(WARP_LINE, warp_table_size(CORES));
 	memset(sim.table, 0xa5, warp_table_size(CORES));
-	warp_begin(sim.table, CORES, TURNS);
+	warp_begin(sim.table, kind, CORES, TURNS, sim.world);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	begin_kind(WARP_LOCKED);
+	return 0;
+}
+
+static int
+begin_lock_free(void **state)
+{
+	(void)state;
+	begin_kind(WARP_LOCK_FREE);
 	return 0;
 }
 
@@ -363,19 +377,72 @@ cores_that_really_run_at_once_are_accused_of_nothing_either(void **state)
 }
 
 static void
+without_a_lock_a_core_1000_ticks_ahead_is_named_by_all_others(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[2] = 1000;
+	result = run(CORES);
+	assert_false(result.starved); /* although core 2 never followed anybody: its own stamp was the last */
+	assert_in_range(result.warps, TURNS / 2, 3 * TURNS);
+	assert_int_equal(result.worst_ticks, 900);
+	assert_int_equal(result.worst_ahead, 2);
+	assert_int_equal(sim.table->slots[2].warps, 0);
+	for (size_t i = 0; i < CORES; i++)
+		assert_true(i == 2 || sim.table->slots[i].warps > 0);
+}
+
+static void
+without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.dies_reading[1] = 51;
+	result = run(CORES);
+	for (size_t i = 0; i < CORES; i++)
+		assert_int_equal(sim.table->slots[i].turns, i == 1 ? 50 : TURNS);
+	assert_true(result.starved);
+	assert_int_equal(result.warps, 0);
+}
+
+/* Beyond what fits beside a core number it is still seen, and by at least so much as fits: 2^50 and more. */
+static void
+without_a_lock_a_tsc_that_is_days_away_is_named_either_way(void **state)
+{
+	struct warp_result result;
+
+	sim.offset[1] = INT64_C(1) << 60;
+	result = run(CORES);
+	assert_int_equal(result.worst_ahead, 1);
+	assert_true(result.worst_ticks > UINT64_C(1) << 50);
+	end(state);
+	begin_lock_free(state);
+	sim.offset[3] = -(INT64_C(1) << 60);
+	result = run(CORES);
+	assert_int_equal(result.worst_behind, 3);
+	assert_int_equal(result.warps, sim.table->slots[3].warps);
+	assert_true(result.worst_ticks > UINT64_C(1) << 50);
+}
+
+static void
 nobody_writes_on_a_line_that_is_anothers(void **state)
 {
 	(void)state;
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
-	assert_int_equal(offsetof(struct warp_table, arrived) % WARP_LINE, 0);
-	assert_int_equal(offsetof(struct warp_table, stop) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, last_both) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, gathering.arrived) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, gathering.stop) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, slots) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, last_core) / WARP_LINE,
 			 offsetof(struct warp_table, lock) / WARP_LINE);
 }
 
 #define WARP_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define LOCK_FREE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_lock_free, end)
+#define ALSO_LOCK_FREE(name) { #name "_without_a_lock", name, begin_lock_free, end, NULL }
 
 int
 main(void)
@@ -394,6 +461,20 @@ main(void)
 		WARP_TEST(cores_that_play_one_after_the_other_prove_nothing),
 		WARP_TEST(a_check_that_is_stopped_ends_at_once),
 		WARP_TEST(cores_that_really_run_at_once_are_accused_of_nothing_either),
+		ALSO_LOCK_FREE(four_equal_cores_are_accused_of_nothing),
+		ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead),
+		ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart),
+		ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1),
+		ALSO_LOCK_FREE(the_worst_is_kept_when_lesser_ones_follow),
+		ALSO_LOCK_FREE(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
+		ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
+		ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed),
+		ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing),
+		ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once),
+		ALSO_LOCK_FREE(cores_that_really_run_at_once_are_accused_of_nothing_either),
+		LOCK_FREE_TEST(without_a_lock_a_core_1000_ticks_ahead_is_named_by_all_others),
+		LOCK_FREE_TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing),
+		LOCK_FREE_TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way),
 		WARP_TEST(nobody_writes_on_a_line_that_is_anothers),
 	};
 

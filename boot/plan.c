@@ -1,0 +1,76 @@
+/* The memory of a run. See plan.h. */
+#include "plan.h"
+
+#include "firmware.h"
+#include "report_room.h"
+#include "survey.h"
+
+#define CACHE_LINE 64u
+#define MIB        (UINT64_C(1) << 20)
+
+static size_t
+plan_mib(size_t cores, enum tournament widest)
+{
+	size_t size = survey_room_size(cores, widest) + report_room_table(cores) + report_room_json(cores);
+
+	return (size + MIB - 1) / MIB;
+}
+
+static void
+free_if_taken(void *memory)
+{
+	if (memory)
+		firmware_boot->FreePool(memory);
+}
+
+void
+plan_give_back(struct plan *plan)
+{
+	free_if_taken(plan->taken);
+	free_if_taken(plan->table.bytes);
+	free_if_taken(plan->json.bytes);
+	*plan = (struct plan){ .cores = 0 };
+}
+
+static bool
+plan_try(struct plan *plan, size_t cores, enum tournament widest)
+{
+	*plan = (struct plan){
+		.cores = cores,
+		.widest = widest,
+		.taken = firmware_allocate(survey_room_size(cores, widest) + CACHE_LINE),
+		.table = { .bytes = firmware_allocate(report_room_table(cores)), .size = report_room_table(cores) },
+		.json = { .bytes = firmware_allocate(report_room_json(cores)), .size = report_room_json(cores) },
+	};
+	if (!plan->taken || !plan->table.bytes || !plan->json.bytes) {
+		plan_give_back(plan);
+		return false;
+	}
+	plan->room = (void *)(((uintptr_t)plan->taken + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+	return true;
+}
+
+/* What was left out, and the memory that it would have taken. */
+static void
+plan_note(const struct plan *plan, size_t cores, struct report *report)
+{
+	if (plan->cores < cores)
+		report_note(report, "The firmware has no %zu MiB of memory for %zu cores: at most %zu are used.",
+			    plan_mib(cores, TOURNAMENT_STAR), cores, plan->cores);
+	if (plan->widest == TOURNAMENT_STAR)
+		report_note(report, "The firmware has no %zu MiB of memory for all pairs of %zu cores: "
+			    "each meets the boot core only.", plan_mib(plan->cores, TOURNAMENT_ALL),
+			    plan->cores);
+}
+
+bool
+plan_take(struct plan *plan, size_t cores, struct report *report)
+{
+	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
+		if (!plan_try(plan, fewer, TOURNAMENT_ALL) && !plan_try(plan, fewer, TOURNAMENT_STAR))
+			continue;
+		plan_note(plan, cores, report);
+		return true;
+	}
+	return false;
+}

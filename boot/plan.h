@@ -1,0 +1,28 @@
+/*
+ * The memory of a run, taken before a core is started, from the number of cores that may come. Where the firmware has
+ * too little the plan gets smaller: first without the pairs, then with half as many cores, and so on.
+ */
+#ifndef BARETICK_PLAN_H
+#define BARETICK_PLAN_H
+
+#include "report.h"
+#include "text.h"
+#include "tournament.h"
+
+struct plan {
+	size_t cores;            /* that may be listed, the boot core included */
+	enum tournament widest;
+	void *room;              /* for survey_lay_out(), zeroed */
+	struct text table, json; /* the report's, large enough for whatever it may say; not initialised */
+	void *taken;             /* the room as the firmware gave it */
+};
+
+/*
+ * For at most CORES cores; a smaller plan is a note in REPORT. False: there is not even memory for the boot core
+ * alone, and nothing is held.
+ */
+bool plan_take(struct plan *plan, size_t cores, struct report *report);
+
+void plan_give_back(struct plan *plan);
+
+#endif

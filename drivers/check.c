@@ -1,0 +1,96 @@
+/* What the drivers' checks share. See check.h. */
+#include "check.h"
+
+#include "wait.h"
+
+#define WATCH_TURN_NS_MAX  UINT64_C(100000) /* ours: a turn is a few accesses, at worst of 57 us each (nested) */
+#define WATCH_TURN_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
+
+void
+check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
+	   struct behaviours *behaviours)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct behaviour *row = behaviour_add(behaviours, checks[i].rule, clock);
+
+		if (row && check_has_time(checking, checks[i].needs_ns, row))
+			checks[i].look(checking, row);
+	}
+}
+
+uint64_t
+check_left_ns(const struct checking *checking)
+{
+	uint64_t spent_ns = scale_ns(checking->scale, hw_tsc() - checking->begin_tsc);
+
+	return spent_ns < checking->budget_ns ? checking->budget_ns - spent_ns : 0;
+}
+
+bool
+check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
+{
+	uint64_t left_ns = check_left_ns(checking);
+
+	if (left_ns < needs_ns)
+		behaviour_tell(row, "Not seen: it takes %llu ms, and %llu were left.",
+			       (unsigned long long)(needs_ns / WAIT_NS_PER_MS),
+			       (unsigned long long)(left_ns / WAIT_NS_PER_MS));
+	return left_ns >= needs_ns;
+}
+
+uint64_t
+check_tsc(const struct device *device)
+{
+	return device->bracket_with_mfence ? hw_tsc_mfence() : hw_tsc_lfence();
+}
+
+uint64_t
+check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
+{
+	return scale_ratio((unsigned __int128)tsc_ticks * scale->hz.den, rate.num,
+			   (unsigned __int128)scale->hz.num * rate.den, SCALE_UP);
+}
+
+bool
+check_is_guest(const struct checking *checking)
+{
+	return checking->platform->cpu.hypervisor[0] != 0;
+}
+
+void
+check_fact(struct behaviour *row, bool broken)
+{
+	row->seen = true;
+	row->broken = broken;
+}
+
+void
+check_figure(struct behaviour *row, int64_t low, int64_t high)
+{
+	row->seen = row->has_figure = true;
+	row->low = low;
+	row->high = high;
+	row->measured = low + (high - low) / 2;
+}
+
+struct check_watch
+check_watch(const struct checking *checking, uint64_t bound_ns)
+{
+	return (struct check_watch){
+		.device = checking->device,
+		.bound_ticks = scale_ticks(checking->scale, bound_ns),
+		.turn_ticks_max = scale_ticks(checking->scale, WATCH_TURN_NS_MAX),
+		.last_tsc = check_tsc(checking->device),
+		.turns_left = bound_ns / WATCH_TURN_NS_MIN + 1,
+	};
+}
+
+bool
+check_goes_on(struct check_watch *watch)
+{
+	uint64_t now = check_tsc(watch->device), ticks = now - watch->last_tsc;
+
+	watch->last_tsc = now;
+	watch->seen_ticks += ticks < watch->turn_ticks_max ? ticks : watch->turn_ticks_max;
+	return --watch->turns_left && watch->seen_ticks < watch->bound_ticks;
+}

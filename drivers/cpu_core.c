@@ -1,0 +1,111 @@
+/* What one core says of itself: its TSC's adjustment, and where it sits. AMD's leaves: APM vol. 3, appendix E. */
+#include "cpu.h"
+#include "hw.h"
+
+#define LEAF_TOPOLOGY    0x0000000bu /* SDM vol. 2A, CPUID; the next one has the same layout */
+#define LEAF_TOPOLOGY_V2 0x0000001fu
+#define LEAF_EXTENDED    0x80000001u
+#define LEAF_SIZES       0x80000008u /* Fn8000_0008 */
+#define LEAF_AMD_CORE    0x8000001eu /* Fn8000_001E */
+
+#define TOPOLOGY_EAX_SHIFT   0x1fu
+#define TOPOLOGY_EBX_COUNT   0xffffu
+#define TOPOLOGY_ECX_TYPE(r) ((r).ecx >> 8 & 0xffu)
+#define TYPE_NONE            0u
+#define TYPE_THREAD          1u
+#define LEVELS_MAX           8u /* six types are known, each at most once */
+
+#define EXTENDED_ECX_TOPOLOGY (1u << 22) /* TopologyExtensions: Fn8000_001E is there */
+#define SIZES_ECX_ID_BITS(r)  ((r).ecx >> 12 & 0xfu) /* ApicIdSize: of a package; 0: as NC needs it */
+#define SIZES_ECX_COUNT(r)    (((r).ecx & 0xffu) + 1) /* NC */
+#define CORE_EBX_THREADS(r)   (((r).ebx >> 8 & 0xffu) + 1)
+
+#define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
+#define MSR_TSC_AUX    0xc0000103u /* likewise */
+
+/* How an APIC id is split: from bit 0 on, and from thread_bits on, and from package_bits on. */
+struct split {
+	uint32_t apic_id;
+	uint32_t thread_bits, package_bits;
+};
+
+/* By the leaves that list the levels of the APIC id one by one. */
+static bool
+split_by_levels(uint32_t leaf, struct split *split)
+{
+	uint32_t level = 0;
+
+	for (; level < LEVELS_MAX; level++) {
+		struct hw_cpuid r = hw_cpuid(leaf, level);
+
+		if (TOPOLOGY_ECX_TYPE(r) == TYPE_NONE || (r.ebx & TOPOLOGY_EBX_COUNT) == 0)
+			break;
+		split->apic_id = r.edx;
+		split->package_bits = r.eax & TOPOLOGY_EAX_SHIFT;
+		if (TOPOLOGY_ECX_TYPE(r) == TYPE_THREAD)
+			split->thread_bits = split->package_bits;
+	}
+	return level > 0;
+}
+
+/* The bits that it takes to tell COUNT things apart. */
+static uint32_t
+bits_of(uint32_t count)
+{
+	uint32_t bits = 0;
+
+	while (UINT32_C(1) << bits < count)
+		bits++;
+	return bits;
+}
+
+static bool
+split_by_amd(const struct cpu_facts *facts, struct split *split)
+{
+	struct hw_cpuid core, sizes;
+
+	if (facts->extended_leaf_max < LEAF_AMD_CORE ||
+	    !(hw_cpuid(LEAF_EXTENDED, 0).ecx & EXTENDED_ECX_TOPOLOGY))
+		return false;
+	core = hw_cpuid(LEAF_AMD_CORE, 0);
+	sizes = hw_cpuid(LEAF_SIZES, 0);
+	split->apic_id = core.eax;
+	split->thread_bits = bits_of(CORE_EBX_THREADS(core));
+	split->package_bits = SIZES_ECX_ID_BITS(sizes) ? SIZES_ECX_ID_BITS(sizes) :
+							 bits_of(SIZES_ECX_COUNT(sizes));
+	return true;
+}
+
+/* Older processors, which say only how many threads a package might have, stay unknown. */
+static bool
+split_find(const struct cpu_facts *facts, struct split *split)
+{
+	return (facts->basic_leaf_max >= LEAF_TOPOLOGY_V2 && split_by_levels(LEAF_TOPOLOGY_V2, split)) ||
+	       (facts->basic_leaf_max >= LEAF_TOPOLOGY && split_by_levels(LEAF_TOPOLOGY, split)) ||
+	       split_by_amd(facts, split);
+}
+
+void
+cpu_read_core(struct core_facts *core)
+{
+	struct cpu_facts facts;
+	struct split split = { 0, 0, 0 };
+
+	cpu_read_facts(&facts);
+	*core = (struct core_facts){
+		.has_tsc_adjust = facts.has_tsc_adjust,
+		.has_tsc_aux = facts.has_rdtscp,
+		.has_topology = split_find(&facts, &split) && split.thread_bits <= split.package_bits,
+	};
+	if (core->has_tsc_adjust)
+		core->tsc_adjust = (int64_t)hw_msr_read(MSR_TSC_ADJUST);
+	if (core->has_tsc_aux)
+		core->tsc_aux = (uint32_t)hw_msr_read(MSR_TSC_AUX);
+	if (!core->has_topology)
+		return;
+	uint32_t within_package = split.apic_id & ((UINT32_C(1) << split.package_bits) - 1);
+
+	core->package = split.apic_id >> split.package_bits;
+	core->core = within_package >> split.thread_bits;
+	core->thread = within_package & ((UINT32_C(1) << split.thread_bits) - 1);
+}

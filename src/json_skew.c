@@ -1,0 +1,178 @@
+/* skew of the JSON report: the cores' TSCs against one another. */
+#include "json_internal.h"
+
+#include "scale.h"
+
+#define MATRIX_CORES_MAX 256 /* beyond, n x n entries would be most of the report */
+#define NO_PLAYER        UINT16_MAX
+#define NS_PER_US        1000
+#define US_PER_MS_DIGITS 3 /* behind the point */
+
+struct json_ns
+json_ns(const struct report *report, struct offset offset)
+{
+	struct scale scale;
+	int64_t low, high;
+
+	scale_init(&scale, report->tsc);
+	low = scale_ns_down(&scale, offset.low);
+	high = scale_ns_up(&scale, offset.high);
+	return (struct json_ns){ low + (high - low) / 2, low, high };
+}
+
+static void
+put_pair(struct json *json, const char *key, uint32_t a, uint32_t b)
+{
+	json_open_flat(json, key, '[');
+	json_unsigned(json, NULL, a);
+	json_unsigned(json, NULL, b);
+	json_close(json, ']');
+}
+
+static void
+put_contended(struct json *json, const char *key, const struct report_contended *check)
+{
+	if (!check->measured) {
+		json_null(json, key);
+		return;
+	}
+	json_open(json, key, '{');
+	json_unsigned(json, "cores", check->cores);
+	json_unsigned(json, "iterations", check->iterations);
+	json_unsigned(json, "warps", check->warps);
+	json_bool(json, "starved", check->starved);
+	json_unsigned_or_null(json, "worst_ns", check->warps, check->worst_ns);
+	if (check->warps)
+		put_pair(json, "worst_pair", check->worst_a, check->worst_b);
+	else
+		json_null(json, "worst_pair");
+	json_close(json, '}');
+}
+
+/* How the tournament went. */
+static void
+put_schedule(struct json *json, const struct report_skew *skew)
+{
+	bool known = skew->measured;
+
+	json_string_or_null(json, "schedule", !known ? NULL : skew->kind == TOURNAMENT_ALL ? "all" : "star");
+	json_string_or_null(json, "schedule_reason", known ? skew->kind_reason : NULL);
+	json_unsigned_or_null(json, "players", known, skew->offsets.players);
+	json_unsigned_or_null(json, "pairs", known, skew->summary.pairs);
+	json_unsigned_or_null(json, "rounds", known, skew->rounds);
+	json_unsigned_or_null(json, "width", known, skew->width);
+	json_unsigned_or_null(json, "meetings", known, skew->meetings);
+	if (known)
+		json_decimal(json, "elapsed_ms", skew->elapsed_ns / NS_PER_US, US_PER_MS_DIGITS);
+	else
+		json_null(json, "elapsed_ms");
+	json_unsigned(json, "warps", skew->warps + skew->locked.warps + skew->lock_free.warps);
+}
+
+static void
+put_worst(struct json *json, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	struct json_ns worst;
+
+	if (!skew->measured || !offset_is_known(skew->summary.worst)) {
+		json_null(json, "worst_offset_ns");
+		json_null(json, "worst_pair");
+		json_null(json, "error_ns");
+		return;
+	}
+	worst = json_ns(report, skew->summary.worst);
+	json_signed(json, "worst_offset_ns", worst.value);
+	put_pair(json, "worst_pair", report->cores[skew->players[skew->summary.worst_a]].apic_id,
+		 report->cores[skew->players[skew->summary.worst_b]].apic_id);
+	json_signed(json, "error_ns", worst.high - worst.value);
+}
+
+static void
+put_summary(struct json *json, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	uint64_t bound_ticks = skew->summary.bound_ticks;
+	bool bounded = skew->measured && bound_ticks != UINT64_MAX;
+
+	put_worst(json, report);
+	json_unsigned_or_null(json, "within_ns", bounded,
+			      bounded ? json_ns(report, (struct offset){ 0, (int64_t)bound_ticks }).high : 0);
+	json_unsigned_or_null(json, "contradictions", skew->measured, skew->summary.contradictions);
+	json_unsigned_or_null(json, "best_trip_ns", skew->measured, skew->best_trip_ns);
+	json_unsigned_or_null(json, "median_trip_ns", skew->measured, skew->median_trip_ns);
+}
+
+static void
+put_entry(struct json *json, const struct report *report, uint16_t row, uint16_t column)
+{
+	struct offset offset = OFFSET_UNKNOWN;
+	struct json_ns ns;
+
+	if (row != NO_PLAYER && column != NO_PLAYER)
+		offset = offsets_pair(&report->skew.offsets, row, column);
+	if (!offset_is_known(offset)) {
+		json_null(json, NULL);
+		return;
+	}
+	ns = json_ns(report, offset);
+	json_open(json, NULL, '[');
+	json_signed(json, NULL, ns.low);
+	json_signed(json, NULL, ns.high);
+	json_close(json, ']');
+}
+
+static void
+put_matrix(struct json *json, const struct report *report)
+{
+	uint16_t players[MATRIX_CORES_MAX]; /* of each core */
+
+	if (!report->skew.measured || report->core_count > MATRIX_CORES_MAX) {
+		json_null(json, "matrix");
+		return;
+	}
+	for (size_t i = 0; i < report->core_count; i++)
+		players[i] = NO_PLAYER;
+	for (size_t i = 0; i < report->skew.offsets.players; i++)
+		players[report->skew.players[i]] = (uint16_t)i;
+	json_open(json, "matrix", '[');
+	for (size_t row = 0; row < report->core_count; row++) {
+		json_open_flat(json, NULL, '[');
+		for (size_t column = 0; column < report->core_count; column++)
+			put_entry(json, report, players[row], players[column]);
+		json_close(json, ']');
+	}
+	json_close(json, ']');
+}
+
+static void
+put_drifts(struct json *json, const struct report *report)
+{
+	if (!report->skew.drift_measured) {
+		json_null(json, "drift_ppm");
+		return;
+	}
+	json_open(json, "drift_ppm", '[');
+	for (size_t i = 0; i < report->core_count; i++)
+		json_drift(json, NULL, report, &report->cores[i]);
+	json_close(json, ']');
+}
+
+void
+json_skew(struct json *json, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+
+	if (!skew->measured && !skew->locked.measured && !skew->lock_free.measured) {
+		json_null(json, "skew");
+		return;
+	}
+	json_open(json, "skew", '{');
+	put_schedule(json, skew);
+	put_summary(json, report);
+	put_matrix(json, report);
+	put_drifts(json, report);
+	put_contended(json, "contended", &skew->locked);
+	put_contended(json, "lock_free", &skew->lock_free);
+	json_close(json, '}');
+}

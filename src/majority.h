@@ -1,0 +1,28 @@
+/*
+ * What most of many intervals share: the values that lie in more of them than any other value does, as
+ * Marzullo's algorithm finds them. Without a sort and without memory: it walks down the lower ends from the
+ * highest, one pass over all intervals for each, and stops where no value below can have more votes.
+ */
+#ifndef BARETICK_MAJORITY_H
+#define BARETICK_MAJORITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "offsets.h"
+
+/* The interval that voter VOTER names; one that is not bounded on both sides is no vote. */
+typedef struct offset majority_ballot(const void *context, size_t voter);
+
+struct majority {
+	size_t voters;        /* with a bounded interval */
+	size_t votes;         /* of them that contain all of SHARED */
+	struct offset shared; /* the highest such values; OFFSET_UNKNOWN without a voter */
+	bool tied;            /* other values have as many votes: */
+	struct offset lowest; /* the lowest of these; where not tied, SHARED */
+};
+
+/* Of COUNT voters. Gives up after STEPS_MAX lower ends, with the best that was found up to there. */
+struct majority majority_find(majority_ballot *ballot, const void *context, size_t count, size_t steps_max);
+
+#endif

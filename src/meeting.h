@@ -1,0 +1,80 @@
+/*
+ * A meeting of two cores: a bounded number of cache-line ping-pongs. Each message carries the sender's TSC;
+ * since it can't arrive before it left, each bounds the offset from one side, and the two sides together
+ * leave an interval. A stamp that is ahead of the receiver's TSC is a warp.
+ *
+ * The offset is that of the second's TSC against the first's: second - first at one moment. A message to the
+ * second, sent at S and received at R, says offset <= R - S; one to the first says offset >= S - R.
+ */
+#ifndef BARETICK_MEETING_H
+#define BARETICK_MEETING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+
+#define MEETING_LINE 64 /* bytes in a cache line */
+
+enum meeting_side { MEETING_FIRST, MEETING_SECOND };
+
+/* An interval of an offset in ticks, both ends included. What nobody knows is unbounded. */
+struct offset {
+	int64_t low, high;
+};
+
+#define OFFSET_UNKNOWN ((struct offset){ INT64_MIN, INT64_MAX })
+
+struct meeting_ball { /* written by its own side alone; the other one only reads */
+	uint64_t stamp;  /* written before number */
+	uint64_t number; /* of messages sent so far */
+} __attribute__((aligned(MEETING_LINE)));
+
+#define MEETING_BUCKETS 256 /* of round trips, log-linear: 4 to each power of two */
+
+struct meeting_record { /* written by its own side alone, read by the boot core when both are back */
+	uint64_t received;    /* messages that arrived */
+	int64_t least_ticks;  /* the least of (own TSC on arrival - stamp); INT64_MAX before the first */
+	uint64_t warps;       /* messages that arrived before they left */
+	uint64_t best_trip_ticks; /* the shortest round trip by the first's own TSC, its side only; UINT64_MAX before it */
+	uint32_t trips[MEETING_BUCKETS]; /* likewise: how many of each length */
+} __attribute__((aligned(MEETING_LINE)));
+
+struct meeting { /* one pair's; aligned to a cache line by its owner */
+	/* Written by the boot core before the two start. */
+	uint64_t trips_max;   /* round trips to make */
+	uint64_t bound_ticks; /* each side gives up after so much of its own TSC ... */
+	uint64_t pauses_max;  /* ... or after so many pauses in a row without a message */
+	/* Set by the boot core when it no longer waits. */
+	uint32_t stop __attribute__((aligned(MEETING_LINE)));
+	struct meeting_ball balls[2];     /* by enum meeting_side */
+	struct meeting_record records[2];
+};
+
+struct meeting_result {
+	bool played;            /* at least one message each way arrived */
+	bool moved;             /* the two bounds contradict each other: the offset changed meanwhile; OFFSET is then
+				   what lies between the two, in order */
+	struct offset offset;   /* of the second against the first; OFFSET_UNKNOWN where not played */
+	uint64_t trips;         /* completed */
+	uint64_t warps;
+	uint64_t worst_ticks;   /* of a warp, at most */
+	enum meeting_side ahead; /* whose stamp was ahead in the worst warp */
+	uint64_t best_trip_ticks, median_trip_ticks; /* 0 where there was none; the median within a quarter */
+};
+
+void meeting_begin(struct meeting *meeting, uint64_t trips_max, uint64_t bound_ticks);
+
+/*
+ * One side's part, on its own core, at the same time as the other's. Always comes back, also when the other
+ * never comes or dies on the way.
+ */
+void meeting_play(struct meeting *meeting, enum meeting_side side, sample_bracket *tsc,
+		  void (*pause)(void));
+
+void meeting_stop(struct meeting *meeting); /* both sides end at their next look */
+
+struct meeting_result meeting_result(const struct meeting *meeting);
+
+#endif

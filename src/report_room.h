@@ -1,0 +1,34 @@
+/*
+ * How much room the report's two texts may take, so that it can be had before anything is measured. Shared by
+ * whoever allocates them and the test that fills them with the longest figures there are.
+ */
+#ifndef BARETICK_REPORT_ROOM_H
+#define BARETICK_REPORT_ROOM_H
+
+#include <stddef.h>
+
+#include "report.h"
+
+#define REPORT_ROOM          ((size_t)8 << 20) /* twelve clocks with every exact duration listed come to 6 MB */
+#define REPORT_ROOM_PER_ROW  144u  /* three figures of 20 digits, their keys, the clock's id */
+#define REPORT_ROOM_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_ROOM_PER_ROW + 2048u)
+#define REPORT_ROOM_PER_PAIR 48u   /* two figures of 20 digits */
+#define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
+
+/* For the table, with its final 0. */
+static inline size_t
+report_room_table(size_t cores)
+{
+	return REPORT_ROOM + cores * REPORT_ROOM_PER_CORE;
+}
+
+/* For the JSON, likewise. */
+static inline size_t
+report_room_json(size_t cores)
+{
+	size_t pairs = cores <= REPORT_MATRIX_CORES ? cores * cores : 0;
+
+	return REPORT_ROOM + cores * REPORT_ROOM_PER_CORE + pairs * REPORT_ROOM_PER_PAIR;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* Whose rate is wrong, and whose changed. See rules_rates.h; liar.h tells who stands apart. */
+#include "rules_rates.h"
+
+#include "liar.h"
+#include "rules.h"
+#include "scale.h"
+#include "text.h"
+
+#define PPB          INT64_C(1000000000)
+#define PPB_PER_PPM  1000
+#define UNCHANGED    UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
+#define PER_PPB      INT64_C(1000000)           /* in that ratio */
+
+struct court {
+	struct report *report;
+	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* by clock */
+	struct liar liar;
+	uint32_t changed; /* bit I: clock I is accused of a change, alone or as one of two */
+};
+
+static uint64_t
+limit_ppb(const struct report *report, const char *rule)
+{
+	uint64_t limit = rules_limit(rules_find(rule), &report->options);
+
+	return limit < UINT64_MAX / PPB_PER_PPM ? limit * PPB_PER_PPM : UINT64_MAX;
+}
+
+static const char *
+id_of(const struct court *court, size_t clock)
+{
+	return court->report->clocks[clock].clock.id;
+}
+
+/* Parts in 10^9 as ppm: "+1000.1". */
+static void
+put_ppm(struct text *text, int64_t ppb)
+{
+	text_put_char(text, ppb < 0 ? '-' : '+');
+	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
+}
+
+struct phrase {
+	char bytes[REPORT_SENTENCE];
+};
+
+static struct phrase
+ppm_phrase(const struct rate_ppb *ppb)
+{
+	struct phrase phrase;
+	struct text text;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	put_ppm(&text, ppb->value);
+	text_put(&text, " ppm (");
+	put_ppm(&text, ppb->low);
+	text_put(&text, " to ");
+	put_ppm(&text, ppb->high);
+	text_put_char(&text, ')');
+	return phrase;
+}
+
+/* Those that agree with each other: "hpet, pit and rtc". */
+static struct phrase
+group_phrase(const struct court *court)
+{
+	const size_t count = court->report->clock_count;
+	struct phrase phrase;
+	struct text text;
+	size_t members = 0, said = 0;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	for (size_t i = 0; i < count; i++)
+		members += court->rates[i].known && liar_has(court->liar.group, i);
+	for (size_t i = 0; i < count; i++) {
+		if (!court->rates[i].known || !liar_has(court->liar.group, i))
+			continue;
+		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(court, i));
+		said++;
+	}
+	return phrase;
+}
+
+/* Rounded outwards. */
+static int64_t
+ppm_down(int64_t ppb)
+{
+	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
+}
+
+static void
+set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
+{
+	if (!finding)
+		return;
+	finding->has_measured = true;
+	finding->measured = ppm_down(ppb->value + PPB_PER_PPM / 2);
+	finding->low = ppm_down(ppb->low);
+	finding->high = -ppm_down(-ppb->high);
+	finding->limit = (int64_t)(limit / PPB_PER_PPM);
+}
+
+/* Clocks that are well: what one that stopped says of its rate is no vote, and no further fault. */
+static bool
+is_party(const struct report_clock *entry)
+{
+	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry);
+}
+
+static struct rate_interval
+ratio_of(const struct interval_ppb *change)
+{
+	if (!change->known || change->low <= -PPB || change->high > INT64_MAX / PER_PPB - PPB)
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){ true, UNCHANGED + (uint64_t)(change->value * PER_PPB),
+				       UNCHANGED + (uint64_t)(change->low * PER_PPB),
+				       UNCHANGED + (uint64_t)(change->high * PER_PPB) };
+}
+
+/* Each clock's change is measured against the TSC, which itself says that it has not changed. */
+static void
+hear_changes(struct court *court, bool halves)
+{
+	for (size_t i = 0; i < court->report->clock_count; i++) {
+		const struct report_clock *entry = &court->report->clocks[i];
+
+		court->rates[i] = (struct rate_interval){ .known = false };
+		if (!is_party(entry))
+			continue;
+		if (text_equal(entry->clock.id, "tsc"))
+			court->rates[i] = (struct rate_interval){ true, UNCHANGED, UNCHANGED, UNCHANGED };
+		else
+			court->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
+	}
+}
+
+static void
+accuse_change(struct court *court, size_t clock, bool halves, uint64_t limit)
+{
+	struct rate_ppb by = rate_compare(&court->rates[court->liar.reference], &court->rates[clock]);
+
+	court->changed |= UINT32_C(1) << clock;
+	set_figure(rules_add_finding(court->report, "rate-changed", id_of(court, clock), REPORT_NO_CORE,
+				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(court, clock),
+				     ppm_phrase(&by).bytes,
+				     halves ? "within the window" : "between the window and the end",
+				     group_phrase(court).bytes),
+		   &by, limit);
+}
+
+static void
+judge_changes(struct court *court, bool halves)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-changed");
+	size_t a, b;
+
+	hear_changes(court, halves);
+	court->liar = liar_find(court->rates, court->report->clock_count, limit);
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		if (liar_has(court->liar.apart, i) && !liar_has(court->changed, i))
+			accuse_change(court, i, halves, limit);
+	a = court->liar.a;
+	b = court->liar.b;
+	if (!court->liar.undecided || liar_has(court->changed, a) || liar_has(court->changed, b))
+		return;
+	struct rate_ppb by = rate_compare(&court->rates[b], &court->rates[a]);
+
+	court->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
+	set_figure(rules_add_finding(court->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s; nothing tells which of them it was.",
+				     id_of(court, a), id_of(court, b), ppm_phrase(&by).bytes),
+		   &by, limit);
+}
+
+static void
+hear_rates(struct court *court)
+{
+	for (size_t i = 0; i < court->report->clock_count; i++) {
+		const struct report_clock *entry = &court->report->clocks[i];
+
+		court->rates[i] = is_party(entry) ? entry->implied : (struct rate_interval){ .known = false };
+	}
+}
+
+static void
+accuse_rate(struct court *court, size_t clock)
+{
+	struct rate_ppb by = rate_compare(&court->rates[clock], &court->rates[court->liar.reference]);
+	const char *rule = "rate-wrong";
+
+	if (!rate_beyond(&by, limit_ppb(court->report, rule)))
+		rule = "rate-off";
+	/* A rate that changed is off on average too: that is one fault, unless it is worse. */
+	if (!rate_beyond(&by, limit_ppb(court->report, rule)) ||
+	    (liar_has(court->changed, clock) && text_equal(rule, "rate-off")))
+		return;
+	set_figure(rules_add_finding(court->report, rule, id_of(court, clock), REPORT_NO_CORE,
+				     "%s runs %s off what it claims, by %s, which agree.", id_of(court, clock),
+				     ppm_phrase(&by).bytes, group_phrase(court).bytes),
+		   &by, limit_ppb(court->report, rule));
+}
+
+static void
+judge_rates(struct court *court)
+{
+	uint64_t off = limit_ppb(court->report, "rate-off"), wrong = limit_ppb(court->report, "rate-wrong");
+
+	hear_rates(court);
+	court->liar = liar_find(court->rates, court->report->clock_count, off < wrong ? off : wrong);
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		if (liar_has(court->liar.apart, i))
+			accuse_rate(court, i);
+}
+
+static void
+judge_disagreement(struct court *court)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-disagree");
+	size_t a, b;
+
+	court->liar = liar_find(court->rates, court->report->clock_count, limit);
+	a = court->liar.a;
+	b = court->liar.b;
+	if (!court->liar.undecided || liar_has(court->changed, a) || liar_has(court->changed, b))
+		return;
+	struct rate_ppb by = rate_compare(&court->rates[a], &court->rates[b]);
+
+	set_figure(rules_add_finding(court->report, "rate-disagree", NULL, REPORT_NO_CORE,
+				     "By their claims %s runs %s faster than %s; nothing tells which of them is wrong.",
+				     id_of(court, a), ppm_phrase(&by).bytes, id_of(court, b)),
+		   &by, limit);
+}
+
+void
+rules_judge_rates(struct report *report)
+{
+	struct court court = { .report = report };
+
+	judge_changes(&court, true);
+	judge_changes(&court, false);
+	judge_rates(&court);
+	judge_disagreement(&court);
+}

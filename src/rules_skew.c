@@ -1,0 +1,234 @@
+/*
+ * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one
+ * accusation: a core that drifts isn't accused of the offset that it has come to, nor a pair of a warp that the
+ * offset or the drift of one of the two explains, nor any pair of a contradiction while a core drifts.
+ */
+#include "rules_internal.h"
+#include "rules_view.h"
+#include "text.h"
+
+#define ACCUSED_MAX 4 /* findings of one rule; the last one says how many cores more there are */
+
+static void
+set_distance(struct finding *finding, struct distance distance, uint64_t limit)
+{
+	int64_t near = distance.near > INT64_MAX ? INT64_MAX : (int64_t)distance.near;
+
+	rules_set_figure(finding, near, near,
+			 distance.far > INT64_MAX ? INT64_MAX : (int64_t)distance.far, limit);
+}
+
+/* A pair that a core's own fault explains. */
+static bool
+is_accused(const struct view *view, uint32_t apic_id)
+{
+	for (size_t i = 0; i < view->skew->offsets.players; i++)
+		if (view_core(view, i)->apic_id == apic_id)
+			return view_drifts(view, i) || view_stands_apart(view, i);
+	return false;
+}
+
+static bool
+has_warps_to_explain(const struct view *view, const struct report_contended *contended)
+{
+	return contended->measured && contended->warps && !is_accused(view, contended->worst_a) &&
+	       !is_accused(view, contended->worst_b);
+}
+
+static uint64_t
+saturating_sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static void
+judge_warps(struct report *report, const struct view *view)
+{
+	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, turns = 0;
+	const struct report_contended *worst = NULL;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!has_warps_to_explain(view, checks[i]))
+			continue;
+		warps = saturating_sum(warps, checks[i]->warps);
+		turns = saturating_sum(turns, checks[i]->iterations);
+		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
+			worst = checks[i];
+	}
+	if (!worst || warps <= limit)
+		return;
+	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
+					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
+					  "after it; %lu warp%s in %lu turns.",
+					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
+					  warps, warps == 1 ? "" : "s", turns),
+			warps, limit);
+}
+
+/* What ends the last sentence that there is room for. */
+static const char *
+put_rest(char rest[48], size_t count, size_t accused)
+{
+	struct text text;
+
+	text_init(&text, rest, 48);
+	if (count == ACCUSED_MAX && accused > count)
+		text_printf(&text, " %zu more core%s likewise.", accused - count,
+			    accused - count == 1 ? "" : "s");
+	return rest;
+}
+
+static const char *
+cause_of_offset(const struct view *view)
+{
+	if (view->skew->summary.no_majority)
+		return "which of them is right can't be told";
+	if (view->report->hypervisor[0])
+		return "apart from most: likely the hypervisor gives it an offset of its own";
+	return "apart from most: likely the firmware wrote it, or it was reset later";
+}
+
+/* Whether those that stand apart, at least two of them, are just the players of one package. */
+static bool
+is_one_package(const struct view *view, size_t accused, uint32_t *package)
+{
+	bool found = false;
+
+	*package = 0;
+	for (size_t i = 0; i < view->skew->offsets.players && !found; i++) {
+		found = view_stands_apart(view, i);
+		*package = view_core(view, i)->facts.package;
+	}
+	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+		const struct report_core *core = view_core(view, i);
+
+		if (!core->facts_known || !core->facts.has_topology ||
+		    (core->facts.package == *package) != view_stands_apart(view, i))
+			return false;
+	}
+	return accused > 1;
+}
+
+/* By what holds for each of its cores. */
+static void
+accuse_package(struct report *report, const struct view *view, uint32_t package, size_t accused)
+{
+	struct distance all = { .near = UINT64_MAX };
+	size_t other = 0;
+
+	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+		struct distance distance;
+
+		if (!view_stands_apart(view, i))
+			continue;
+		distance = view_offset_ns(view, i, &other);
+		all.near = distance.near < all.near ? distance.near : all.near;
+		all.far = distance.far > all.far ? distance.far : all.far;
+		all.ahead = distance.ahead;
+	}
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
+				       "The TSCs of package %u, of all its %zu cores, are %lu to %lu ns %s core "
+				       "%u's, %s.",
+				       package, accused, all.near, all.far, all.ahead ? "ahead of" : "behind",
+				       view_core(view, other)->apic_id, cause_of_offset(view)),
+		     all, view->offset_limit_ns);
+}
+
+static void
+accuse_offset(struct report *report, const struct view *view, size_t player, const char *rest)
+{
+	size_t other;
+	struct distance distance = view_offset_ns(view, player, &other);
+	uint32_t apic_id = view_core(view, player)->apic_id;
+
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", apic_id,
+				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s", apic_id,
+				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
+				       view_core(view, other)->apic_id, cause_of_offset(view), rest),
+		     distance, view->offset_limit_ns);
+}
+
+static void
+judge_offsets(struct report *report, const struct view *view)
+{
+	size_t accused = 0, count = 0;
+	uint32_t package;
+	char rest[48];
+
+	for (size_t i = 0; i < view->skew->offsets.players; i++)
+		accused += view_stands_apart(view, i);
+	if (accused && is_one_package(view, accused, &package)) {
+		accuse_package(report, view, package, accused);
+		return;
+	}
+	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++)
+		if (view_stands_apart(view, i)) {
+			count++;
+			accuse_offset(report, view, i, put_rest(rest, count, accused));
+		}
+}
+
+static const char *
+cause_of_drift(const struct view *view)
+{
+	if (view->no_drift_majority)
+		return "than the boot core's: which of them is right can't be told";
+	if (view->report->hypervisor[0])
+		return "than most: likely the hypervisor scales it, or moves the core between unequal ones";
+	return "than most: likely a broken oscillator, or a source of its own";
+}
+
+static void
+judge_drifts(struct report *report, const struct view *view)
+{
+	size_t count = 0;
+	char rest[48];
+
+	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
+		struct distance distance = view_drift_ppb(view, i);
+		uint32_t apic_id = view_core(view, i)->apic_id;
+
+		if (!view_drifts(view, i))
+			continue;
+		count++;
+		set_distance(rules_add_finding(report, "tsc-drift", "tsc", apic_id,
+					       "Core %u's TSC runs %lu to %lu ppb %s %s.%s", apic_id,
+					       distance.near, distance.far, distance.ahead ? "faster" : "slower",
+					       cause_of_drift(view), put_rest(rest, count, view->drifting)),
+			     distance, view->drift_limit_ppb);
+	}
+}
+
+static void
+judge_contradictions(struct report *report, const struct view *view)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
+	bool many = summary->contradictions != 1;
+	uint32_t apic_id;
+
+	if (view->drifting || summary->contradictions <= limit)
+		return;
+	apic_id = view_core(view, summary->contradiction_b)->apic_id;
+	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", apic_id,
+					  "%zu pair%s of cores contradict%s what the others say, at most core %u "
+					  "and core %u, by %lu ns: likely a TSC moved while it was measured.",
+					  summary->contradictions, many ? "s" : "", many ? "" : "s",
+					  view_core(view, summary->contradiction_a)->apic_id, apic_id,
+					  view_ns_down(view, summary->contradiction_ticks)),
+			summary->contradictions, limit);
+}
+
+void
+rules_judge_skew(struct report *report)
+{
+	struct view view = view_of(report);
+
+	judge_warps(report, &view);
+	if (!report->skew.measured)
+		return;
+	judge_offsets(report, &view);
+	judge_drifts(report, &view);
+	judge_contradictions(report, &view);
+}

@@ -1,0 +1,247 @@
+/* One tournament of the cores: batch by batch, as wide as the machine bears. See survey_internal.h. */
+#include "survey_internal.h"
+
+/*
+ * One trip in a few hundred is as short as they get, and it decides: a thousand are ample. The figures below
+ * are for the worst case, a virtual machine: there a trip takes a microsecond, and waking a pair 100.
+ */
+#define TRIPS_MANY       1000
+#define TRIPS_FEW        200 /* with many players, where waking them costs as much, and where time is short */
+#define PLAYERS_MANY     32
+#define MEETING_PLAN_NS  (2 * SURVEY_NS_PER_MS)
+#define MEETING_BOUND_NS (250 * SURVEY_NS_PER_MS) /* from one core's coming to its end: the other may be dead */
+#define PAIR_BOUND_NS    (5 * SURVEY_NS_PER_MS)   /* and more for each pair beside: on few real cores they take turns */
+#define CREW_BOUND_NS    (2 * SURVEY_NS_PER_S)    /* besides, for waking up and for coming back */
+
+#define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
+#define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
+#define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
+
+struct batch { /* what the cores of one batch are told */
+	const uint32_t *playing;
+	struct meeting *meetings;
+	size_t count;
+	sample_bracket *tsc;
+	void (*pause)(void);
+};
+
+uint64_t
+survey_tournament_budget_ns(const struct report *report)
+{
+	switch (report->options.profile) {
+	case PROFILE_QUICK:
+		return BUDGET_QUICK_NS;
+	case PROFILE_SOAK:
+		return BUDGET_SOAK_NS;
+	default:
+		return BUDGET_STANDARD_NS;
+	}
+}
+
+uint64_t
+survey_tournament_ns(const struct report *report, size_t players)
+{
+	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, players) * MEETING_PLAN_NS;
+	uint64_t budget_ns = survey_tournament_budget_ns(report);
+
+	return all_ns < budget_ns ? all_ns : budget_ns;
+}
+
+void
+survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offsets *offsets,
+		  enum tournament kind)
+{
+	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->players > PLAYERS_MANY;
+
+	*tour = (struct survey_tour){
+		.survey = survey,
+		.offsets = offsets,
+		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
+		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
+		.best_trip_ticks = UINT64_MAX,
+	};
+	width_init(&tour->width, kind == TOURNAMENT_STAR ? 1 : offsets->players / 2);
+	histogram_clear(&survey->scratch->histogram);
+	offsets->kind = kind;
+	offsets_clear(offsets);
+	offsets->begin_tsc = survey->hooks.tsc_ordered();
+}
+
+uint64_t
+survey_tour_elapsed_ns(const struct survey_tour *tour)
+{
+	uint64_t now = tour->survey->hooks.tsc_ordered();
+
+	return now > tour->offsets->begin_tsc ?
+		scale_ns(&tour->survey->scale, now - tour->offsets->begin_tsc) : 0;
+}
+
+/* Seats PLAYER and its opponent of this round at meeting PLACE, once for both, where both live. */
+static bool
+seat(struct survey_tour *tour, size_t player, size_t place)
+{
+	const struct survey_room *room = &tour->survey->room;
+	const struct crew *crew = tour->survey->crew;
+	size_t opponent = tournament_opponent(tour->offsets->kind, tour->offsets->players, tour->round, player);
+
+	if (opponent == TOURNAMENT_NOBODY || opponent < player ||
+	    !crew->alive(crew->context, room->players[player]) ||
+	    !crew->alive(crew->context, room->players[opponent]))
+		return false;
+	room->seats[2 * place] = (uint32_t)player;
+	room->seats[2 * place + 1] = (uint32_t)opponent;
+	room->playing[2 * place] = room->players[player];
+	room->playing[2 * place + 1] = room->players[opponent];
+	return true;
+}
+
+/* How many meetings come next: of one round, so that nobody has a seat in two. 0: all rounds are over. */
+static size_t
+seat_batch(struct survey_tour *tour)
+{
+	const struct offsets *offsets = tour->offsets;
+	size_t count = 0;
+
+	while (count == 0 && tour->round < tournament_rounds(offsets->kind, offsets->players)) {
+		while (tour->player < offsets->players && count < tour->width.now)
+			count += seat(tour, tour->player++, count);
+		if (tour->player == offsets->players) {
+			tour->player = 0;
+			tour->round++;
+		}
+	}
+	return count;
+}
+
+static void
+meet(void *argument, size_t core)
+{
+	const struct batch *batch = argument;
+
+	for (size_t i = 0; i < 2 * batch->count; i++) {
+		if (batch->playing[i] != core)
+			continue;
+		meeting_play(&batch->meetings[i / 2], i % 2 ? MEETING_SECOND : MEETING_FIRST, batch->tsc,
+			     batch->pause);
+		return;
+	}
+}
+
+static void
+play(struct survey_tour *tour, size_t count)
+{
+	struct survey *survey = tour->survey;
+	struct batch batch = {
+		survey->room.playing, survey->room.meetings, count, survey->hooks.tsc_ordered, survey->hooks.pause,
+	};
+	uint64_t bound_ns = MEETING_BOUND_NS + count * PAIR_BOUND_NS;
+
+	for (size_t i = 0; i < count; i++)
+		meeting_begin(&batch.meetings[i], tour->trips_max, scale_ticks(&survey->scale, bound_ns));
+	survey->crew->run_some(survey->crew->context, batch.playing, 2 * count, meet, &batch,
+			       2 * bound_ns + CREW_BOUND_NS);
+	for (size_t i = 0; i < count; i++)
+		meeting_stop(&batch.meetings[i]);
+}
+
+static void
+note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *result)
+{
+	struct report *report = tour->survey->report;
+	struct report_skew *skew = &report->skew;
+	const uint32_t *cores = &tour->survey->room.playing[2 * place];
+
+	skew->warps += result->warps;
+	if (result->worst_ticks <= skew->worst_warp_ticks)
+		return;
+	skew->worst_warp_ticks = result->worst_ticks;
+	skew->worst_warp_ns = scale_ns(&tour->survey->scale, result->worst_ticks);
+	skew->worst_warp_a = report->cores[cores[result->ahead]].apic_id;
+	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
+}
+
+/* The median round trip of the meeting; 0 where it was not played, or by a core that died, whose word is gone. */
+static uint64_t
+take_result(struct survey_tour *tour, size_t place)
+{
+	struct survey *survey = tour->survey;
+	const uint32_t *cores = &survey->room.playing[2 * place], *seats = &survey->room.seats[2 * place];
+	struct meeting_result result = meeting_result(&survey->room.meetings[place]);
+
+	if (!result.played || !survey->crew->alive(survey->crew->context, cores[0]) ||
+	    !survey->crew->alive(survey->crew->context, cores[1]))
+		return 0;
+	offsets_set(tour->offsets, seats[0], seats[1], result.offset);
+	note_warps(tour, place, &result);
+	tour->meetings++;
+	if (tour->offsets == &survey->room.first) {
+		survey->report->cores[cores[0]].meetings++;
+		survey->report->cores[cores[1]].meetings++;
+	}
+	if (result.median_trip_ticks)
+		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
+	if (result.best_trip_ticks && result.best_trip_ticks < tour->best_trip_ticks)
+		tour->best_trip_ticks = result.best_trip_ticks;
+	return result.median_trip_ticks;
+}
+
+/* In order, from the least; by insertion: a batch has a few hundred at most. */
+static void
+insert(uint64_t *medians, size_t count, uint64_t median)
+{
+	size_t i = count;
+
+	for (; i > 0 && medians[i - 1] > median; i--)
+		medians[i] = medians[i - 1];
+	medians[i] = median;
+}
+
+/* The width learns from batches that are as wide as it says: a narrower one has less to suffer. */
+static void
+learn(struct survey_tour *tour, size_t count, size_t played, uint64_t spent_ns)
+{
+	size_t width = tour->width.now;
+
+	if (count == width && played > 0)
+		width_learn(&tour->width, tour->survey->room.medians[played / 2]);
+	if (tour->width.now != width) {
+		tour->steady.batches = tour->steady.pairs = tour->steady.ns = 0;
+		return;
+	}
+	tour->steady.batches++;
+	tour->steady.pairs += count;
+	tour->steady.ns += spent_ns;
+}
+
+bool
+survey_tour_batch(struct survey_tour *tour)
+{
+	struct survey *survey = tour->survey;
+	size_t rounds = tournament_rounds(tour->offsets->kind, tour->offsets->players);
+	uint64_t begin_ns = survey_tour_elapsed_ns(tour);
+	size_t count, played = 0;
+
+	if (survey_expired(survey) ||
+	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
+		return false;
+	count = seat_batch(tour);
+	if (count == 0)
+		return false;
+	play(tour, count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t median = take_result(tour, i);
+
+		if (median)
+			insert(survey->room.medians, played++, median);
+	}
+	learn(tour, count, played, survey_tour_elapsed_ns(tour) - begin_ns);
+	survey->hooks.progress(survey->hooks.context, "pairs of cores",
+			       survey->done_ns + tour->plan_ns * tour->round / rounds, survey->total_ns);
+	return true;
+}
+
+void
+survey_tour_end(struct survey_tour *tour)
+{
+	tour->offsets->end_tsc = tour->survey->hooks.tsc_ordered();
+}

@@ -1,0 +1,81 @@
+"""Real skews, and many cores: a test image (tests/skew) in which started cores run as SVM guests, whose TSC has an
+offset of exactly so many ticks. See test_boot.py for what holds for every boot here.
+"""
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from harness import ROOT
+from test_boot import checked, qemu
+
+SKEWED = ROOT / "build" / "baretick-skew.efi"
+PLAIN = ROOT / "build" / "baretick.efi"
+NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit has it
+
+pytestmark = pytest.mark.skipif(not (SKEWED.exists() and PLAIN.exists()),
+                                reason="build/baretick-skew.efi is not there: type make check")
+
+
+def skewed(run, cpus, skews):
+    """The report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks."""
+    words = " ".join(f"{number}:{ticks}" for number, ticks in skews.items())
+    done = run("--accel", "tcg", "--cpus", str(cpus), "--efi", SKEWED,
+               *qemu("-fw_cfg", f"name=opt/baretick/skew,string={words}"), "--", "profile=quick")
+    if NO_SVM in done.stderr:
+        pytest.skip("this QEMU's cores have no SVM")
+    return checked(done, started=cpus)
+
+
+def within(interval, ticks, hz):
+    return interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
+
+
+def accused(report):
+    return {finding["core"] for finding in report["findings"] if finding["rule"] == "tsc-offset"}
+
+
+def excludes_zero(interval):
+    return interval[0] > 0 or interval[1] < 0
+
+
+def pairs_of(report, number):
+    """What the meetings say of core NUMBER against each other one."""
+    return [row[number] for other, row in enumerate(report["skew"]["matrix"]) if other != number]
+
+
+def check_offsets(report, skews):
+    """Each core's offset, and each pair's, is an interval that holds the truth."""
+    hz = Fraction(report["machine"]["tsc_hz"])
+    true = [skews.get(number, 0) for number in range(len(report["cores"]))]
+    for number, core in enumerate(report["cores"]):
+        offset = core["offset_ns"]
+        assert within((offset["low"], offset["high"]), true[number], hz), (number, offset, true[number], hz)
+    for a, b in itertools.product(range(len(true)), repeat=2):
+        interval = report["skew"]["matrix"][a][b]
+        assert within(interval, true[b] - true[a], hz), (a, b, interval, hz)
+
+
+@pytest.mark.parametrize("cpus", [2, 4])
+@pytest.mark.parametrize("ticks", [1_000_000, 20_000, -2_000, 300])
+def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks):
+    """A busy host can make every round trip long: so it is the stated intervals that say who must be named."""
+    number = cpus // 2
+    report = skewed(run, cpus, {number: ticks})
+    check_offsets(report, {number: ticks})
+    pairs = pairs_of(report, number)
+    named = accused(report)
+    assert named <= {report["cores"][number]["apic_id"]}
+    assert named or not all(map(excludes_zero, pairs)), (pairs, report["findings"])
+    assert any(map(excludes_zero, pairs)) or not named, (pairs, report["findings"])
+    assert report["cores"][number]["apart"] >= bool(named)
+
+
+@pytest.mark.parametrize("cpus", [2, 4])
+def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
+    """It runs as the others of this file do: so what they show is the offset's, not the guest's."""
+    report = skewed(run, cpus, {cpus // 2: 0})
+    check_offsets(report, {})
+    assert report["skew"]["warps"] == 0, report["skew"]
+    assert not [finding for finding in report["findings"] if finding["rule"].startswith("tsc-")]
+    assert not [core for core in report["cores"] if core["apart"]]

@@ -1,0 +1,265 @@
+/* Simulated cores on host threads. See threads.h. */
+#include "threads.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STACK_BYTES (256u << 10) /* the sanitizers' frames are large */
+#define PATIENCE_S  120 /* no job takes so long: a bound of the code under test has failed */
+#define PPB         1000000000
+#define PAUSES_AWAKE 32 /* then one asleep: whoever only yields waits for all that is busy on the host */
+
+struct core {
+	pthread_t thread;
+	pthread_cond_t woken;
+	crew_job *job; /* NULL: nothing to do */
+	void *argument;
+	bool is_dead;
+	uint64_t reads, pauses;
+};
+
+static struct {
+	pthread_mutex_t mutex; /* of all below but world and reads */
+	pthread_cond_t finished;
+	size_t count, pending;
+	bool is_over;
+	uint64_t world, batches;
+	size_t most;
+	struct core cores[THREADS_MAX];
+} state = { .mutex = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER };
+
+struct threads_core threads_cores[THREADS_MAX];
+
+static _Thread_local size_t self;
+
+/* With the mutex held. */
+static void
+finish(void)
+{
+	state.cores[self].job = NULL;
+	if (--state.pending == 0)
+		pthread_cond_signal(&state.finished);
+}
+
+static void
+die(void)
+{
+	pthread_mutex_lock(&state.mutex);
+	state.cores[self].is_dead = true;
+	finish();
+	pthread_mutex_unlock(&state.mutex);
+	pthread_exit(NULL);
+}
+
+uint64_t
+threads_tsc(void)
+{
+	const struct threads_core *core = &threads_cores[self];
+	uint64_t reads = ++state.cores[self].reads;
+	uint64_t world;
+
+	if (reads == core->dies_reading)
+		die();
+	world = __atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
+	return world + (uint64_t)core->offset_ticks +
+	       (uint64_t)((__int128)(world - THREADS_WORLD_0) * core->drift_ppb / PPB);
+}
+
+void
+threads_pause(void)
+{
+	static const struct timespec moment = { .tv_nsec = 1 };
+
+	__atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
+	if (++state.cores[self].pauses % PAUSES_AWAKE == 0)
+		nanosleep(&moment, NULL);
+}
+
+size_t
+threads_self(void)
+{
+	return self;
+}
+
+uint64_t
+threads_reads(size_t core)
+{
+	return state.cores[core].reads;
+}
+
+uint64_t
+threads_world(void)
+{
+	return __atomic_load_n(&state.world, __ATOMIC_ACQUIRE);
+}
+
+void
+threads_pass(uint64_t ticks)
+{
+	__atomic_add_fetch(&state.world, ticks, __ATOMIC_ACQ_REL);
+}
+
+uint64_t
+threads_batches(void)
+{
+	return state.batches;
+}
+
+size_t
+threads_most(void)
+{
+	return state.most;
+}
+
+static void *
+live(void *number)
+{
+	struct core *core;
+
+	self = (size_t)number;
+	core = &state.cores[self];
+	pthread_mutex_lock(&state.mutex);
+	for (;;) {
+		while (!core->job && !state.is_over)
+			pthread_cond_wait(&core->woken, &state.mutex);
+		if (state.is_over)
+			break;
+		pthread_mutex_unlock(&state.mutex);
+		core->job(core->argument, self);
+		pthread_mutex_lock(&state.mutex);
+		finish();
+	}
+	pthread_mutex_unlock(&state.mutex);
+	return NULL;
+}
+
+static bool
+alive(void *context, size_t core)
+{
+	(void)context;
+	return core < state.count && !state.cores[core].is_dead;
+}
+
+/* With the mutex held: until all have finished or died. */
+static void
+await(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_S;
+	while (state.pending > 0)
+		if (pthread_cond_timedwait(&state.finished, &state.mutex, &until) != 0) {
+			fprintf(stderr, "threads: %zu cores are still at work\n", state.pending);
+			abort();
+		}
+}
+
+static size_t
+run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
+	 uint64_t bound_ns)
+{
+	bool is_for_boot_core = false;
+	size_t finished = 0, asked = 0;
+	bool was_asked[THREADS_MAX] = { false };
+
+	(void)bound_ns; /* in simulated time nobody is late: who does not come back has died */
+	pthread_mutex_lock(&state.mutex);
+	for (size_t i = 0; i < count; i++) {
+		struct core *core = &state.cores[cores[i]];
+
+		if (was_asked[cores[i]]) {
+			fprintf(stderr, "threads: core %u is twice in one batch\n", cores[i]);
+			abort();
+		}
+		if (!alive(context, cores[i]))
+			continue;
+		was_asked[cores[i]] = true;
+		asked++;
+		if (cores[i] == 0) {
+			is_for_boot_core = true;
+			continue;
+		}
+		core->argument = argument;
+		core->job = job;
+		state.pending++;
+		pthread_cond_signal(&core->woken);
+	}
+	state.batches++;
+	state.most = asked > state.most ? asked : state.most;
+	if (is_for_boot_core) {
+		pthread_mutex_unlock(&state.mutex);
+		job(argument, 0);
+		pthread_mutex_lock(&state.mutex);
+	}
+	await();
+	pthread_mutex_unlock(&state.mutex);
+	for (size_t i = 0; i < THREADS_MAX; i++)
+		finished += was_asked[i] && alive(context, i);
+	return finished;
+}
+
+static bool
+run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
+{
+	uint32_t number = (uint32_t)core;
+
+	return run_some(context, &number, 1, job, argument, bound_ns) == 1;
+}
+
+static size_t
+run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
+{
+	static uint32_t all[THREADS_MAX]; /* called by the boot core alone */
+
+	for (size_t i = 0; i < state.count; i++)
+		all[i] = (uint32_t)i;
+	return run_some(context, all, state.count, job, argument, bound_ns);
+}
+
+struct crew threads_crew = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
+
+void
+threads_start(size_t count)
+{
+	pthread_attr_t attributes;
+
+	memset(threads_cores, 0, sizeof(threads_cores));
+	memset(state.cores, 0, sizeof(state.cores));
+	self = 0;
+	state.count = threads_crew.count = count;
+	state.pending = 0;
+	state.is_over = false;
+	state.world = THREADS_WORLD_0;
+	state.batches = 0;
+	state.most = 0;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	for (size_t i = 1; i < count; i++) {
+		pthread_cond_init(&state.cores[i].woken, NULL);
+		if (pthread_create(&state.cores[i].thread, &attributes, live, (void *)i) != 0) {
+			fprintf(stderr, "threads: the host has no room for %zu\n", count);
+			abort();
+		}
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+void
+threads_stop(void)
+{
+	pthread_mutex_lock(&state.mutex);
+	state.is_over = true;
+	for (size_t i = 1; i < state.count; i++)
+		pthread_cond_signal(&state.cores[i].woken);
+	pthread_mutex_unlock(&state.mutex);
+	for (size_t i = 1; i < state.count; i++) {
+		pthread_join(state.cores[i].thread, NULL);
+		pthread_cond_destroy(&state.cores[i].woken);
+	}
+	state.count = 0;
+}

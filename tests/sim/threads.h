@@ -1,0 +1,42 @@
+/*
+ * A crew of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
+ * at the same time, as the host deals it out. World time is a count of ticks that each reading of a TSC and
+ * each pause moves on by one; a core's TSC is world time, with its own offset and drift.
+ */
+#ifndef BARETICK_THREADS_H
+#define BARETICK_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crew.h"
+
+#define THREADS_MAX      1024
+#define THREADS_WORLD_0  (UINT64_C(1) << 40) /* where world time begins; drifts count from there */
+
+/* What may be set of a core at any time while it has no job. */
+struct threads_core {
+	int64_t offset_ticks;  /* of its TSC against world time */
+	int64_t drift_ppb;     /* how much faster than world time it runs */
+	uint64_t dies_reading; /* its TSC for the so manieth time from its start; 0: never. Not the boot core. */
+};
+
+extern struct threads_core threads_cores[THREADS_MAX];
+
+/* Starts COUNT cores; THREADS_CREW is theirs until threads_stop(). The settings above are cleared. */
+void threads_start(size_t count);
+void threads_stop(void);
+extern struct crew threads_crew;
+
+/* Hooks of the core that calls. */
+uint64_t threads_tsc(void);
+void threads_pause(void);
+size_t threads_self(void);
+
+uint64_t threads_reads(size_t core);      /* so far */
+uint64_t threads_world(void);
+void threads_pass(uint64_t ticks);        /* of world time, while nobody works */
+uint64_t threads_batches(void);           /* jobs handed out so far: each by run, run_some or run_all once */
+size_t threads_most(void);                /* cores that any of them was for */
+
+#endif

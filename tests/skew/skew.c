@@ -1,0 +1,108 @@
+/*
+ * What makes baretick's image a test image: started cores whose TSC stands apart, for real. QEMU's fw_cfg item
+ * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core of the crew runs as a
+ * guest whose TSC is so many ticks ahead. The linker puts __wrap_core_main in core_main's place.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cores_setup.h"
+#include "fw_cfg.h"
+#include "hw.h"
+#include "svm.h"
+
+#define ITEM        "opt/baretick/skew"
+#define WORDS_SIZE  256
+#define CORES_MAX   8          /* each has two pages in the image's file */
+#define PAUSES_MAX  1000000000u
+
+/* QEMU's isa-debug-exit, as qemu/run sets it up: it then ends with twice the value plus 1. */
+#define PORT_EXIT    0x501
+#define EXIT_NO_SVM  0x20
+#define EXIT_WRONG   0x21
+
+void __wrap_core_main(struct core_slot *slot) __attribute__((noreturn));
+void __real_core_main(struct core_slot *slot) __attribute__((noreturn));
+
+static struct svm_pages pages[CORES_MAX];
+static uint32_t reading; /* 1: some core is at fw_cfg, whose ports are for one at a time */
+
+static __attribute__((noreturn)) void
+end(uint8_t value)
+{
+	hw_out8(PORT_EXIT, value);
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}
+
+static void
+read_words(char words[WORDS_SIZE])
+{
+	uint32_t pauses = 0;
+	size_t length;
+
+	while (__atomic_exchange_n(&reading, 1, __ATOMIC_ACQUIRE) != 0) {
+		if (pauses++ == PAUSES_MAX)
+			end(EXIT_WRONG);
+		hw_pause();
+	}
+	bool there = fw_cfg_read_file(ITEM, words, WORDS_SIZE - 1, &length);
+
+	__atomic_store_n(&reading, 0, __ATOMIC_RELEASE);
+	if (length >= WORDS_SIZE)
+		end(EXIT_WRONG);
+	words[there ? length : 0] = 0;
+}
+
+/* The integer at *NEXT, which then points behind it; ends the machine where there is none. */
+static int64_t
+take_number(const char **next)
+{
+	bool negative = **next == '-';
+	int64_t value = 0;
+	const char *digit = *next + negative;
+
+	if (*digit < '0' || *digit > '9')
+		end(EXIT_WRONG);
+	for (; *digit >= '0' && *digit <= '9'; digit++)
+		value = value * 10 + (*digit - '0');
+	*next = digit;
+	return negative ? -value : value;
+}
+
+/* Whether WORDS name CORE, and by how many ticks it is to be ahead. */
+static bool
+find_core(const char *words, int64_t core, int64_t *ticks)
+{
+	while (*words) {
+		int64_t number = take_number(&words);
+
+		if (*words++ != ':')
+			end(EXIT_WRONG);
+		*ticks = take_number(&words);
+		if (number == core)
+			return true;
+		while (*words == ' ')
+			words++;
+	}
+	return false;
+}
+
+void
+__wrap_core_main(struct core_slot *slot)
+{
+	char words[WORDS_SIZE];
+	int64_t ticks;
+
+	read_words(words);
+	if (find_core(words, slot->number, &ticks)) {
+		if (slot->number >= CORES_MAX)
+			end(EXIT_WRONG);
+		if (!svm_is_there())
+			end(EXIT_NO_SVM);
+		if (!svm_become_guest(&pages[slot->number], ticks))
+			end(EXIT_WRONG);
+	}
+	__real_core_main(slot);
+}

@@ -1,0 +1,142 @@
+/* The PM timer's promises, on the simulated machine: a reading takes 520 ns, a tick 279. */
+#include "check_rows.h"
+
+#define BUDGET_NS (100 * MS_NS)
+
+static void
+open_with_32_bits(uint64_t ticks)
+{
+	sim.pm.counter.origin_ticks = ticks;
+	platform.acpi.fadt.tmr_val_ext = true;
+}
+
+static void
+a_healthy_timer_keeps_its_promises(void **state)
+{
+	(void)state;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 2);
+	assert_kept("pm-width", "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+	assert_kept("pm-glitch", "4096 single readings without one that was off.");
+}
+
+static void
+bits_above_24_are_no_part_of_24(void **state)
+{
+	(void)state;
+	sim.pm.high_bits = 0xa5000000;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_only("pm-width", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads a500000ch.");
+}
+
+static void
+a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once(void **state)
+{
+	(void)state;
+	sim.pm.counter.wrap_bits = 32;
+	open_with_32_bits(0x1000000);
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_kept("pm-width", "More than 24 bits, as the FADT says: it reads 100000ch.");
+	assert_none_bad();
+}
+
+static void
+bit_24_is_waited_for_where_it_comes_within_the_budget(void **state)
+{
+	(void)state;
+	sim.pm.counter.wrap_bits = 32;
+	open_with_32_bits(0x1000000 - 200000); /* 55.9 ms before */
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_kept("pm-width", "More than 24 bits, as the FADT says: it reads 1000001h.");
+	reset(state);
+	open_with_32_bits(0);
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_not_seen("pm-width", "Not seen: bit 24 comes in 4686 ms, later than there is time for.");
+}
+
+static void
+a_wrap_at_24_bits_is_none_at_32(void **state)
+{
+	(void)state;
+	open_with_32_bits(0x1000000 - 200000);
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_only("pm-width", "The FADT says 32 bits, but after fcf2cch it read 45eah: it wraps at 24.");
+}
+
+static void
+a_reading_that_is_off_and_the_next_right_again_is_a_glitch(void **state)
+{
+	(void)state;
+	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_only("pm-glitch",
+		    "13 of 4096 single readings were off, the next one right again: 1d08h after 1d0ah.");
+}
+
+static void
+a_step_back_for_good_is_no_glitch(void **state)
+{
+	(void)state;
+	sim.pm.counter.backward_at_ps = SIM_PS_PER_MS;
+	sim.pm.counter.backward_ticks = 1000;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_true(row_of("pm-glitch", 0)->seen);
+}
+
+static void
+with_little_time_a_check_is_not_begun(void **state)
+{
+	(void)state;
+	open_and_check(&acpi_pm_driver, 5 * MS_NS);
+	assert_true(row_of("pm-width", 0)->seen);
+	assert_not_seen("pm-glitch", "Not seen: it takes 20 ms, and 4 were left.");
+}
+
+static void
+a_preempted_guest_is_never_accused(void **state)
+{
+	unsigned seen = 0;
+
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		reset(state);
+		become_a_guest();
+		open_and_check_preempted(&acpi_pm_driver, 1 + seed * 4, seed, 5000 * MS_NS);
+		assert_none_bad();
+		seen += row_of("pm-glitch", 0)->seen;
+		reset(state);
+		sim.pm.counter.wrap_bits = 32;
+		open_with_32_bits(0x1000000 - seed * 10000);
+		open_and_check_preempted(&acpi_pm_driver, 1 + seed * 4, seed, 5000 * MS_NS);
+		assert_none_bad();
+	}
+	assert_true(seen > 0);
+}
+
+static void
+a_timer_that_is_not_there_has_no_rows(void **state)
+{
+	(void)state;
+	sim.pm.absent = true;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_healthy_timer_keeps_its_promises, reset),
+		cmocka_unit_test_setup(bits_above_24_are_no_part_of_24, reset),
+		cmocka_unit_test_setup(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once, reset),
+		cmocka_unit_test_setup(bit_24_is_waited_for_where_it_comes_within_the_budget, reset),
+		cmocka_unit_test_setup(a_wrap_at_24_bits_is_none_at_32, reset),
+		cmocka_unit_test_setup(a_reading_that_is_off_and_the_next_right_again_is_a_glitch, reset),
+		cmocka_unit_test_setup(a_step_back_for_good_is_no_glitch, reset),
+		cmocka_unit_test_setup(with_little_time_a_check_is_not_begun, reset),
+		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset),
+		cmocka_unit_test_setup(a_timer_that_is_not_there_has_no_rows, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,581 @@
+/*
+ * Meetings of two host threads whose TSCs are one counter, which each reading moves on by a tick,
+ * and an offset each: so causality is exact, and what a meeting says of the offset can be held
+ * against the truth however the host deals out its time. What changes in the middle does so at a
+ * message, not at a moment; and time flies only for a side that is left alone, so that no bound is
+ * reached because the host kept the other from running.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cmocka.h>
+
+#include "meeting.h"
+
+#define TRIPS        200
+#define BOUND_TICKS  (UINT64_C(1) << 32)
+#define ALONE_TICKS  (BOUND_TICKS / 1000) /* by a reading when the other has left */
+#define IN_MANY      UINT64_MAX /* messages: never */
+#define BASE         (UINT64_C(1) << 40)
+
+/* What is wrong with one side; each thing from its message of that number on. */
+struct fault {
+	int64_t offset, later_offset;
+	uint64_t moves_after, dies_after, stops_after;
+	bool stands, falls; /* its TSC: stands still; steps back at each reading */
+};
+
+static struct {
+	struct meeting meeting;
+	struct fault faults[2];
+	uint64_t world;
+	uint64_t pauses[2];
+	bool left; /* one side has come to its end */
+} sim;
+
+static __thread enum meeting_side self;
+
+static void
+leave(void)
+{
+	__atomic_store_n(&sim.left, true, __ATOMIC_RELEASE);
+}
+
+static void
+die(void)
+{
+	leave();
+	pthread_exit(NULL);
+}
+
+static uint64_t
+sim_tsc(void)
+{
+	const struct fault *fault = &sim.faults[self];
+	uint64_t sent = sim.meeting.balls[self].number;
+	uint64_t ticks = __atomic_load_n(&sim.left, __ATOMIC_ACQUIRE) ? ALONE_TICKS : 1;
+	uint64_t now = __atomic_add_fetch(&sim.world, ticks, __ATOMIC_RELAXED);
+
+	if (sent >= fault->dies_after)
+		die();
+	if (sent >= fault->stops_after)
+		meeting_stop(&sim.meeting);
+	if (fault->stands)
+		return BASE;
+	if (fault->falls)
+		return BASE - 1000 * now;
+	return BASE + now +
+	       (uint64_t)(sent >= fault->moves_after ? fault->later_offset : fault->offset);
+}
+
+static void
+sim_pause(void)
+{
+	sim.pauses[self]++;
+	sched_yield();
+}
+
+static void *
+play(void *side)
+{
+	self = (enum meeting_side)(uintptr_t)side;
+	meeting_play(&sim.meeting, self, sim_tsc, sim_pause);
+	leave();
+	return NULL;
+}
+
+static struct meeting_result
+meet(void)
+{
+	pthread_t threads[2];
+
+	for (uintptr_t side = 0; side < 2; side++)
+		assert_int_equal(pthread_create(&threads[side], NULL, play, (void *)side), 0);
+	for (size_t side = 0; side < 2; side++)
+		pthread_join(threads[side], NULL);
+	return meeting_result(&sim.meeting);
+}
+
+/* One side, here: the other never comes. */
+static struct meeting_result
+play_alone(enum meeting_side side)
+{
+	play((void *)(uintptr_t)side);
+	return meeting_result(&sim.meeting);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&sim, 0xa5, sizeof(sim));
+	meeting_begin(&sim.meeting, TRIPS, BOUND_TICKS);
+	for (size_t side = 0; side < 2; side++) {
+		sim.faults[side] = (struct fault){
+			.moves_after = IN_MANY, .dies_after = IN_MANY, .stops_after = IN_MANY,
+		};
+		sim.pauses[side] = 0;
+	}
+	sim.world = 0;
+	sim.left = false;
+	return 0;
+}
+
+static void
+assert_all_exchanged(const struct meeting_result *result)
+{
+	assert_true(result->played);
+	assert_int_equal(result->trips, TRIPS);
+	assert_int_equal(sim.meeting.records[MEETING_FIRST].received, TRIPS);
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, TRIPS);
+}
+
+/* The offset lies within, and that is no wider than the shortest trip and a tick each side. */
+static struct meeting_result
+meet_at(int64_t offset)
+{
+	struct meeting_result result;
+
+	sim.faults[MEETING_SECOND].offset = offset;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_false(result.moved);
+	assert_true(result.offset.low <= offset - 2 && result.offset.high >= offset + 2);
+	assert_in_range(result.best_trip_ticks, 2, result.median_trip_ticks);
+	assert_in_range(result.offset.high - result.offset.low, 4, result.best_trip_ticks + 2);
+	return result;
+}
+
+static void
+an_offset_of_0_lies_within_and_accuses_nobody(void **state)
+{
+	struct meeting_result result = meet_at(0);
+
+	(void)state;
+	assert_int_equal(result.warps, 0);
+	assert_int_equal(result.worst_ticks, 0);
+}
+
+/* The second's stamps are ahead; the worst of them tells the offset from below. */
+static void
+assert_second_ahead(const struct meeting_result *result, int64_t offset)
+{
+	assert_true(result->offset.low > 0);
+	assert_in_range(result->warps, 1, TRIPS);
+	assert_int_equal(result->warps, sim.meeting.records[MEETING_FIRST].warps);
+	assert_int_equal(result->ahead, MEETING_SECOND);
+	assert_int_equal(result->worst_ticks, result->offset.low + 1);
+	assert_in_range(result->worst_ticks, 1, offset - 1);
+}
+
+static void
+an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct meeting_result result = meet_at(1000000);
+
+	(void)state;
+	assert_second_ahead(&result, 1000000);
+}
+
+static void
+an_offset_of_20000_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct meeting_result result = meet_at(20000);
+
+	(void)state;
+	assert_second_ahead(&result, 20000);
+}
+
+static void
+an_offset_of_300_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct meeting_result result = meet_at(300);
+
+	(void)state;
+	assert_second_ahead(&result, 300);
+}
+
+static void
+an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
+{
+	struct meeting_result result = meet_at(-2000);
+
+	(void)state;
+	assert_true(result.offset.high < 0);
+	assert_in_range(result.warps, 1, TRIPS);
+	assert_int_equal(result.warps, sim.meeting.records[MEETING_SECOND].warps);
+	assert_int_equal(result.ahead, MEETING_FIRST);
+	assert_int_equal(result.worst_ticks, 1 - result.offset.high);
+	assert_in_range(result.worst_ticks, 1, 1999);
+}
+
+/* What counts is how far the two are apart. */
+static void
+an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_FIRST].offset = -(int64_t)BASE - 20000; /* passes 0 on its way */
+	sim.faults[MEETING_SECOND].offset = -(int64_t)BASE;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
+	assert_second_ahead(&result, 20000);
+}
+
+static void
+an_offset_that_jumps_in_the_middle_is_one_that_moved(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_SECOND].later_offset = 1000000;
+	sim.faults[MEETING_SECOND].moves_after = TRIPS / 2;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_true(result.moved);
+	assert_true(result.offset.low <= result.offset.high);
+	assert_in_range(result.offset.low, 0, 1000000);
+	assert_in_range(result.offset.high, 0, 1000000);
+}
+
+static void
+a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
+{
+	(void)state;
+	for (enum meeting_side side = MEETING_FIRST; side <= MEETING_SECOND; side++) {
+		struct meeting_result result;
+
+		begin(state);
+		sim.meeting.bound_ticks = 1000;
+		result = play_alone(side);
+		assert_false(result.played);
+		assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+		assert_int_equal(result.trips, 0);
+		assert_int_equal(result.best_trip_ticks, 0);
+		assert_int_equal(result.median_trip_ticks, 0);
+		assert_int_equal(sim.world, 1000 + 2); /* to begin with, and beyond the bound */
+		assert_int_equal(sim.pauses[side], 1000);
+	}
+}
+
+static void
+where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait(void **state)
+{
+	(void)state;
+	sim.meeting.pauses_max = 777;
+	sim.faults[MEETING_FIRST].stands = true;
+	assert_false(play_alone(MEETING_FIRST).played);
+	assert_int_equal(sim.pauses[MEETING_FIRST], 777);
+}
+
+static void
+where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait(void **state)
+{
+	(void)state;
+	sim.meeting.pauses_max = 777;
+	sim.faults[MEETING_SECOND].falls = true;
+	assert_false(play_alone(MEETING_SECOND).played);
+	assert_int_equal(sim.pauses[MEETING_SECOND], 777);
+}
+
+static void
+the_count_of_pauses_is_bounded_without_being_told(void **state)
+{
+	(void)state;
+	meeting_begin(&sim.meeting, TRIPS, 16000);
+	sim.faults[MEETING_FIRST].stands = true;
+	play_alone(MEETING_FIRST);
+	assert_int_equal(sim.pauses[MEETING_FIRST], 1001); /* a turn of 16 ticks at least */
+}
+
+static void
+two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_FIRST].stands = sim.faults[MEETING_SECOND].stands = true;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_int_equal(result.best_trip_ticks, 0);
+	assert_int_equal(result.median_trip_ticks, 0);
+	assert_int_equal(result.warps, 0);
+}
+
+static void
+a_trip_through_which_the_tsc_stepped_back_has_no_length_either(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_FIRST].falls = true;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_int_equal(result.best_trip_ticks, 0);
+	assert_int_equal(result.median_trip_ticks, 0);
+}
+
+static void
+a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_SECOND].offset = 20000;
+	sim.faults[MEETING_SECOND].dies_after = 50;
+	result = meet();
+	assert_true(result.played);
+	assert_int_equal(result.trips, 50);
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, 50);
+	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
+	assert_true(sim.world > BOUND_TICKS); /* for which the first waited */
+}
+
+static void
+a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_FIRST].dies_after = 50;
+	result = meet();
+	assert_true(result.played);
+	assert_int_equal(result.trips, 49);
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, 50);
+	assert_true(result.offset.low < 0 && 0 < result.offset.high);
+}
+
+static void
+one_way_alone_is_no_meeting(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_FIRST].dies_after = 1;
+	result = meet();
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, 1);
+	assert_false(result.played);
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+}
+
+static void
+a_meeting_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	meeting_stop(&sim.meeting);
+	result = meet();
+	assert_int_equal(result.trips, 0);
+	assert_false(result.played);
+	assert_int_equal(sim.pauses[MEETING_FIRST] + sim.pauses[MEETING_SECOND], 0);
+}
+
+static void
+a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
+{
+	struct meeting_result result;
+
+	(void)state;
+	sim.faults[MEETING_SECOND].stops_after = 100;
+	result = meet();
+	assert_true(result.played);
+	assert_in_range(result.trips, 99, 101);
+	assert_in_range(sim.meeting.records[MEETING_SECOND].received, 100, 101);
+}
+
+/* The other's messages are all there already, so that no wait is what ends it after 100 and one. */
+static void
+a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
+{
+	sim.meeting.balls[MEETING_FIRST].number = TRIPS;
+	sim.faults[MEETING_SECOND].stops_after = 100;
+	play_alone(MEETING_SECOND);
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, 101);
+
+	begin(state);
+	sim.meeting.balls[MEETING_FIRST].number = TRIPS;
+	sim.faults[MEETING_SECOND].later_offset = (int64_t)BOUND_TICKS + 1;
+	sim.faults[MEETING_SECOND].moves_after = 100;
+	play_alone(MEETING_SECOND);
+	assert_int_equal(sim.meeting.records[MEETING_SECOND].received, 101);
+}
+
+static void
+a_meeting_of_no_trips_is_over_at_once(void **state)
+{
+	(void)state;
+	meeting_begin(&sim.meeting, 0, BOUND_TICKS);
+	assert_false(meet().played);
+	assert_int_equal(sim.pauses[MEETING_FIRST] + sim.pauses[MEETING_SECOND], 0);
+	assert_int_equal(sim.meeting.balls[MEETING_FIRST].number, 0);
+}
+
+/* From here on: results of records that stand written. */
+
+static struct meeting
+records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
+{
+	return (struct meeting){ .records = {
+		{ .received = received, .least_ticks = first_least_ticks },
+		{ .received = received, .least_ticks = second_least_ticks },
+	} };
+}
+
+static void
+a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
+{
+	struct meeting meeting = records_of(9, 180, 220);
+	struct meeting_result result = meeting_result(&meeting);
+
+	(void)state;
+	assert_true(result.played);
+	assert_false(result.moved);
+	assert_int_equal(result.offset.low, -181);
+	assert_int_equal(result.offset.high, 221);
+	assert_int_equal(result.trips, 9);
+	assert_int_equal(result.worst_ticks, 0);
+}
+
+static void
+a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
+{
+	struct meeting meeting = records_of(9, 180, -1);
+	struct meeting_result result;
+
+	(void)state;
+	meeting.records[MEETING_SECOND].warps = 2;
+	result = meeting_result(&meeting);
+	assert_int_equal(result.warps, 2);
+	assert_int_equal(result.worst_ticks, 1);
+	assert_int_equal(result.ahead, MEETING_FIRST);
+	assert_int_equal(result.offset.high, 0);
+}
+
+static void
+bounds_that_contradict_each_other_stand_in_order(void **state)
+{
+	struct meeting meeting = records_of(9, -900, -100);
+	struct meeting_result result;
+
+	(void)state;
+	meeting.records[MEETING_FIRST].warps = 4;
+	meeting.records[MEETING_SECOND].warps = 3;
+	result = meeting_result(&meeting);
+	assert_true(result.moved);
+	assert_int_equal(result.offset.low, -99);
+	assert_int_equal(result.offset.high, 899);
+	assert_int_equal(result.warps, 7);
+	assert_int_equal(result.worst_ticks, 900);
+	assert_int_equal(result.ahead, MEETING_SECOND);
+}
+
+static void
+bounds_that_meet_within_the_tick_have_not_moved(void **state)
+{
+	struct meeting meeting = records_of(1, -100, 98);
+
+	(void)state;
+	assert_false(meeting_result(&meeting).moved); /* 99 to 99 */
+	meeting.records[MEETING_SECOND].least_ticks = 97;
+	assert_true(meeting_result(&meeting).moved); /* at least 99, at most 98 */
+}
+
+static void
+figures_at_the_end_of_their_range_stay_bounds(void **state)
+{
+	struct meeting meeting = records_of(1, INT64_MAX, INT64_MAX);
+	struct meeting_result result = meeting_result(&meeting);
+
+	(void)state;
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+	meeting.records[MEETING_FIRST].least_ticks = INT64_MIN;
+	result = meeting_result(&meeting);
+	assert_true(result.offset.low == INT64_MAX && result.offset.high == INT64_MAX);
+	assert_true(result.worst_ticks == UINT64_C(1) << 63);
+}
+
+/* Buckets: 0 to 7 are exact; above, 4 to each power of two. */
+static void
+the_median_is_the_upper_end_of_its_bucket(void **state)
+{
+	static const struct {
+		unsigned bucket;
+		uint64_t median;
+	} expected[] = {
+		{ 0, 0 },     { 1, 1 },     { 7, 7 },     { 8, 9 },           { 11, 15 },
+		{ 12, 19 },   { 35, 1023 }, { 36, 1279 }, { 251, UINT64_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct meeting meeting = records_of(3, 1, 1);
+
+		meeting.records[MEETING_FIRST].trips[expected[i].bucket] = 3;
+		assert_true(meeting_result(&meeting).median_trip_ticks == expected[i].median);
+	}
+}
+
+static void
+the_median_does_not_mind_the_first_trips(void **state)
+{
+	struct meeting meeting = records_of(9, 1, 1);
+	struct meeting_record *first = &meeting.records[MEETING_FIRST];
+
+	(void)state;
+	first->best_trip_ticks = 1024;
+	first->trips[100] = 4; /* the long ones */
+	first->trips[36] = 5;
+	assert_int_equal(meeting_result(&meeting).median_trip_ticks, 1279);
+	assert_int_equal(meeting_result(&meeting).best_trip_ticks, 1024);
+	first->trips[36] = 4; /* of an even number, the lesser of the two in the middle */
+	assert_int_equal(meeting_result(&meeting).median_trip_ticks, 1279);
+	first->trips[36] = 3;
+	assert_true(meeting_result(&meeting).median_trip_ticks > 1279);
+}
+
+#define MEETING_TEST(name) cmocka_unit_test_setup(name, begin)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEETING_TEST(an_offset_of_0_lies_within_and_accuses_nobody),
+		MEETING_TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named),
+		MEETING_TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named),
+		MEETING_TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named),
+		MEETING_TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named),
+		MEETING_TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap),
+		MEETING_TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved),
+		MEETING_TEST(a_partner_that_never_comes_costs_no_more_than_the_bound),
+		MEETING_TEST(where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait),
+		MEETING_TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait),
+		MEETING_TEST(the_count_of_pauses_is_bounded_without_being_told),
+		MEETING_TEST(two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length),
+		MEETING_TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either),
+		MEETING_TEST(a_second_that_dies_after_50_messages_leaves_50_trips),
+		MEETING_TEST(a_first_that_dies_after_50_messages_leaves_49_trips),
+		MEETING_TEST(one_way_alone_is_no_meeting),
+		MEETING_TEST(a_meeting_that_is_stopped_before_it_begins_exchanges_nothing),
+		MEETING_TEST(a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message),
+		MEETING_TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time),
+		MEETING_TEST(a_meeting_of_no_trips_is_over_at_once),
+		cmocka_unit_test(a_result_widens_what_the_readings_say_by_a_tick_each_side),
+		cmocka_unit_test(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0),
+		cmocka_unit_test(bounds_that_contradict_each_other_stand_in_order),
+		cmocka_unit_test(bounds_that_meet_within_the_tick_have_not_moved),
+		cmocka_unit_test(figures_at_the_end_of_their_range_stay_bounds),
+		cmocka_unit_test(the_median_is_the_upper_end_of_its_bucket),
+		cmocka_unit_test(the_median_does_not_mind_the_first_trips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

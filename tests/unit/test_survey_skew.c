@@ -1,0 +1,654 @@
+/*
+ * Tournaments, contention and warp checks of whole crews: simulated cores on host threads, whose true
+ * offsets and drifts the test knows. How long anything takes is the host's affair: one tick is a nanosecond of
+ * simulated time, and what must be late is made late by so many of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include <cmocka.h>
+
+#include "report.h"
+#include "survey.h"
+#include "threads.h"
+
+#define GHZ          UINT64_C(1000000000)
+#define TICKS_PER_MS UINT64_C(1000000) /* at 1 GHz */
+#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
+#define NOBODY       SIZE_MAX
+#define CLOCKS       4
+
+static struct {
+	struct report report;
+	struct survey survey;
+	struct latency scratch;
+	struct crew crew;
+	struct sample samples[SURVEY_SAMPLES_MIN];
+	void *memory;
+	uint64_t batch_ticks;   /* by which each batch of meetings lasts longer */
+	size_t dies;            /* this core dies in a meeting, NOBODY */
+	uint64_t dies_meetings; /* after so many of the tournament, at its 50th reading */
+	uint64_t expires_meetings; /* the deadline passes when core 1 has had so many; 0: never */
+	pthread_barrier_t barrier;
+} bench;
+
+static bool
+expired(void *context)
+{
+	(void)context;
+	return bench.expires_meetings && bench.report.cores[1].meetings >= bench.expires_meetings;
+}
+
+static void
+progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	assert_non_null(what);
+	assert_in_range(done_ns, 0, total_ns);
+}
+
+static void
+core_facts(struct core_facts *facts)
+{
+	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
+}
+
+static size_t
+run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
+	 uint64_t bound_ns)
+{
+	size_t finished;
+
+	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
+	    bench.report.cores[bench.dies].meetings == bench.dies_meetings &&
+	    bench.survey.room.first.begin_tsc)
+		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 50;
+	finished = threads_crew.run_some(context, cores, count, job, argument, bound_ns);
+	threads_pass(bench.batch_ticks);
+	return finished;
+}
+
+/* CORES cores, and memory for just so many and tournaments up to WIDEST. */
+static void
+open_bench(size_t cores, enum tournament widest, uint64_t hz)
+{
+	size_t bytes = survey_room_size(cores, widest);
+
+	memset(&bench, 0, sizeof(bench));
+	bench.dies = NOBODY;
+	threads_start(cores);
+	bench.crew = threads_crew;
+	bench.crew.run_some = run_some;
+	bench.report.options.profile = PROFILE_QUICK;
+	bench.report.core_count = cores;
+	bench.report.tsc = (struct rate){ hz, 1 };
+	bench.survey = (struct survey){
+		.report = &bench.report,
+		.crew = &bench.crew,
+		.hooks = {
+			.tsc_ordered = threads_tsc,
+			.pause = threads_pause,
+			.core_facts = core_facts,
+			.expired = expired,
+			.progress = progress,
+		},
+		.samples = bench.samples,
+		.sample_max = SURVEY_SAMPLES_MIN,
+		.scratch = &bench.scratch,
+		.total_ns = survey_plan_ns(&bench.report, cores),
+	};
+	scale_init(&bench.survey.scale, bench.report.tsc);
+	bench.memory = aligned_alloc(MEETING_LINE, bytes);
+	assert_non_null(bench.memory);
+	memset(bench.memory, 0, bytes);
+	survey_lay_out(&bench.survey, bench.memory, cores, widest);
+	for (size_t i = 0; i < cores; i++)
+		bench.report.cores[i].apic_id = ID_OF(i);
+}
+
+static int
+close_bench(void **state)
+{
+	(void)state;
+	threads_stop();
+	free(bench.memory);
+	return 0;
+}
+
+/* Core's true offset against the boot core's, which stands at world time, is within what the report says. */
+static void
+assert_offset_holds(size_t core, int64_t truth)
+{
+	const struct offset *offset = &bench.report.cores[core].offset;
+
+	assert_true(offset_is_known(*offset));
+	assert_true(offset->low <= truth && truth <= offset->high);
+}
+
+static void
+all_pairs_of(size_t cores)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	open_bench(cores, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	assert_true(skew->measured);
+	assert_int_equal(skew->kind, TOURNAMENT_ALL);
+	assert_string_equal(skew->kind_reason, "");
+	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
+	assert_int_equal(skew->meetings, cores * (cores - 1) / 2);
+	assert_int_equal(skew->summary.pairs, cores * (cores - 1) / 2);
+	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(skew->summary.apart, 0);
+	assert_true(skew->summary.bound_ticks < UINT64_MAX);
+	assert_int_equal(skew->warps, 0);
+	assert_in_range(skew->width, 1, cores / 2);
+	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
+	assert_in_range(skew->offsets.begin_tsc, THREADS_WORLD_0, skew->offsets.end_tsc - 1);
+	assert_in_range(skew->offsets.end_tsc, skew->offsets.begin_tsc + 1, threads_world());
+	for (size_t i = 0; i < cores; i++) {
+		assert_int_equal(bench.report.cores[i].meetings, cores - 1);
+		assert_int_equal(skew->players[i], i);
+		assert_false(bench.report.cores[i].apart);
+		assert_offset_holds(i, 0);
+	}
+	assert_false(bench.report.incomplete);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+static void
+one_core_meets_nobody(void **state)
+{
+	(void)state;
+	open_bench(1, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	survey_contended(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_false(bench.report.skew.measured);
+	assert_false(bench.report.skew.locked.measured);
+	assert_false(bench.report.skew.lock_free.measured);
+	assert_int_equal(threads_batches(), 0);
+}
+
+static void
+two_cores_meet_once_in_1_round(void **state)
+{
+	(void)state;
+	all_pairs_of(2);
+}
+
+static void
+three_cores_meet_in_3_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(3);
+}
+
+static void
+five_cores_meet_in_5_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(5);
+}
+
+static void
+all_2016_pairs_of_64_cores_meet_in_63_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(64);
+}
+
+/* A star of which each pair met, and the boot core all others. */
+static void
+assert_whole_star(size_t cores)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	assert_int_equal(skew->kind, TOURNAMENT_STAR);
+	assert_int_equal(skew->rounds, cores - 1);
+	assert_int_equal(skew->meetings, cores - 1);
+	assert_int_equal(skew->width, 1);
+	assert_int_equal(bench.report.cores[0].meetings, cores - 1);
+	for (size_t i = 1; i < cores; i++) {
+		assert_int_equal(bench.report.cores[i].meetings, 1);
+		assert_offset_holds(i, 0);
+	}
+	assert_int_equal(skew->warps, 0);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+/* 20 ms a batch: even 127 pairs at a time would take 5.1 s, the star alone takes as much. */
+static void
+a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so(void **state)
+{
+	(void)state;
+	open_bench(255, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 20 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_whole_star(255);
+	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
+	survey_skew(&bench.survey);
+	assert_true(bench.report.skew.drift_measured);
+	assert_int_equal(bench.survey.room.latest.kind, TOURNAMENT_STAR);
+}
+
+static void
+a_standard_run_of_as_slow_cores_plays_all_pairs(void **state)
+{
+	(void)state;
+	open_bench(24, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 20 * TICKS_PER_MS; /* 276 pairs: at most 5.6 s, of 60 */
+	bench.report.options.profile = PROFILE_STANDARD;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.meetings, 276);
+}
+
+static void
+without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
+{
+	(void)state;
+	open_bench(1024, TOURNAMENT_STAR, GHZ);
+	survey_skew(&bench.survey);
+	assert_whole_star(1024);
+	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
+	assert_int_equal(threads_most(), 2); /* and there was no rehearsal */
+	assert_int_equal(threads_batches(), 1023);
+}
+
+/* 12 batches of half a second are twice the three seconds that a quick run has for it. */
+static void
+a_tournament_that_overruns_its_budget_twice_keeps_what_was_met(void **state)
+{
+	(void)state;
+	open_bench(16, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 500 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.report.skew.meetings, 12);
+	assert_int_equal(bench.report.skew.rounds, 12);
+	assert_true(offset_is_known(bench.report.cores[12].offset));
+	assert_false(offset_is_known(bench.report.cores[13].offset));
+	assert_int_equal(bench.report.note_count, 1);
+	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 15 rounds"));
+	assert_false(bench.report.incomplete);
+}
+
+static void
+the_deadline_keeps_what_was_met(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+	size_t met = 0;
+
+	(void)state;
+	open_bench(8, TOURNAMENT_ALL, GHZ);
+	bench.expires_meetings = 3;
+	survey_skew(&bench.survey);
+	assert_true(bench.report.incomplete);
+	assert_true(skew->measured);
+	assert_in_range(skew->meetings, 5, 19); /* of 28: core 1's third round, of four meetings each */
+	assert_int_equal(bench.report.cores[1].meetings, 3);
+	for (size_t a = 0; a < 8; a++)
+		for (size_t b = a + 1; b < 8; b++)
+			met += offset_is_known(offsets_pair(&skew->offsets, a, b));
+	assert_int_equal(met, skew->meetings);
+	survey_skew(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_false(skew->drift_measured);
+	assert_false(skew->locked.measured);
+}
+
+static void
+a_core_a_billion_ticks_ahead_is_the_one_apart(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, GHZ);
+	threads_cores[3].offset_ticks = 1000000000;
+	survey_skew(&bench.survey);
+	assert_int_equal(skew->summary.apart, 1);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(bench.report.cores[i].apart, i == 3);
+		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
+	}
+	assert_true(skew->warps > 0);
+	assert_int_equal(skew->worst_warp_a, ID_OF(3));
+	assert_int_not_equal(skew->worst_warp_b, ID_OF(3));
+	assert_in_range(skew->worst_warp_ticks, 1, 999999999);
+	assert_int_equal(skew->worst_warp_ns, skew->worst_warp_ticks);
+}
+
+static void
+small_skews_lie_within_what_is_said(void **state)
+{
+	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, GHZ);
+	for (size_t i = 0; i < 5; i++)
+		threads_cores[i].offset_ticks = offsets[i];
+	survey_skew(&bench.survey);
+	for (size_t i = 0; i < 5; i++)
+		assert_offset_holds(i, offsets[i]);
+}
+
+/* In 10^12 ticks, beside which no round trip counts, 50 ppm are 50 million. */
+static void
+a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[2].drift_ppb = 50000;
+	survey_skew(&bench.survey);
+	assert_false(skew->drift_measured);
+	assert_int_equal(bench.report.cores[2].drift.low_ppb, INT64_MIN);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	assert_true(skew->drift_measured);
+	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
+	for (size_t i = 0; i < 4; i++) {
+		const struct drift *drift = &bench.report.cores[i].drift;
+		int64_t truth = i == 2 ? 50000 : 0;
+
+		assert_true(drift->low_ppb <= truth && truth <= drift->high_ppb);
+		assert_true(drift->high_ppb - drift->low_ppb < 50000);
+	}
+	assert_true(bench.report.cores[2].drift.low_ppb > 0);
+	assert_int_equal(skew->meetings, 6); /* of the first */
+	assert_int_equal(bench.report.cores[2].meetings, 3);
+}
+
+/* What stood apart and still does has not moved. */
+static void
+a_skewed_core_that_runs_true_does_not_drift(void **state)
+{
+	const struct drift *drift;
+
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	threads_cores[1].offset_ticks = -1000000000;
+	survey_skew(&bench.survey);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	drift = &bench.report.cores[1].drift;
+	assert_true(drift->low_ppb <= 0 && drift->high_ppb >= 0);
+	assert_true(drift->high_ppb - drift->low_ppb < 50000);
+}
+
+/* Each later tournament is held against the first: what moved only before the third is seen in the third. */
+static void
+a_third_tournament_is_held_against_the_first(void **state)
+{
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	threads_cores[1].offset_ticks = 100000000; /* in 2 * 10^12: 50 ppm */
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
+	assert_in_range(bench.report.cores[1].drift.low_ppb, 40000, 50000);
+	assert_in_range(bench.report.cores[1].drift.high_ppb, 50000, 60000);
+}
+
+/* At 20 MHz the one that is left alone waits for 5 million ticks at most, and nobody else for as long. */
+static void
+a_core_that_dies_in_its_second_meeting_costs_its_meetings_only(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, 20 * TICKS_PER_MS);
+	bench.dies = 3;
+	bench.dies_meetings = 1;
+	survey_skew(&bench.survey);
+	assert_false(bench.crew.alive(bench.crew.context, 3));
+	assert_int_equal(skew->meetings, 7); /* of 10: three of its four were lost */
+	assert_int_equal(skew->rounds, 5);
+	assert_int_equal(bench.report.cores[3].meetings, 1);
+	for (size_t i = 0; i < 5; i++) {
+		if (i != 3)
+			assert_offset_holds(i, 0);
+		assert_in_range(bench.report.cores[i].meetings, 1, 4);
+	}
+	survey_skew(&bench.survey);
+	assert_true(skew->drift_measured);
+	assert_int_equal(bench.report.cores[3].drift.high_ppb, INT64_MAX);
+	assert_true(bench.report.cores[4].drift.high_ppb < INT64_MAX);
+	survey_warps(&bench.survey);
+	assert_int_equal(skew->locked.cores, 4);
+	assert_int_equal(bench.report.cores[3].warp_iterations, 0);
+	assert_int_equal(bench.report.cores[4].warp_iterations, 20000);
+}
+
+static void
+a_core_that_dies_at_once_never_met_anybody(void **state)
+{
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, 20 * TICKS_PER_MS);
+	threads_cores[4].dies_reading = 1;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.cores[4].meetings, 0);
+	assert_false(offset_is_known(bench.report.cores[4].offset));
+	assert_offset_holds(3, 0);
+}
+
+static void
+each_living_core_says_of_itself_what_it_is(void **state)
+{
+	(void)state;
+	open_bench(3, TOURNAMENT_ALL, 20 * TICKS_PER_MS);
+	threads_cores[1].dies_reading = 1;
+	survey_skew(&bench.survey);
+	survey_facts(&bench.survey);
+	assert_true(bench.report.cores[0].facts_known);
+	assert_false(bench.report.cores[1].facts_known);
+	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
+}
+
+static void
+without_room_nothing_is_asked_of_the_cores(void **state)
+{
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	bench.survey.room.cores = 0;
+	survey_facts(&bench.survey);
+	survey_skew(&bench.survey);
+	survey_contended(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_int_equal(threads_batches(), 0);
+}
+
+/* As long as it takes the others to come, and then 100 ticks a reading, 300 on core 2. */
+static void
+sample_together(void *device, struct sample *samples, size_t count)
+{
+	uint64_t ticks = threads_self() == 2 ? 300 : 100;
+
+	(void)device;
+	pthread_barrier_wait(&bench.barrier);
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct sample){ 1000 + i * ticks, i, 1000 + (i + 1) * ticks };
+}
+
+static void
+sample_alone(void *device, struct sample *samples, size_t count)
+{
+	(void)device;
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct sample){ 1000 + i * 100, i, 1100 + i * 100 };
+}
+
+static void
+never_sample(void *device, struct sample *samples, size_t count)
+{
+	(void)device;
+	(void)samples;
+	fail_msg("%zu samples of a clock that is not asked for", count);
+}
+
+/* A main clock that is there, one of which only a core at a time may be read, another way of reading, an absent one. */
+static void
+open_clocks(void (*sample)(void *device, struct sample *samples, size_t count))
+{
+	static const struct clock clocks[CLOCKS] = {
+		{ .id = "a", .main = "a", .state = CLOCK_PRESENT },
+		{ .id = "b", .main = "b", .state = CLOCK_PRESENT, .one_core_only = true },
+		{ .id = "c", .main = "a", .state = CLOCK_PRESENT },
+		{ .id = "d", .main = "d", .state = CLOCK_STUCK },
+	};
+
+	bench.report.clock_count = CLOCKS;
+	for (size_t i = 0; i < CLOCKS; i++) {
+		bench.report.clocks[i].clock = clocks[i];
+		bench.report.clocks[i].clock.sample = i == 0 ? sample : never_sample;
+	}
+}
+
+static void
+a_clock_that_all_read_at_once_has_a_figure_from_each_core(void **state)
+{
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	open_clocks(sample_together);
+	pthread_barrier_init(&bench.barrier, NULL, 4);
+	survey_contended(&bench.survey);
+	pthread_barrier_destroy(&bench.barrier);
+	for (size_t i = 0; i < 4; i++) {
+		const struct core_latency *contended = bench.report.cores[i].contended;
+
+		assert_int_equal(contended[0].count, SURVEY_CONTENDED_SAMPLES);
+		assert_int_equal(contended[0].min_ns, i == 2 ? 300 : 100);
+		assert_int_equal(contended[0].p99_ns, i == 2 ? 300 : 100);
+		for (size_t c = 1; c < CLOCKS; c++)
+			assert_int_equal(contended[c].count, 0);
+	}
+}
+
+static size_t
+one_after_the_other(void *context, crew_job *job, void *argument, uint64_t bound_ns)
+{
+	(void)bound_ns;
+	for (size_t i = 0; i < threads_crew.count; i++) {
+		uint32_t core = (uint32_t)i;
+
+		threads_crew.run_some(context, &core, 1, job, argument, bound_ns);
+	}
+	return threads_crew.count;
+}
+
+static void
+dont_wait(void)
+{
+}
+
+static void
+a_clock_that_is_read_by_one_after_the_other_was_not_contended(void **state)
+{
+	(void)state;
+	open_bench(3, TOURNAMENT_ALL, GHZ);
+	open_clocks(sample_alone);
+	bench.crew.run_all = one_after_the_other;
+	bench.survey.hooks.pause = dont_wait;
+	survey_contended(&bench.survey);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+}
+
+static void
+equal_cores_are_accused_of_no_warp(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	survey_warps(&bench.survey);
+	assert_true(skew->locked.measured && skew->lock_free.measured);
+	assert_int_equal(skew->locked.cores, 4);
+	assert_int_equal(skew->lock_free.cores, 4);
+	assert_int_equal(skew->locked.iterations, 80000);
+	assert_int_equal(skew->lock_free.iterations, 80000);
+	assert_int_equal(skew->locked.warps, 0);
+	assert_int_equal(skew->lock_free.warps, 0);
+	assert_int_equal(bench.report.cores[1].warp_iterations, 20000);
+}
+
+static void
+a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[2].offset_ticks = 1000000000;
+	survey_warps(&bench.survey);
+	assert_true(skew->locked.warps > 0 && skew->lock_free.warps > 0);
+	assert_int_equal(skew->locked.worst_a, ID_OF(2));
+	assert_int_equal(skew->lock_free.worst_a, ID_OF(2));
+	assert_int_not_equal(skew->locked.worst_b, ID_OF(2));
+	assert_in_range(skew->lock_free.worst_ticks, 1, 999999999);
+}
+
+/* Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. */
+static void
+the_plan_has_room_for_two_tournaments(void **state)
+{
+	struct report *report = &bench.report;
+	uint64_t alone_ns, pair_ns;
+
+	(void)state;
+	open_bench(1, TOURNAMENT_ALL, GHZ);
+	alone_ns = survey_plan_ns(report, 1);
+	pair_ns = survey_plan_ns(report, 2);
+	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 6000 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+	report->options.profile = PROFILE_STANDARD;
+	alone_ns = survey_plan_ns(report, 1);
+	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 120000 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+}
+
+#define SKEW_TEST(name) cmocka_unit_test_teardown(name, close_bench)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SKEW_TEST(one_core_meets_nobody),
+		SKEW_TEST(two_cores_meet_once_in_1_round),
+		SKEW_TEST(three_cores_meet_in_3_rounds),
+		SKEW_TEST(five_cores_meet_in_5_rounds),
+		SKEW_TEST(all_2016_pairs_of_64_cores_meet_in_63_rounds),
+		SKEW_TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so),
+		SKEW_TEST(a_standard_run_of_as_slow_cores_plays_all_pairs),
+		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
+		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_met),
+		SKEW_TEST(the_deadline_keeps_what_was_met),
+		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_one_apart),
+		SKEW_TEST(small_skews_lie_within_what_is_said),
+		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
+		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
+		SKEW_TEST(a_third_tournament_is_held_against_the_first),
+		SKEW_TEST(a_core_that_dies_in_its_second_meeting_costs_its_meetings_only),
+		SKEW_TEST(a_core_that_dies_at_once_never_met_anybody),
+		SKEW_TEST(each_living_core_says_of_itself_what_it_is),
+		SKEW_TEST(without_room_nothing_is_asked_of_the_cores),
+		SKEW_TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core),
+		SKEW_TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended),
+		SKEW_TEST(equal_cores_are_accused_of_no_warp),
+		SKEW_TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without),
+		SKEW_TEST(the_plan_has_room_for_two_tournaments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

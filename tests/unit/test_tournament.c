@@ -1,0 +1,123 @@
+/* Both tournaments, for each number of players looked at whole: every round, every player. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tournament.h"
+
+static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
+
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+/* Plays one round, counting each pair in MET by its index; returns how many players sat out. */
+static size_t
+play_round(enum tournament kind, size_t players, size_t round, uint8_t *met)
+{
+	size_t sitting = 0;
+
+	for (size_t player = 0; player < players; player++) {
+		size_t opponent = tournament_opponent(kind, players, round, player);
+
+		if (opponent == TOURNAMENT_NOBODY) {
+			sitting++;
+			continue;
+		}
+		/* Mutual: so nobody is met by two in one round. */
+		assert_in_range(opponent, 0, players - 1);
+		assert_int_not_equal(opponent, player);
+		assert_int_equal(tournament_opponent(kind, players, round, opponent), player);
+		if (player < opponent) {
+			size_t index = tournament_index(kind, players, player, opponent);
+
+			assert_in_range(index, 0, tournament_pairs(kind, players) - 1);
+			met[index]++;
+		}
+	}
+	return sitting;
+}
+
+/* As many meetings as pairs, and each index once: so no pair twice, and no index for two. */
+static void
+play(enum tournament kind, size_t players, size_t sitting_each_round)
+{
+	size_t pairs = tournament_pairs(kind, players);
+	uint8_t *met = calloc(pairs + 1, 1);
+
+	for (size_t round = 0; round < tournament_rounds(kind, players); round++)
+		assert_int_equal(play_round(kind, players, round, met), sitting_each_round);
+	for (size_t i = 0; i < pairs; i++)
+		assert_int_equal(met[i], 1);
+	free(met);
+}
+
+static void
+rounds_and_pairs_are_as_many_as_stated(void **state)
+{
+	static const struct {
+		size_t players, rounds, pairs, star;
+	} expected[] = {
+		{ 0, 0, 0, 0 },       { 1, 0, 0, 0 },         { 2, 1, 1, 1 },
+		{ 3, 3, 3, 2 },       { 4, 3, 6, 3 },         { 5, 5, 10, 4 },
+		{ 64, 63, 2016, 63 }, { 255, 255, 32385, 254 }, { 1024, 1023, 523776, 1023 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SIZES; i++) {
+		size_t players = expected[i].players;
+
+		assert_int_equal(tournament_rounds(TOURNAMENT_ALL, players), expected[i].rounds);
+		assert_int_equal(tournament_pairs(TOURNAMENT_ALL, players), expected[i].pairs);
+		assert_int_equal(tournament_rounds(TOURNAMENT_STAR, players), expected[i].star);
+		assert_int_equal(tournament_pairs(TOURNAMENT_STAR, players), expected[i].star);
+	}
+}
+
+static void
+every_pair_meets_once_by_its_own_index_and_an_odd_one_sits_out(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SIZES; i++)
+		play(TOURNAMENT_ALL, sizes[i], sizes[i] % 2);
+}
+
+static void
+in_an_odd_tournament_each_sits_out_once(void **state)
+{
+	(void)state;
+	for (size_t player = 0; player < 255; player++) {
+		size_t sitting = 0;
+
+		for (size_t round = 0; round < 255; round++)
+			sitting += tournament_opponent(TOURNAMENT_ALL, 255, round, player) ==
+				   TOURNAMENT_NOBODY;
+		assert_int_equal(sitting, 1);
+	}
+}
+
+static void
+in_a_star_everybody_meets_the_first_one_after_another(void **state)
+{
+	(void)state;
+	for (size_t i = 2; i < SIZES; i++)
+		play(TOURNAMENT_STAR, sizes[i], sizes[i] - 2);
+	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 0), 3);
+	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 3), 0);
+	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 4), TOURNAMENT_NOBODY);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rounds_and_pairs_are_as_many_as_stated),
+		cmocka_unit_test(every_pair_meets_once_by_its_own_index_and_an_odd_one_sits_out),
+		cmocka_unit_test(in_an_odd_tournament_each_sits_out_once),
+		cmocka_unit_test(in_a_star_everybody_meets_the_first_one_after_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
