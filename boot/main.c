@@ -3,6 +3,7 @@
  * that lasts longer than a function is in one struct run, allocated before the first measurement.
  */
 #include "as_found.h"
+#include "checks.h"
 #include "console.h"
 #include "cores.h"
 #include "cpu.h"
@@ -15,8 +16,10 @@
 #include "plan.h"
 #include "processor.h"
 #include "progress.h"
+#include "recommend.h"
 #include "report.h"
 #include "rules.h"
+#include "rules_print.h"
 #include "settings.h"
 #include "sha256.h"
 #include "survey.h"
@@ -26,6 +29,7 @@
 #define DRIVERS_MAX   8
 #define SAMPLES       8192
 #define SUMMARY_SIZE  4096
+#define RULES_TEXT_SIZE (64u << 10)
 #define NO_MEMORY "the firmware has too little memory for a report"
 #define NOT_TOLD "error: the report does not fit the memory that the firmware gave\n"
 #define DEADLINE_FACTOR 3
@@ -37,6 +41,7 @@ struct run {
 	struct report report;
 	struct latency latencies[REPORT_CLOCKS_MAX];
 	struct device devices[DRIVERS_MAX];
+	struct clock rows[DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* of each driver, as its open left them */
 	struct survey survey;
 	struct sample samples[SAMPLES];
 	struct latency scratch;
@@ -74,16 +79,14 @@ wanted(const struct options *options, const char *id)
 static void
 open_clocks(struct run *run)
 {
-	struct clock rows[DRIVER_CLOCKS_MAX];
-
 	for (size_t d = 0; drivers[d] && d < DRIVERS_MAX; d++) {
+		struct clock *rows = run->rows[d];
 		bool any = false;
 
 		for (size_t i = 0; i < drivers[d]->clock_count; i++)
 			any |= wanted(&run->report.options, drivers[d]->ids[i]);
 		if (!any)
 			continue;
-		__builtin_memset(rows, 0, sizeof(rows));
 		drivers[d]->open(&run->platform, &run->devices[d], rows);
 		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
 			struct report_clock *entry = &run->report.clocks[run->report.clock_count];
@@ -289,9 +292,25 @@ measure(struct run *run)
 		survey_skew(survey);
 	survey_contended(survey);
 	survey_warps(survey);
+	survey_interference(survey);
 	survey_skew(survey);
 	stop_cores(run);
 	describe_cores(run);
+	survey_rates_again(survey);
+	checks_run(&run->platform, run->devices, (const struct clock(*)[DRIVER_CLOCKS_MAX])run->rows, survey);
+}
+
+/* The measuring, and how many SMIs the boot core took meanwhile, where it says so. */
+static void
+measure_counting_smis(struct run *run)
+{
+	struct report_interference *interference = &run->report.interference;
+	bool counts = run->platform.cpu.counts_smis;
+	uint32_t before = counts ? cpu_smi_count() : 0;
+
+	measure(run);
+	interference->smi_known = counts;
+	interference->smi_count = counts ? cpu_smi_count() - before : 0;
 }
 
 /* One block for programs: its lines between two markers, the second with the digest of what lies between. */
@@ -365,6 +384,7 @@ tell(struct run *run)
 	size_t notes;
 
 	rules_judge(&run->report);
+	recommend(&run->report);
 	render(run, table, json);
 	if (json->truncated || table->truncated) {
 		console_put(&run->console, NOT_TOLD);
@@ -404,6 +424,24 @@ refuse(struct run *run, const char *error)
 	return EFI_INVALID_PARAMETER;
 }
 
+/* The option rules: the catalogue instead of a run. */
+static EFI_STATUS
+show_rules(struct run *run)
+{
+	char *bytes = firmware_allocate(RULES_TEXT_SIZE);
+	struct text text;
+
+	if (!bytes)
+		return refuse(run, NO_MEMORY);
+	text_init(&text, bytes, RULES_TEXT_SIZE);
+	rules_print(&text, &run->report.options);
+	put_block(&run->console, "TEXT", &text);
+	leave(&run->console, run->report.options.exit, LEAVE_PASS, true, bytes, "");
+	firmware_boot->FreePool(bytes);
+	console_close(&run->console);
+	return EFI_SUCCESS;
+}
+
 /* For those who come back to a shell: what this run took of the firmware. */
 static void
 give_back(struct run *run)
@@ -428,6 +466,8 @@ run_all(struct run *run)
 
 	if (!settings_read(&run->platform.cpu, &names, options, error))
 		return refuse(run, error);
+	if (options->rules)
+		return show_rules(run);
 	run->report.duration_ns = options_duration_ns(options);
 	read_acpi(run);
 	describe_machine(run);
@@ -435,7 +475,7 @@ run_all(struct run *run)
 		return refuse(run, NO_MEMORY);
 	read_registers(run, &run->before);
 	open_clocks(run);
-	measure(run);
+	measure_counting_smis(run);
 	close_clocks(run);
 	read_registers(run, &run->after);
 	compare_registers(run);

@@ -38,7 +38,7 @@ struct mp {
 /* Takes the core out of the crew. */
 void mp_lose(struct mp_core *core, const char *reason);
 
-/* Whether the core can be given a job, if need be after the firmware has noticed the end of its last. */
+/* Whether the core can be given a job, if need be once the firmware has noticed its last one's end. */
 bool mp_released(struct mp_core *core);
 
 /* For struct crew. */

@@ -35,12 +35,14 @@ plan_give_back(struct plan *plan)
 static bool
 plan_try(struct plan *plan, size_t cores, enum tournament widest)
 {
+	size_t table_size = report_room_table(cores), json_size = report_room_json(cores);
+
 	*plan = (struct plan){
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_room_size(cores, widest) + CACHE_LINE),
-		.table = { .bytes = firmware_allocate(report_room_table(cores)), .size = report_room_table(cores) },
-		.json = { .bytes = firmware_allocate(report_room_json(cores)), .size = report_room_json(cores) },
+		.table = { .bytes = firmware_allocate(table_size), .size = table_size },
+		.json = { .bytes = firmware_allocate(json_size), .size = json_size },
 	};
 	if (!plan->taken || !plan->table.bytes || !plan->json.bytes) {
 		plan_give_back(plan);

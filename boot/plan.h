@@ -1,6 +1,7 @@
 /*
- * The memory of a run, taken before a core is started, from the number of cores that may come. Where the firmware has
- * too little the plan gets smaller: first without the pairs, then with half as many cores, and so on.
+ * The memory of a run, taken before a core is started, from the number of cores that may come. Where
+ * the firmware has too little the plan gets smaller: first without the pairs, then with half as many
+ * cores, and so on.
  */
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
@@ -18,8 +19,8 @@ struct plan {
 };
 
 /*
- * For at most CORES cores; a smaller plan is a note in REPORT. False: there is not even memory for the boot core
- * alone, and nothing is held.
+ * For at most CORES cores; a smaller plan is a note in REPORT. False: there is not even memory for
+ * the boot core alone, and nothing is held.
  */
 bool plan_take(struct plan *plan, size_t cores, struct report *report);
 

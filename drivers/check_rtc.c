@@ -8,7 +8,7 @@
 
 #define US            UINT64_C(1000)
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */
-#define WATCH_LONG_NS (3 * WATCH_NS)          /* where what was seen must be seen again */
+#define WATCH_LONG_NS (3 * WATCH_NS)          /* where an update left something open */
 /* The update cycle lasts 1,984 us and UIP rises 244 before it; QEMU's lasts 244 in all. */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
@@ -138,12 +138,18 @@ second_is_settled(const struct update_watch *w)
 }
 
 static bool
-is_suspicious(const struct update_watch *w)
+is_settled(const struct update_watch *w)
 {
-	return w->missed || w->wrong || (w->updates && !uip_is_settled(w));
+	return uip_is_settled(w) && second_is_settled(w);
 }
 
-/* Looks on until all is settled; FLAG, at 2 Hz, is looked at beside where it is not NULL. */
+static bool
+an_update_came(const struct update_watch *w)
+{
+	return w->right || w->wrong || w->updates || w->spoilt;
+}
+
+/* Looks on until all is settled, or nothing comes that could settle it; FLAG, at 2 Hz, is looked at beside where it is not NULL. */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
 {
@@ -167,9 +173,9 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		if (look.good)
 			note_second(w, &look);
 		w->last = look;
-		settled = uip_is_settled(w) && second_is_settled(w) && (!flag || flag->edges >= 2);
+		settled = is_settled(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
-		 (is_suspicious(w) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
+		 ((an_update_came(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;
 }
 
@@ -187,11 +193,11 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && uip_is_settled(w)) {
 		check_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_tell(row, "UIP lasted %llu to %llu us, the shortest of %u updates.",
+		behaviour_tell(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
 			       (unsigned long long)low_us, (unsigned long long)high_us, w->updates);
 	} else if (w->updates) {
-		behaviour_tell(row, "Not seen: UIP lasted %llu us, %u times only: a busy host may be late with it.",
-			       (unsigned long long)low_us, w->updates);
+		behaviour_tell(row, "Not seen: UIP lasted %llu us; a busy host may be late with it, but not %u times.",
+			       (unsigned long long)low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
 		behaviour_tell(row, "UIP was 1 in all of %llu looks, for %u ms.", (unsigned long long)w->looks,
@@ -199,7 +205,10 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 	} else if (w->missed >= w->times_min) {
 		check_fact(row, true);
 		behaviour_tell(row, "UIP was never 1 in %u ms, and not before the second changed.", seen_ms(w));
-	} else if (w->spoilt) {
+	} else if (w->missed) {
+		behaviour_tell(row, "Not seen: the second changed without UIP before it, but not %u times.",
+			       w->times_min);
+	} else if (an_update_came(w)) {
 		behaviour_tell(row, CHECK_TAKEN_AWAY);
 	} else {
 		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
@@ -214,14 +223,14 @@ tell_seconds(const struct update_watch *w, struct behaviour *row)
 		behaviour_tell(row, "The seconds register reads %02xh, which is no second.", w->last.raw);
 	} else if (w->wrong && second_is_settled(w)) {
 		check_fact(row, true);
-		behaviour_tell(row, "After %u came %u; of %u updates %u were not to the next second.", w->from,
+		behaviour_tell(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
 		behaviour_tell(row, "Not seen: %u came after %u once, as after a stop of the whole machine.", w->to,
 			       w->from);
 	} else if (w->right) {
 		check_fact(row, false);
-		behaviour_tell(row, "Seconds advanced by one in each of %u updates.", w->right);
+		behaviour_tell(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
 	} else {
 		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
 	}

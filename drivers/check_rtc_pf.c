@@ -6,8 +6,10 @@
 #define PPM               INT64_C(1000000)
 #define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* interrupts stay masked so long: 4 periods of 1,024 Hz */
 #define FAST_WINDOWS      32u
-#define FAST_ALIKE        4u  /* so many windows, none more than a tenth apart from another, are no chance */
-#define ALIKE_SHARE       10
+#define FAST_SHARE        8u  /* of the budget, which a busy host could use up: the rest is for the updates */
+#define NARROW_PPM        (PPM / 4)
+#define ALIKE_WINDOWS     4u  /* so many, no two of which are a fifth of the rate apart, are no chance */
+#define ALIKE_SHARE       5
 #define SLOW_TRIES        3u
 #define SLOW_EDGES        4u
 #define SLOW_BOUND_NS     (100 * WAIT_NS_PER_MS) /* 6 periods of 64 Hz */
@@ -140,45 +142,76 @@ distance(struct ppm ppm)
 	return ppm.high < 0 ? -ppm.high : 0;
 }
 
+/* What windows showed in which no edge was missed. */
+struct windows {
+	unsigned whole;
+	struct ppm best, slowest, fastest;
+	struct rtc_flag best_flag;
+};
+
+/* Nearer to what was asked for, or as near and narrower. */
 static bool
-are_alike(struct ppm slowest, struct ppm fastest)
+is_better(struct ppm ppm, struct ppm best)
 {
-	return (fastest.high - slowest.low) * ALIKE_SHARE < 2 * PPM + slowest.low + fastest.high;
+	if (distance(ppm) != distance(best))
+		return distance(ppm) < distance(best);
+	return ppm.high - ppm.low < best.high - best.low;
 }
 
-/*
- * Windows until one is as asked for. In a guest a host may be late with every one of them, but not with all
- * of them alike; on bare metal the best one counts.
- */
+static void
+note_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
+{
+	bool first = w->whole++ == 0;
+
+	if (first || is_better(ppm, w->best)) {
+		w->best = ppm;
+		w->best_flag = *flag;
+	}
+	if (first || ppm.low < w->slowest.low)
+		w->slowest = ppm;
+	if (first || ppm.high > w->fastest.high)
+		w->fastest = ppm;
+}
+
+/* Asked for and seen so, narrowly enough to tell one rate from another. */
+static bool
+is_as_asked(const struct windows *w)
+{
+	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
+}
+
+/* What is off is doubted in a guest, whose host may be late in every window, though hardly alike in each. */
+static bool
+is_in_doubt(const struct checking *checking, const struct windows *w)
+{
+	int64_t spread = w->fastest.high - w->slowest.low;
+	int64_t mean = PPM + (w->slowest.low + w->fastest.high) / 2;
+
+	if (distance(w->best) == 0)
+		return !is_as_asked(w);
+	return check_is_guest(checking) && (w->whole < ALIKE_WINDOWS || spread > mean / ALIKE_SHARE);
+}
+
+/* Windows until one is as asked for; else the best of them counts. */
 static void
 look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
-	struct ppm best = { 0, 0 }, slowest = { INT64_MAX, INT64_MAX }, fastest = { INT64_MIN, INT64_MIN };
-	struct rtc_flag best_flag = { 0 };
-	unsigned whole = 0;
+	uint64_t left_ns = check_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
+	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
+	struct windows w = { 0 };
 
-	for (unsigned i = 0; i < FAST_WINDOWS && check_left_ns(checking) > FAST_WINDOW_NS; i++) {
+	for (unsigned i = 0; i < FAST_WINDOWS && !is_as_asked(&w) && check_left_ns(checking) > until_left_ns; i++) {
 		struct rtc_flag flag = watch_fast(checking, hz, select);
-		struct ppm ppm = rate_of(checking, &flag, 0);
 
-		if (!is_whole(checking, &flag))
-			continue;
-		if (whole++ == 0 || distance(ppm) < distance(best)) {
-			best = ppm;
-			best_flag = flag;
-		}
-		slowest = ppm.low < slowest.low ? ppm : slowest;
-		fastest = ppm.high > fastest.high ? ppm : fastest;
-		if (distance(best) == 0)
-			break;
+		if (is_whole(checking, &flag))
+			note_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
-	if (whole == 0)
+	if (w.whole == 0)
 		behaviour_tell(row, CHECK_TAKEN_AWAY);
-	else if (distance(best) && check_is_guest(checking) &&
-		 (whole < FAST_ALIKE || !are_alike(slowest, fastest)))
+	else if (is_in_doubt(checking, &w))
 		behaviour_tell(row, IRREGULAR, (unsigned)hz);
 	else
-		tell(row, &best_flag, best);
+		tell(row, &w.best_flag, w.best);
 }
 
 static void

@@ -19,6 +19,8 @@
 #define LEAF_HYPERVISOR_MAX   0x40000000u
 #define LEAF_HYPERVISOR_CLOCK 0x40000010u
 
+#define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
+#define FEATURES_ECX_SSE4_2     (1u << 20)
 #define FEATURES_ECX_X2APIC     (1u << 21)
 #define FEATURES_ECX_HYPERVISOR (1u << 31)
 #define FEATURES_EDX_TSC        (1u << 4)
@@ -28,6 +30,9 @@
 #define POWER_EDX_INVARIANT     (1u << 8)
 #define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
 #define FREQUENCY_EAX_MHZ       0xffffu
+
+#define MSR_SMI_COUNT 0x00000034u /* SDM vol. 4, MSRs of Nehalem and of Silvermont; bits 31:0 */
+#define FAMILY_6      6u
 
 #define UNNAMED "unknown" /* "" would mean that there is no hypervisor */
 
@@ -154,6 +159,31 @@ lfence_serialises(const struct cpu_facts *facts)
 	return false;
 }
 
+/*
+ * Intel's family 6 has the count from Nehalem and, of Atoms, from Silvermont on: those that have SSE4.2. An MSR
+ * that is not there faults, and of hypervisors only two are known to have it: KVM, and QEMU's TCG for whatever CPU it
+ * shows.
+ */
+static bool
+counts_smis(const struct cpu_facts *facts)
+{
+	struct hw_cpuid r;
+
+	if (text_equal(facts->hypervisor, "TCGTCGTCGTCG"))
+		return true;
+	if ((facts->hypervisor[0] && !text_equal(facts->hypervisor, "KVMKVMKVM")) ||
+	    !text_equal(facts->vendor, "GenuineIntel") || facts->basic_leaf_max < LEAF_FEATURES)
+		return false;
+	r = hw_cpuid(LEAF_FEATURES, 0);
+	return FEATURES_EAX_FAMILY(r) == FAMILY_6 && (r.ecx & FEATURES_ECX_SSE4_2);
+}
+
+uint32_t
+cpu_smi_count(void)
+{
+	return (uint32_t)hw_msr_read(MSR_SMI_COUNT);
+}
+
 static void
 read_extended(struct cpu_facts *facts)
 {
@@ -184,4 +214,5 @@ cpu_read_facts(struct cpu_facts *facts)
 		read_hypervisor(facts);
 	read_extended(facts);
 	facts->lfence_serialises = lfence_serialises(facts);
+	facts->counts_smis = counts_smis(facts);
 }

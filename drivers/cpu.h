@@ -21,12 +21,16 @@ struct cpu_facts {
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
 	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */
+	bool counts_smis;        /* and may be asked for the count */
 	struct rate tsc_crystal;    /* claim of leaf 15h: crystal times ratio; den 0 where it makes none */
 	struct rate tsc_base;       /* claim of leaf 16h: base MHz, rounded by the vendor; likewise */
 	struct rate tsc_hypervisor; /* claim of leaf 40000010h: kHz; likewise */
 };
 
 void cpu_read_facts(struct cpu_facts *facts);
+
+/* The SMIs that the core which asks has taken since its reset, modulo 2^32. Only where counts_smis. */
+uint32_t cpu_smi_count(void);
 
 /* The APIC id of the core that asks, as in cpu_facts. */
 uint32_t cpu_apic_id(void);

@@ -1,4 +1,7 @@
-/* What one core says of itself: its TSC's adjustment, and where it sits. AMD's leaves: APM vol. 3, appendix E. */
+/*
+ * What one core says of itself: its TSC's adjustment, and where it sits. AMD's leaves: APM vol. 3,
+ * appendix E.
+ */
 #include "cpu.h"
 #include "hw.h"
 
@@ -15,7 +18,7 @@
 #define TYPE_THREAD          1u
 #define LEVELS_MAX           8u /* six types are known, each at most once */
 
-#define EXTENDED_ECX_TOPOLOGY (1u << 22) /* TopologyExtensions: Fn8000_001E is there */
+#define EXTENDED_ECX_TOPOLOGY (1u << 22) /* TopologyExtensions */
 #define SIZES_ECX_ID_BITS(r)  ((r).ecx >> 12 & 0xfu) /* ApicIdSize: of a package; 0: as NC needs it */
 #define SIZES_ECX_COUNT(r)    (((r).ecx & 0xffu) + 1) /* NC */
 #define CORE_EBX_THREADS(r)   (((r).ebx >> 8 & 0xffu) + 1)
@@ -80,8 +83,10 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 static bool
 split_find(const struct cpu_facts *facts, struct split *split)
 {
-	return (facts->basic_leaf_max >= LEAF_TOPOLOGY_V2 && split_by_levels(LEAF_TOPOLOGY_V2, split)) ||
-	       (facts->basic_leaf_max >= LEAF_TOPOLOGY && split_by_levels(LEAF_TOPOLOGY, split)) ||
+	uint32_t max = facts->basic_leaf_max;
+
+	return (max >= LEAF_TOPOLOGY_V2 && split_by_levels(LEAF_TOPOLOGY_V2, split)) ||
+	       (max >= LEAF_TOPOLOGY && split_by_levels(LEAF_TOPOLOGY, split)) ||
 	       split_by_amd(facts, split);
 }
 

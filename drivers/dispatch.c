@@ -10,7 +10,7 @@
  * their figures.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
-#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with the others before the boot core begins */
+#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with them before the boot core begins */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
 

@@ -65,8 +65,8 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * To those that have not checked in; a core for which it does not get out becomes UNSENT. Returns how many
- * are still to be waited for in all.
+ * To those that have not checked in; a core for which it does not get out becomes UNSENT. Returns
+ * how many are still to be waited for in all.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_standing unsent)

@@ -17,7 +17,7 @@ SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks with
 TICK_S = 0.1
 ASK_S = 2.0                   # between questions to QEMU once the application measures
 END_S = 5.0                   # from SIGKILL, or from QEMU's end to that of its pipe
-SETTLE_S = 1.5                # the screen is drawn after the report is out
+SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
 # A guest in these states never runs again, while QEMU stays.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
 

@@ -18,8 +18,8 @@ def incomplete(reason, accelerator, elapsed_ms):
         "machine": {"cpu": None, "hypervisor": None, "firmware": None, "accelerator": accelerator,
                     "cores_listed": None, "cores_started": None, "fence": None,
                     "tsc_is_invariant": None, "tsc_hz": None, "tsc_source": None},
-        "clocks": [], "rates": [], "cores": [], "skew": None, "interference": None, "findings": [],
-        "notes": [], "verdict": "incomplete", "reason": reason,
+        "clocks": [], "rates": [], "cores": [], "skew": None, "interference": None, "behaviours": [],
+        "findings": [], "advice": [], "notes": [], "verdict": "incomplete", "reason": reason,
     }
 
 

@@ -26,3 +26,11 @@ behaviour_tell(struct behaviour *row, const char *format, ...)
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);
 }
+
+bool
+behaviour_is_broken(const struct behaviour *row, uint64_t limit)
+{
+	if (!row->seen || !row->has_figure)
+		return row->seen && row->broken;
+	return (row->low > 0 && (uint64_t)row->low > limit) || (row->high < 0 && 0 - (uint64_t)row->high > limit);
+}

@@ -17,7 +17,7 @@ struct behaviour {
 	const char *clock; /* id; static storage */
 	bool seen;         /* false: it could not be looked at; TEXT says why */
 	bool broken;       /* where there is no figure: the promise was not kept */
-	bool has_figure;   /* else: judged by its figure, when the whole interval is beyond the rule's limit */
+	bool has_figure;   /* else: judged by its figure, see behaviour_is_broken() */
 	int64_t measured, low, high; /* in the rule's unit */
 	char text[BEHAVIOUR_TEXT_SIZE]; /* what was seen, with the numbers */
 };
@@ -32,5 +32,8 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 
 /* Sets the sentence of ROW. */
 void behaviour_tell(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ROW was seen and its promise was not kept: the whole interval of its figure is beyond LIMIT, either way. */
+bool behaviour_is_broken(const struct behaviour *row, uint64_t limit);
 
 #endif

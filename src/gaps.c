@@ -1,46 +1,37 @@
 /* The watch for gaps. See gaps.h. */
 #include "gaps.h"
 
-void
-gaps_clear(struct gaps *gaps)
-{
-	*gaps = (struct gaps){ 0 };
-}
-
 static void
-record(struct gaps *gaps, uint64_t at_tsc, uint64_t ticks)
+record(struct gaps *gaps, const struct scale *scale, uint64_t ticks)
 {
+	uint64_t ns = scale_ns(scale, ticks);
+
+	if (gaps->event_count < GAPS_EVENTS_MAX)
+		gaps->events[gaps->event_count++] = (struct gap_event){ gaps->watched_ticks, ticks };
 	gaps->count++;
 	gaps->total_ticks += ticks;
-	gaps->octave[63 - __builtin_clzll(ticks)]++;
-	if (ticks > gaps->worst_ticks) {
+	gaps->octave[63 - __builtin_clzll(ns | 1)]++;
+	if (ticks > gaps->worst_ticks)
 		gaps->worst_ticks = ticks;
-		gaps->worst_at_tsc = at_tsc;
-	}
-	if (gaps->event_count < GAPS_EVENTS_MAX)
-		gaps->events[gaps->event_count++] = (struct gap_event){ at_tsc, ticks };
 }
 
 void
-gaps_watch(struct gaps *gaps, uint64_t threshold_ticks, uint64_t duration_ticks, uint64_t turns_max,
-	   sample_bracket *tsc)
+gaps_watch(struct gaps *gaps, const struct gaps_plan *plan)
 {
-	uint64_t last = tsc(), watched_ticks = 0, turns = 0;
+	uint64_t last, turns = plan->turns_max;
 
-	while (watched_ticks < duration_ticks && turns < turns_max) {
-		uint64_t now = tsc();
-		uint64_t ticks = now - last;
+	*gaps = (struct gaps){ .count = 0 };
+	last = plan->tsc();
+	while (gaps->watched_ticks < plan->duration_ticks && turns-- > 0) {
+		uint64_t now = plan->tsc(), ticks = now - last;
 
-		turns++;
 		if (now < last) {
 			gaps->backward++;
-		} else {
-			watched_ticks += ticks;
-			if (ticks > threshold_ticks)
-				record(gaps, last, ticks);
+			ticks = 0;
+		} else if (ticks > plan->threshold_ticks) {
+			record(gaps, plan->scale, ticks);
 		}
+		gaps->watched_ticks += ticks;
 		last = now;
 	}
-	gaps->watched_ticks += watched_ticks;
-	gaps->turns += turns;
 }

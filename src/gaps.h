@@ -5,35 +5,44 @@
 #ifndef BARETICK_GAPS_H
 #define BARETICK_GAPS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sample.h"
+#include "scale.h"
 
 #define GAPS_EVENTS_MAX 64 /* of one watch: the first so many are kept one by one */
+#define GAPS_OCTAVES    64
 
 struct gap_event {
-	uint64_t at_tsc, ticks; /* when it began, how long it was */
+	uint64_t after_ticks, ticks; /* from the watch's begin to its own, and how long it was */
 };
 
-struct gaps { /* of one core; written by the core that watches */
+struct gaps { /* of one watch; written by the core that watches */
 	uint64_t watched_ticks; /* from the first reading to the last, gaps included */
-	uint64_t turns;         /* of the loop */
-	uint64_t count, worst_ticks, worst_at_tsc, total_ticks;
-	uint64_t octave[64];    /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ticks */
-	uint64_t backward;      /* times that the TSC stepped back meanwhile */
+	uint64_t count, worst_ticks, total_ticks;
+	uint64_t octave[GAPS_OCTAVES]; /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ns; [0]: less than 2 */
+	uint64_t backward;             /* times that the TSC stepped back meanwhile */
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];
 };
 
-void gaps_clear(struct gaps *gaps);
+struct gaps_plan { /* of one watch */
+	const struct scale *scale;
+	uint64_t threshold_ticks; /* a gap is more than that between two readings that follow each other */
+	uint64_t duration_ticks;
+	uint64_t turns_max;       /* of the loop: should the TSC stand still */
+	sample_bracket *tsc;
+};
 
-/*
- * Watches for DURATION_TICKS of the TSC and adds what it sees: a gap is more than THRESHOLD_TICKS between two
- * readings that follow each other. Ends after TURNS_MAX turns should the TSC stand still.
- */
-void gaps_watch(struct gaps *gaps, uint64_t threshold_ticks, uint64_t duration_ticks, uint64_t turns_max,
-		sample_bracket *tsc);
+/* Watches as PLAN says, and leaves in GAPS what it saw. */
+void gaps_watch(struct gaps *gaps, const struct gaps_plan *plan);
+
+/* The longest that octave[OCTAVE] counts, in ns. */
+static inline uint64_t
+gaps_octave_high_ns(size_t octave)
+{
+	return (UINT64_C(2) << octave) - 1;
+}
 
 #endif

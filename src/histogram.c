@@ -61,11 +61,17 @@ histogram_bucket_high(size_t bucket)
 uint64_t
 histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand)
 {
-	uint64_t rank = scale_mul_div_up(histogram->total, per_hundred_thousand, PER_HUNDRED_THOUSAND);
+	return histogram_quantile_of(histogram, histogram->total, per_hundred_thousand);
+}
+
+uint64_t
+histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
+{
+	uint64_t rank = scale_mul_div_up(count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
 	uint64_t seen = 0;
 
-	if (rank > histogram->total)
-		rank = histogram->total;
+	if (rank > count)
+		rank = count;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += histogram->counts[i];
 		if (seen && seen >= rank)

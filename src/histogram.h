@@ -31,4 +31,7 @@ uint64_t histogram_bucket_high(size_t bucket);
 /* Upper end of the bucket that holds the PER_HUNDRED_THOUSAND quantile of all recorded; 0 where empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
+/* Likewise of the COUNT smallest of all recorded. */
+uint64_t histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand);
+
 #endif

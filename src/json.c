@@ -1,6 +1,7 @@
 /* The report as JSON. See json.h. */
 #include "json_internal.h"
 
+#include "rules.h"
 #include "scale.h"
 
 #define NS_PER_MS 1000000
@@ -53,6 +54,8 @@ put_options(struct json *json, const struct report *report)
 		json_decimal(json, "deadline_ms", options->deadline_ns / (NS_PER_MS / 1000), 3);
 	else
 		json_null(json, "deadline_ms");
+	json_unsigned_or_null(json, "tsc_hz", options->tsc_hz, options->tsc_hz);
+	json_decimal(json, "gap_us", options->gap_ns, 3);
 	json_open_flat(json, "limits", '{');
 	for (size_t i = 0; i < options->limit_count; i++)
 		json_unsigned(json, options->limits[i].rule, options->limits[i].value);
@@ -99,6 +102,7 @@ put_rates(struct json *json, const struct report *report)
 		json_string(json, "a", report->rates[i].a);
 		json_string(json, "b", report->rates[i].b);
 		json_ppm(json, "ppm", &report->rates[i].ppb);
+		json_bool(json, "same_source", report->rates[i].same_source);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -124,6 +128,7 @@ put_findings(struct json *json, const struct report *report)
 	json_open(json, "findings", '[');
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
+		const struct rule *rule = rules_find(finding->rule);
 
 		json_open(json, NULL, '{');
 		json_string(json, "rule", finding->rule);
@@ -136,6 +141,8 @@ put_findings(struct json *json, const struct report *report)
 		put_figures(json, finding);
 		json_string_or_null(json, "unit", finding->unit);
 		json_string(json, "text", finding->text);
+		json_string_or_null(json, "cause", rule ? rule->cause : NULL);
+		json_string_or_null(json, "advice", rule ? rule->advice : NULL);
 		json_string_or_null(json, "source", finding->source);
 		json_close(json, '}');
 	}
@@ -166,8 +173,10 @@ json_render(struct text *out, const struct report *report)
 	put_rates(&json, report);
 	json_cores(&json, report);
 	json_skew(&json, report);
-	json_null(&json, "interference");
+	json_interference(&json, report);
+	json_behaviours(&json, report);
 	put_findings(&json, report);
+	json_advice(&json, report);
 	put_notes(&json, report);
 	json_string(&json, "verdict", verdict_word(report->verdict));
 	json_close(&json, '}');

@@ -43,8 +43,8 @@ put_step(struct json *json, const struct report_clock *entry)
 		json_null(json, "step_ticks");
 }
 
-static void
-put_pair(struct json *json, const char *name, uint64_t ns, uint64_t count)
+void
+json_bar(struct json *json, const char *name, uint64_t ns, uint64_t count)
 {
 	json_open_flat(json, NULL, '{');
 	json_unsigned(json, name, ns);
@@ -61,12 +61,26 @@ put_histograms(struct json *json, const struct latency *latency, uint32_t cutoff
 	json_open(json, "histogram", '[');
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		if (latency->histogram.counts[i])
-			put_pair(json, "le_ns", histogram_bucket_high(i), latency->histogram.counts[i]);
+			json_bar(json, "le_ns", histogram_bucket_high(i), latency->histogram.counts[i]);
 	json_close(json, ']');
 	json_open(json, "exact", '[');
 	while (observed_next(&list, &row))
-		put_pair(json, "ns", row.ns, row.count);
+		json_bar(json, "ns", row.ns, row.count);
 	json_close(json, ']');
+}
+
+static void
+put_clean(struct json *json, const struct latency *latency, uint64_t gap_ns)
+{
+	struct latency_clean clean = latency_clean(latency, gap_ns);
+
+	json_open_flat(json, "clean", '{');
+	json_unsigned(json, "count", clean.count);
+	json_unsigned(json, "hit", clean.hit);
+	json_unsigned(json, "p99_ns", clean.p99_ns);
+	json_unsigned(json, "p999_ns", clean.p999_ns);
+	json_unsigned(json, "max_ns", clean.max_ns);
+	json_close(json, '}');
 }
 
 static void
@@ -89,6 +103,7 @@ put_latency(struct json *json, const struct report *report, const struct latency
 	json_unsigned(json, "max_ns", latency->max_ns);
 	json_decimal(json, "mean_ns", latency_mean_ps(latency), 3);
 	json_decimal(json, "loop_ns", latency_loop_ps(latency, &scale), 3);
+	put_clean(json, latency, report->options.gap_ns);
 	put_histograms(json, latency, report->options.cutoff_millionths);
 	json_close(json, '}');
 }
@@ -127,6 +142,8 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 	put_claimed(json, &clock->claimed);
 	put_millihz(json, "measured_hz", &entry->measured);
 	json_ppm(json, "error_ppm", &entry->error);
+	json_ppm(json, "change_ppm", &entry->change);
+	json_unsigned_or_null(json, "turned_sick_ms", entry->turned_sick, entry->turned_sick_ms);
 	put_step(json, entry);
 	put_latency(json, report, entry->latency);
 	put_monotonic(json, &entry->monotonic);

@@ -66,7 +66,7 @@ json_drift(struct json *json, const char *key, const struct report *report, cons
 	const struct drift *drift = &core->drift;
 	struct interval_ppb ppb = {
 		.known = report_drift_is_known(report, core),
-		.value = drift->low_ppb + (drift->high_ppb - drift->low_ppb) / 2,
+		.value = json_middle(drift->low_ppb, drift->high_ppb),
 		.low = drift->low_ppb,
 		.high = drift->high_ppb,
 	};
@@ -91,6 +91,9 @@ json_cores(struct json *json, const struct report *report)
 		put_offset(json, report, core);
 		json_drift(json, "drift_ppm", report, core);
 		json_bool(json, "apart", core->apart);
+		json_unsigned_or_null(json, "watched_ns", core->watched_ns, core->watched_ns);
+		json_unsigned_or_null(json, "gaps", core->watched_ns, core->gaps);
+		json_unsigned_or_null(json, "worst_gap_ns", core->gaps, core->worst_gap_ns);
 		put_latencies(json, "latency", report, core->latency);
 		put_latencies(json, "latency_contended", report, core->contended);
 		json_close(json, '}');

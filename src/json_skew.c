@@ -17,7 +17,7 @@ json_ns(const struct report *report, struct offset offset)
 	scale_init(&scale, report->tsc);
 	low = scale_ns_down(&scale, offset.low);
 	high = scale_ns_up(&scale, offset.high);
-	return (struct json_ns){ low + (high - low) / 2, low, high };
+	return (struct json_ns){ json_middle(low, high), low, high };
 }
 
 static void

@@ -55,14 +55,39 @@ latency_fold(struct latency *latency, const struct scale *scale, const struct sa
 	}
 }
 
-uint64_t
-latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand)
+/* Of the COUNT shortest. */
+static uint64_t
+percentile_of(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
-	uint64_t ns = histogram_quantile(&latency->histogram, per_hundred_thousand);
+	uint64_t ns = histogram_quantile_of(&latency->histogram, count, per_hundred_thousand);
 
 	if (ns < latency->min_ns)
 		return latency->min_ns;
 	return ns < latency->max_ns ? ns : latency->max_ns;
+}
+
+uint64_t
+latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand)
+{
+	return percentile_of(latency, latency->count, per_hundred_thousand);
+}
+
+struct latency_clean
+latency_clean(const struct latency *latency, uint64_t threshold_ns)
+{
+	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0;
+
+	if (bound_ns > HISTOGRAM_VALUE_MAX)
+		bound_ns = HISTOGRAM_VALUE_MAX;
+	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++)
+		count += latency->histogram.counts[i];
+	return (struct latency_clean){
+		.hit = latency->count - count,
+		.count = count,
+		.p99_ns = percentile_of(latency, count, 99000),
+		.p999_ns = percentile_of(latency, count, 99900),
+		.max_ns = percentile_of(latency, count, 100000),
+	};
 }
 
 uint64_t

@@ -35,6 +35,14 @@ void latency_fold(struct latency *latency, const struct scale *scale, const stru
  * at least min_ns and at most max_ns; 0 where nothing was recorded. */
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
 
+/* What is left without the samples into which a gap fell: those longer than the median and a threshold. */
+struct latency_clean {
+	uint64_t hit, count;               /* left out, within 1.6 % of that bound; left */
+	uint64_t p99_ns, p999_ns, max_ns;  /* of those left, as latency_percentile_ns() has them */
+};
+
+struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
+
 /* Mean duration, and mean cost of one turn of the sampling loop, in picoseconds; 0 where nothing was recorded. */
 uint64_t latency_mean_ps(const struct latency *latency);
 uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);

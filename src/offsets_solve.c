@@ -14,7 +14,7 @@
 #include "majority.h"
 
 #define PASSES         2  /* the second goes through players whom the first has narrowed */
-#define VOTE_STEPS_MAX 32 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
+#define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
 
 struct picture { /* of whom the vote is about */
 	const struct offsets *offsets;

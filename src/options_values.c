@@ -13,6 +13,9 @@
 #define TSC_HZ_MIN        UINT64_C(1000000)
 #define TSC_HZ_MAX        UINT64_C(1000000000000)
 #define CUTOFF_MILLIONTHS UINT32_C(100000000)
+#define NS_PER_US         UINT64_C(1000)
+#define GAP_NS_MIN        NS_PER_US
+#define GAP_NS_MAX        OPTIONS_NS_PER_S
 
 bool
 options_word_is(struct word word, const char *string)
@@ -56,28 +59,39 @@ take_number(struct word *word, uint64_t max, uint64_t *value)
 	return at > 0;
 }
 
-/* A duration of DURATION_NS_MIN to DURATION_NS_MAX. */
+struct unit {
+	const char *word;
+	uint64_t ns;
+};
+
+static const struct unit duration_units[] = {
+	{ "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", NS_PER_MINUTE }, { "h", NS_PER_HOUR },
+	{ NULL, 0 },
+};
+static const struct unit gap_units[] = {
+	{ "us", NS_PER_US }, { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { NULL, 0 },
+};
+
+/* A number and one of UNITS, MIN to MAX in all. */
+static bool
+take_time(struct word value, const struct unit *units, uint64_t min, uint64_t max, uint64_t *ns)
+{
+	uint64_t count;
+
+	if (!take_number(&value, max, &count))
+		return false;
+	while (units->word && !options_word_is(value, units->word))
+		units++;
+	if (!units->word || count > max / units->ns)
+		return false;
+	*ns = count * units->ns;
+	return *ns >= min;
+}
+
 static bool
 take_duration(struct word value, uint64_t *ns)
 {
-	static const struct {
-		const char *word;
-		uint64_t ns;
-	} units[] = { { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", NS_PER_MINUTE },
-		      { "h", NS_PER_HOUR } };
-	uint64_t count;
-
-	if (!take_number(&value, DURATION_NS_MAX / OPTIONS_NS_PER_MS, &count))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!options_word_is(value, units[i].word))
-			continue;
-		if (count > DURATION_NS_MAX / units[i].ns)
-			return false;
-		*ns = count * units[i].ns;
-		return *ns >= DURATION_NS_MIN;
-	}
-	return false;
+	return take_time(value, duration_units, DURATION_NS_MIN, DURATION_NS_MAX, ns);
 }
 
 static bool
@@ -105,6 +119,13 @@ parse_tsc_hz(struct word value, const struct options_names *names, struct option
 	(void)names;
 	return take_number(&value, TSC_HZ_MAX, &options->tsc_hz) && !value.length &&
 	       options->tsc_hz >= TSC_HZ_MIN;
+}
+
+static bool
+parse_gap(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	return take_time(value, gap_units, GAP_NS_MIN, GAP_NS_MAX, &options->gap_ns);
 }
 
 static bool
@@ -275,6 +296,7 @@ const struct option options_table[] = {
 	{ "save", parse_save, "auto or off", NULL },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL },
 	{ "tsc_hz", parse_tsc_hz, "a whole number of hertz from 1000000 to 1000000000000", NULL },
+	{ "gap", parse_gap, "a whole number and us, ms or s, from 1us to 1s", NULL },
 	{ "rules", parse_rules, NULL, NULL },
 	{ NULL, NULL, NULL, NULL },
 };

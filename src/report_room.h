@@ -1,6 +1,6 @@
 /*
- * How much room the report's two texts may take, so that it can be had before anything is measured. Shared by
- * whoever allocates them and the test that fills them with the longest figures there are.
+ * How much room the report's two texts may take, so that it can be had before anything is measured.
+ * Shared by whoever allocates them and the test that fills them with the longest figures there are.
  */
 #ifndef BARETICK_REPORT_ROOM_H
 #define BARETICK_REPORT_ROOM_H
@@ -9,7 +9,8 @@
 
 #include "report.h"
 
-#define REPORT_ROOM          ((size_t)8 << 20) /* twelve clocks with every exact duration listed come to 6 MB */
+/* Twelve clocks with every exact duration listed come to 6 MB. */
+#define REPORT_ROOM          ((size_t)8 << 20)
 #define REPORT_ROOM_PER_ROW  144u  /* three figures of 20 digits, their keys, the clock's id */
 #define REPORT_ROOM_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_ROOM_PER_ROW + 2048u)
 #define REPORT_ROOM_PER_PAIR 48u   /* two figures of 20 digits */

@@ -13,7 +13,18 @@ void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, in
 /* A count is exact: its interval is the count itself. */
 void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
 
+/*
+ * Whether a promise of the device that CLOCK belongs to was seen broken, of a rule that fails it: the reason of
+ * whatever else is odd about its readings, which then is no fault of its own.
+ */
+bool rules_misbehaves(const struct report *report, const struct clock *clock);
+
+void rules_judge_behaviours(struct report *report);
+/* What a reading costs, what a step is, what vouches for the TSC. */
+void rules_judge_fitness(struct report *report);
 void rules_judge_skew(struct report *report);   /* the cores' TSCs against each other */
 void rules_judge_adjust(struct report *report); /* their TSC_ADJUST */
+/* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */
+void rules_judge_rates(struct report *report);
 
 #endif

@@ -57,12 +57,16 @@ steps_back(const struct report *report, const struct report_clock *entry)
 static const struct rule *
 broken_rule(const struct report *report, const struct report_clock *entry)
 {
+	if (rules_misbehaves(report, &entry->clock))
+		return NULL;
 	if (entry->clock.state == CLOCK_STUCK)
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
 	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward"))
 		return rules_find("clock-backward");
+	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped"))
+		return rules_find("clock-jumped");
 	return NULL;
 }
 
@@ -89,11 +93,33 @@ full_stop(const char *sentence)
 }
 
 static void
-accuse_state(struct report *report, const struct clock *clock, const struct rule *rule)
+accuse_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
-	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s", clock->id,
-			  clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason,
+	const struct clock *clock = &entry->clock;
+	char when[48] = "";
+	struct text text;
+
+	text_init(&text, when, sizeof(when));
+	if (entry->turned_sick) {
+		text_put(&text, " since ");
+		text_put_decimal(&text, entry->turned_sick_ms, 3, 1);
+		text_put(&text, " s into the run");
+	}
+	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
+			  clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
 			  full_stop(clock->reason));
+}
+
+static void
+accuse_leaps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	const struct monotonic *own = &entry->monotonic;
+
+	rules_set_count(rules_add_finding(report, rule->id, entry->clock.id, REPORT_NO_CORE,
+					  "%s leapt ahead %lu time%s in %lu reads, at most by %lu ticks.",
+					  entry->clock.id, own->leaps, own->leaps == 1 ? "" : "s", own->reads,
+					  own->worst_leap_ticks),
+			own->leaps, rules_limit(rule, &report->options));
 }
 
 static void
@@ -137,10 +163,12 @@ judge_clock(struct report *report, struct report_clock *entry)
 	entry->verdict = rule->severity;
 	if (main_breaks(report, entry, rule))
 		return;
-	if (entry->clock.state == CLOCK_PRESENT)
-		accuse_steps(report, entry, rule);
+	if (entry->clock.state != CLOCK_PRESENT)
+		accuse_state(report, entry, rule);
+	else if (rule == rules_find("clock-jumped"))
+		accuse_leaps(report, entry, rule);
 	else
-		accuse_state(report, &entry->clock, rule);
+		accuse_steps(report, entry, rule);
 }
 
 /* A core that the options leave alone is not missing. */
@@ -198,6 +226,9 @@ rules_judge(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		judge_clock(report, &report->clocks[i]);
+	rules_judge_behaviours(report);
+	rules_judge_fitness(report);
+	rules_judge_rates(report);
 	rules_judge_skew(report);
 	rules_judge_adjust(report);
 	judge_cores(report);

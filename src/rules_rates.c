@@ -1,9 +1,10 @@
-/* Whose rate is wrong, and whose changed. See rules_rates.h; liar.h tells who stands apart. */
-#include "rules_rates.h"
+/*
+ * Whose rate is wrong, and whose changed: rate-changed, rate-wrong, rate-off and rate-disagree. liar.h tells who
+ * stands apart.
+ */
+#include "rules_internal.h"
 
 #include "liar.h"
-#include "rules.h"
-#include "scale.h"
 #include "text.h"
 
 #define PPB          INT64_C(1000000000)
@@ -21,7 +22,7 @@ struct court {
 static uint64_t
 limit_ppb(const struct report *report, const char *rule)
 {
-	uint64_t limit = rules_limit(rules_find(rule), &report->options);
+	uint64_t limit = rules_limit_of(report, rule);
 
 	return limit < UINT64_MAX / PPB_PER_PPM ? limit * PPB_PER_PPM : UINT64_MAX;
 }
@@ -91,20 +92,16 @@ ppm_down(int64_t ppb)
 static void
 set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
 {
-	if (!finding)
-		return;
-	finding->has_measured = true;
-	finding->measured = ppm_down(ppb->value + PPB_PER_PPM / 2);
-	finding->low = ppm_down(ppb->low);
-	finding->high = -ppm_down(-ppb->high);
-	finding->limit = (int64_t)(limit / PPB_PER_PPM);
+	rules_set_figure(finding, ppm_down(ppb->value + PPB_PER_PPM / 2), ppm_down(ppb->low), -ppm_down(-ppb->high),
+			 limit / PPB_PER_PPM);
 }
 
 /* Clocks that are well: what one that stopped says of its rate is no vote, and no further fault. */
 static bool
-is_party(const struct report_clock *entry)
+is_party(const struct report *report, const struct report_clock *entry)
 {
-	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry);
+	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
+	       !rules_misbehaves(report, &entry->clock);
 }
 
 static struct rate_interval
@@ -125,7 +122,7 @@ hear_changes(struct court *court, bool halves)
 		const struct report_clock *entry = &court->report->clocks[i];
 
 		court->rates[i] = (struct rate_interval){ .known = false };
-		if (!is_party(entry))
+		if (!is_party(court->report, entry))
 			continue;
 		if (text_equal(entry->clock.id, "tsc"))
 			court->rates[i] = (struct rate_interval){ true, UNCHANGED, UNCHANGED, UNCHANGED };
@@ -178,7 +175,7 @@ hear_rates(struct court *court)
 	for (size_t i = 0; i < court->report->clock_count; i++) {
 		const struct report_clock *entry = &court->report->clocks[i];
 
-		court->rates[i] = is_party(entry) ? entry->implied : (struct rate_interval){ .known = false };
+		court->rates[i] = is_party(court->report, entry) ? entry->implied : (struct rate_interval){ .known = false };
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "text.h"
 
 #define ACCUSED_MAX 4 /* findings of one rule; the last one says how many cores more there are */
+#define REST_SIZE   48 /* " 18446744073709551615 more cores likewise." and its final 0 */
 
 static void
 set_distance(struct finding *finding, struct distance distance, uint64_t limit)
@@ -68,11 +69,11 @@ judge_warps(struct report *report, const struct view *view)
 
 /* What ends the last sentence that there is room for. */
 static const char *
-put_rest(char rest[48], size_t count, size_t accused)
+put_rest(char rest[REST_SIZE], size_t count, size_t accused)
 {
 	struct text text;
 
-	text_init(&text, rest, 48);
+	text_init(&text, rest, REST_SIZE);
 	if (count == ACCUSED_MAX && accused > count)
 		text_printf(&text, " %zu more core%s likewise.", accused - count,
 			    accused - count == 1 ? "" : "s");
@@ -154,7 +155,7 @@ judge_offsets(struct report *report, const struct view *view)
 {
 	size_t accused = 0, count = 0;
 	uint32_t package;
-	char rest[48];
+	char rest[REST_SIZE];
 
 	for (size_t i = 0; i < view->skew->offsets.players; i++)
 		accused += view_stands_apart(view, i);
@@ -183,7 +184,7 @@ static void
 judge_drifts(struct report *report, const struct view *view)
 {
 	size_t count = 0;
-	char rest[48];
+	char rest[REST_SIZE];
 
 	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
 		struct distance distance = view_drift_ppb(view, i);
@@ -212,7 +213,7 @@ judge_contradictions(struct report *report, const struct view *view)
 		return;
 	apic_id = view_core(view, summary->contradiction_b)->apic_id;
 	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", apic_id,
-					  "%zu pair%s of cores contradict%s what the others say, at most core %u "
+					  "%zu pair%s of cores contradict%s what the others say, the worst core %u "
 					  "and core %u, by %lu ns: likely a TSC moved while it was measured.",
 					  summary->contradictions, many ? "s" : "", many ? "" : "s",
 					  view_core(view, summary->contradiction_a)->apic_id, apic_id,

@@ -29,7 +29,7 @@ drift_of(const void *report_context, size_t player)
 	return (struct offset){ drift->low_ppb, drift->high_ppb };
 }
 
-static struct distance
+struct distance
 view_drift_ppb(const struct view *view, size_t player)
 {
 	return distance_of(offset_add(drift_of(view->report, player), offset_negate(view->most_drift)));
@@ -86,7 +86,7 @@ view_ns_down(const struct view *view, uint64_t ticks)
 	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
 }
 
-static struct distance
+struct distance
 view_offset_ns(const struct view *view, size_t player, size_t *other)
 {
 	struct distance ticks = distance_of(offset_from_most(view, player, other));
@@ -104,7 +104,7 @@ view_stands_apart(const struct view *view, size_t player)
 	       view_offset_ns(view, player, &other).near > view->offset_limit_ns;
 }
 
-static struct view
+struct view
 view_of(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;

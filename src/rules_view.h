@@ -10,7 +10,7 @@ struct view { /* of the report's tournament; cores are meant by player number */
 	const struct report_skew *skew;
 	struct scale scale;
 	uint64_t offset_limit_ns, drift_limit_ppb;
-	struct offset most_drift; /* the drift, in ppb, that most cores share; the boot core's where none has a majority */
+	struct offset most_drift; /* in ppb, that most cores share; the boot core's, 0, where no_drift_majority */
 	bool no_drift_majority;
 	size_t drifting;
 };

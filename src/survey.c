@@ -155,13 +155,26 @@ survey_core_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
+survey_checks_ns(const struct report *report)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 1200 * SURVEY_NS_PER_MS,
+		[PROFILE_STANDARD] = 5 * SURVEY_NS_PER_S,
+		[PROFILE_SOAK] = 20 * SURVEY_NS_PER_S,
+	};
+
+	return profile_ns[report->options.profile];
+}
+
+uint64_t
 survey_plan_ns(const struct report *report, size_t cores)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
 	/* The last wait is that of survey_rates_again. */
 	return survey_rates_ns(report) + EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
-	       others * survey_core_ns(report, cores) +
+	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
 	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
-			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0);
+			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0) +
+	       survey_checks_ns(report);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "crew.h"
+#include "gaps.h"
 #include "meeting.h"
 #include "offsets.h"
 #include "rate.h"
@@ -84,6 +85,7 @@ struct survey {
 	uint64_t start_tsc;             /* the run's begin */
 	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
+	struct gaps gaps;               /* of one core at a time */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC without an edge stands still */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
@@ -110,11 +112,18 @@ void survey_skew(struct survey *survey);
 void survey_cores(struct survey *survey);     /* each clock from each other core, one core at a time */
 void survey_contended(struct survey *survey); /* each clock from all cores at once */
 void survey_warps(struct survey *survey);     /* all cores at once on one shared last value, with a lock and without */
+void survey_interference(struct survey *survey); /* how often each core is taken away, one core at a time */
 /*
  * The last: each clock once more, against its rate in the window. What changed or jumped in between is seen; in
  * a soak the report's rates are then those over the whole run.
  */
 void survey_rates_again(struct survey *survey);
+
+/* Whether the run's deadline is over: the report notes then that the run is incomplete. */
+bool survey_expired(struct survey *survey);
+
+/* How long the checks of the devices' behaviour may take, all together; part of the plan. */
+uint64_t survey_checks_ns(const struct report *report);
 
 /* How long all of it should take, from the report's clocks, cores and options, in nanoseconds. */
 uint64_t survey_plan_ns(const struct report *report, size_t cores);

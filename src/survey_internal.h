@@ -15,8 +15,6 @@ void survey_batch(struct survey *survey, const struct clock *clock, size_t count
 /* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's room. */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
-bool survey_expired(struct survey *survey); /* notes in the report that the run is incomplete */
-
 uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
 uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
@@ -39,7 +37,7 @@ struct survey_tour {
 	struct offsets *offsets; /* where its pairs go */
 	size_t round, player;    /* who takes a seat next */
 	struct width width;
-	uint64_t trips_max;      /* of each meeting */
+	uint64_t trips_max, bound_ns; /* of each meeting */
 	uint64_t plan_ns;        /* for progress */
 	uint64_t meetings;       /* in which stamps were exchanged */
 	uint64_t best_trip_ticks;

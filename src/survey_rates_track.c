@@ -1,7 +1,6 @@
 /* One clock on its way: its wraps undone, its ends and edges taken. See survey_rates.h. */
 #include "survey_rates.h"
 
-#define FOLLOW_SAMPLES    4   /* readings that only keep count of a counter's wraps */
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
 #define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */
 #define EDGE_TURNS        1200000 /* no batch is shorter than a microsecond: bounds a wait of 1.2 s by count */
@@ -98,8 +97,8 @@ survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
-		survey_batch(survey, &track->entry->clock, FOLLOW_SAMPLES);
-		survey_track_on(survey, track, &survey->samples[FOLLOW_SAMPLES - 1]);
+		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 }
 

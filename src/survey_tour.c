@@ -9,8 +9,13 @@
 #define TRIPS_FEW        200 /* with many players, where waking them costs as much, and where time is short */
 #define PLAYERS_MANY     32
 #define MEETING_PLAN_NS  (2 * SURVEY_NS_PER_MS)
-#define MEETING_BOUND_NS (250 * SURVEY_NS_PER_MS) /* from one core's coming to its end: the other may be dead */
-#define PAIR_BOUND_NS    (5 * SURVEY_NS_PER_MS)   /* and more for each pair beside: on few real cores they take turns */
+/*
+ * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
+ * two cores seldom run at the same moment: with few pairs there is time to wait for one.
+ */
+#define MEETING_MIN_NS   (250 * SURVEY_NS_PER_MS)
+#define MEETING_MAX_NS   (2 * SURVEY_NS_PER_S)
+#define PAIR_BOUND_NS    (5 * SURVEY_NS_PER_MS)   /* and more for each pair beside: they may take turns */
 #define CREW_BOUND_NS    (2 * SURVEY_NS_PER_S)    /* besides, for waking up and for coming back */
 
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
@@ -47,6 +52,18 @@ survey_tournament_ns(const struct report *report, size_t players)
 	return all_ns < budget_ns ? all_ns : budget_ns;
 }
 
+/* As long as all meetings would fit into half of the budget, if each took so long. */
+static uint64_t
+meeting_bound_ns(const struct survey *survey, enum tournament kind, size_t players)
+{
+	size_t pairs = tournament_pairs(kind, players);
+	uint64_t share_ns = survey_tournament_budget_ns(survey->report) / 2 / pairs;
+
+	if (share_ns < MEETING_MIN_NS)
+		return MEETING_MIN_NS;
+	return share_ns < MEETING_MAX_NS ? share_ns : MEETING_MAX_NS;
+}
+
 void
 survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offsets *offsets,
 		  enum tournament kind)
@@ -57,6 +74,7 @@ survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offset
 		.survey = survey,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
+		.bound_ns = meeting_bound_ns(survey, kind, offsets->players),
 		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
 		.best_trip_ticks = UINT64_MAX,
 	};
@@ -95,7 +113,7 @@ seat(struct survey_tour *tour, size_t player, size_t place)
 	return true;
 }
 
-/* How many meetings come next: of one round, so that nobody has a seat in two. 0: all rounds are over. */
+/* How many meetings come next: of one round, so that nobody has a seat in two. 0: all is played. */
 static size_t
 seat_batch(struct survey_tour *tour)
 {
@@ -134,7 +152,7 @@ play(struct survey_tour *tour, size_t count)
 	struct batch batch = {
 		survey->room.playing, survey->room.meetings, count, survey->hooks.tsc_ordered, survey->hooks.pause,
 	};
-	uint64_t bound_ns = MEETING_BOUND_NS + count * PAIR_BOUND_NS;
+	uint64_t bound_ns = tour->bound_ns + count * PAIR_BOUND_NS;
 
 	for (size_t i = 0; i < count; i++)
 		meeting_begin(&batch.meetings[i], tour->trips_max, scale_ticks(&survey->scale, bound_ns));
@@ -149,7 +167,7 @@ note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *
 {
 	struct report *report = tour->survey->report;
 	struct report_skew *skew = &report->skew;
-	const uint32_t *cores = &tour->survey->room.playing[2 * place];
+	const uint32_t *cores = tour->survey->room.playing + 2 * place;
 
 	skew->warps += result->warps;
 	if (result->worst_ticks <= skew->worst_warp_ticks)
@@ -160,12 +178,12 @@ note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *
 	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
 }
 
-/* The median round trip of the meeting; 0 where it was not played, or by a core that died, whose word is gone. */
+/* The median round trip; 0 where nothing was played, or by a core that died, whose word is gone. */
 static uint64_t
 take_result(struct survey_tour *tour, size_t place)
 {
 	struct survey *survey = tour->survey;
-	const uint32_t *cores = &survey->room.playing[2 * place], *seats = &survey->room.seats[2 * place];
+	const uint32_t *cores = survey->room.playing + 2 * place, *seats = survey->room.seats + 2 * place;
 	struct meeting_result result = meeting_result(&survey->room.meetings[place]);
 
 	if (!result.played || !survey->crew->alive(survey->crew->context, cores[0]) ||

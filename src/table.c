@@ -59,7 +59,7 @@ put_machine(struct text *out, const struct report *report)
 		 report->tsc_is_invariant ? "invariant" : "not invariant");
 }
 
-/* In less than a line, whatever it says. */
+/* One line, or two where there is much to say. */
 static void
 put_skew(struct text *out, const struct report *report)
 {
@@ -226,9 +226,12 @@ table_render(struct text *out, const struct report *report)
 		;
 	if (!report->finding_count)
 		text_put(out, "No findings.\n");
+	table_advice(out, report);
 	table_histogram(out, report);
+	table_interference(out, report);
 	table_cores(out, report);
 	table_skew(out, report);
+	table_behaviours(out, report);
 	table_database(out, report);
 	table_durations(out, report);
 }

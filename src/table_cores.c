@@ -69,7 +69,7 @@ static const struct block alone = {
 };
 
 static const struct block contended = {
-	.title = "The same while all cores read that clock: the median, and how many times as long",
+	.title = "While all cores read that clock: the median, and how many times as long",
 	.headings = { "p50", "times" },
 	.figure = figure_contended,
 	.show = show_contended,

@@ -85,7 +85,7 @@ struct table_rows {
 	bool folded;
 	bool started_only; /* cores that did not start have none */
 	size_t next;
-	size_t slowest[2 * TABLE_CLOCKS_ABREAST], slowest_count; /* core numbers */
+	size_t slowest[TABLE_CLOCKS_ABREAST], slowest_count; /* core numbers */
 	size_t counts[TABLE_REMARKS]; /* so far */
 };
 
@@ -102,13 +102,18 @@ size_t table_drifting(const struct report *report); /* how many cores do */
 /* The APIC id and a mark behind it, in TABLE_CORE_COLUMNS + 1. */
 void table_core_label(struct text *out, const struct report_core *core, const char *mark);
 
-/* "LOW .. HIGH", each in WIDTH columns, 8 and 7 of which are enough: in ns, and in ppm. */
+/*
+ * "LOW .. HIGH", each in WIDTH columns: in ns, or with units where that is longer than 8; in ppm, at most 7.
+ */
 void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_drift(struct text *out, struct drift drift, int width);
 
 void table_clocks(struct text *out, const struct report *report);     /* a row each */
 void table_histogram(struct text *out, const struct report *report);  /* side by side */
 void table_durations(struct text *out, const struct report *report);  /* each by itself, as pg_test_timing */
+void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
+void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
+void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_cores(struct text *out, const struct report *report);      /* read latency from each of them */
 void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */
 void table_skew_checks(struct text *out, const struct report *report); /* in a sentence each */

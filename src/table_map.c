@@ -181,8 +181,8 @@ count_pair(struct counts *counts, enum pair pair)
 static void
 put_counts(struct text *out, const struct counts *counts)
 {
-	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->apart, COUNT_COLUMNS,
-		    counts->contradict, COUNT_COLUMNS, counts->unknown);
+	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->apart,
+		    COUNT_COLUMNS, counts->contradict, COUNT_COLUMNS, counts->unknown);
 }
 
 static void
@@ -192,9 +192,9 @@ put_groups_heading(struct text *out, bool with_others)
 		    with_others ? "pairs with other packages" : "");
 	table_end_line(out);
 	text_printf(out, "%*s", GROUP_COLUMNS, "");
-	for (int i = 0; i <= with_others; i++)
-		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "apart", COUNT_COLUMNS, "contra",
-			    COUNT_COLUMNS, "?");
+	for (size_t i = 0; i < (with_others ? 2 : 1); i++)
+		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "apart", COUNT_COLUMNS,
+			    "contra", COUNT_COLUMNS, "?");
 	table_end_line(out);
 }
 

@@ -104,7 +104,7 @@ put_who_met(struct text *text, const struct report_skew *skew)
 	else if (skew->kind == TOURNAMENT_ALL)
 		text_printf(text, "every pair of %zu cores met", players);
 	else
-		text_printf(text, "each of %zu cores met the boot core", players - 1);
+		text_printf(text, "%zu core%s met the boot core", players - 1, table_plural(players - 1));
 }
 
 /* How far the worst pair is apart, what contradicts, and what all of it leaves open. */
@@ -137,8 +137,8 @@ put_synchrony(struct text *out, const struct report *report)
 		text_put(text, ": ");
 		put_who_met(text, skew);
 		text_printf(text, " (%zu round%s, %lu meeting%s, %zu pair%s side by side), best round trip %lu ns",
-			    skew->rounds, table_plural(skew->rounds), skew->meetings, table_plural(skew->meetings), skew->width,
-			    table_plural(skew->width), skew->best_trip_ns);
+			    skew->rounds, table_plural(skew->rounds), skew->meetings, table_plural(skew->meetings),
+			    skew->width, table_plural(skew->width), skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->measured && synchrony(report) != SYNC_PROVEN)

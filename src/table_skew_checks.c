@@ -149,8 +149,8 @@ put_contended(struct text *out, const struct report_contended *check, const char
 		text_printf(text,
 			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
 			    "read after it.",
-			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks, check->worst_a,
-			    check->worst_b);
+			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks,
+			    check->worst_a, check->worst_b);
 	else if (check->measured)
 		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few turns." :
 						"no warp.");

@@ -32,19 +32,19 @@ magnitude(int64_t value)
 	return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* "+31", "-500123", and where that is too long "+12.3ms". */
+/* "+31", "-500123"; IN_SHORT "+31 ns", "-500 us". */
 static struct number
-signed_ns(int64_t ns)
+signed_ns(int64_t ns, bool in_short)
 {
 	struct number number = { .text = "" };
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
-	if (magnitude(ns) <= OFFSET_NS_MAX)
-		text_printf(&text, "%lu", magnitude(ns));
-	else
+	if (in_short)
 		text_put(&text, number_ns(magnitude(ns)).text);
+	else
+		text_printf(&text, "%lu", magnitude(ns));
 	return number;
 }
 
@@ -69,8 +69,11 @@ signed_ppm(int64_t ppb)
 void
 table_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
 {
-	text_printf(out, "%*s .. %*s", width, signed_ns(scale_ns_down(scale, offset.low)).text, width,
-		    signed_ns(scale_ns_up(scale, offset.high)).text);
+	int64_t low_ns = scale_ns_down(scale, offset.low), high_ns = scale_ns_up(scale, offset.high);
+	bool in_short = magnitude(low_ns) > OFFSET_NS_MAX || magnitude(high_ns) > OFFSET_NS_MAX;
+
+	text_printf(out, "%*s .. %*s", width, signed_ns(low_ns, in_short).text, width,
+		    signed_ns(high_ns, in_short).text);
 }
 
 void

@@ -183,7 +183,7 @@ warp_result(const struct warp_table *table, size_t expected)
 			result.worst_behind = i;
 		}
 	}
-	/* Without a lock a core that is far ahead finds its own stamp each time: not alone, but the warp itself. */
+	/* Without a lock a core far ahead finds its own stamp each time: not alone, but the warp itself. */
 	if (table->kind == WARP_LOCKED || !result.warps)
 		result.starved |= lonely;
 	result.starved |= result.cores < expected;

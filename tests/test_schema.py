@@ -57,6 +57,26 @@ def test_counts_of_a_clock_add_up(path):
         assert latency["exact"][-1]["ns"] == latency["max_ns"]
 
 
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
+    report = strict(path.read_text())
+    cores, skew = report["cores"], report["skew"]
+    if path.name == "empty.json":
+        assert skew is None and [core["offset_ns"] for core in cores] == [None]
+        return
+    assert skew["drift_ppm"] == [core["drift_ppm"] for core in cores]
+    assert 2 * skew["meetings"] == sum(core["meetings"] for core in cores)
+    for i, row in enumerate(skew["matrix"]):
+        for j, offset in enumerate(row):
+            assert offset == (skew["matrix"][j][i] and [-end for end in reversed(skew["matrix"][j][i])])
+        offset = cores[i]["offset_ns"]
+        if offset:
+            assert skew["matrix"][0][i][0] <= offset["low"] <= offset["value"] <= offset["high"] <= skew["matrix"][0][i][1]
+    low, high = skew["worst_offset_ns"] - skew["error_ns"], skew["worst_offset_ns"] + skew["error_ns"]
+    assert max(-low, high) <= skew["within_ns"] + 1
+    assert [core["apic_id"] for core in cores if core["apart"]] == {"clean.json": [], "sick.json": [8]}[path.name]
+
+
 def broken(change):
     report = strict((TESTS / "goldens" / "sick.json").read_text())
     change(report)
@@ -75,7 +95,18 @@ def broken(change):
     lambda r: r["clocks"][0]["latency"].update(count=0),
     lambda r: r["clocks"][0]["latency"]["histogram"][0].pop("le_ns"),
     lambda r: r["cores"][0]["latency"]["tsc"].update(min_ns="9"),
+    lambda r: r["cores"][0].pop("offset_ns"),
+    lambda r: r["cores"][0]["offset_ns"].update(low=-0.5),
+    lambda r: r["cores"][0].update(package=1 << 32),
+    lambda r: r["cores"][0]["latency_contended"]["tsc"].pop("p99_ns"),
+    lambda r: r["skew"].update(schedule="some"),
+    lambda r: r["skew"].update(width=0),
+    lambda r: r["skew"].update(surprise=1),
+    lambda r: r["skew"]["matrix"][0][0].append(0),
+    lambda r: r["skew"]["matrix"].extend([[]] * 256),
+    lambda r: r["skew"]["drift_ppm"].append(0),
     lambda r: r["skew"]["contended"].update(worst_pair=[1]),
+    lambda r: r["skew"]["lock_free"].pop("starved"),
     lambda r: r["findings"][0].update(severity="pass"),
     lambda r: r["findings"][0].update(limit="0"),
     lambda r: r["machine"].update(cpu=""),

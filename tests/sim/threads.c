@@ -2,6 +2,7 @@
 #include "threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #define STACK_BYTES (256u << 10) /* the sanitizers' frames are large */
 #define PATIENCE_S  120 /* no job takes so long: a bound of the code under test has failed */
 #define PPB         1000000000
-#define PAUSES_AWAKE 32 /* then one asleep: whoever only yields waits for all that is busy on the host */
 
 struct core {
 	pthread_t thread;
@@ -19,7 +19,7 @@ struct core {
 	crew_job *job; /* NULL: nothing to do */
 	void *argument;
 	bool is_dead;
-	uint64_t reads, pauses;
+	uint64_t reads;
 };
 
 static struct {
@@ -72,11 +72,8 @@ threads_tsc(void)
 void
 threads_pause(void)
 {
-	static const struct timespec moment = { .tv_nsec = 1 };
-
 	__atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
-	if (++state.cores[self].pauses % PAUSES_AWAKE == 0)
-		nanosleep(&moment, NULL);
+	sched_yield();
 }
 
 size_t

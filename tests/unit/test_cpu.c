@@ -294,6 +294,61 @@ lfence_serialises_by_vendor_and_on_amd_by_its_bit(void **state)
 	assert_false(facts_now().lfence_serialises);
 }
 
+/* --- SMIs --- */
+
+#define SSE4_2 (1u << 20)
+
+static bool
+counts_smis(uint32_t family_model, uint32_t ecx)
+{
+	sim_cpuid_set(0x1, 0, (struct hw_cpuid){ family_model, 0, ecx, 1u << 4 });
+	return facts_now().counts_smis;
+}
+
+static void
+smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal(void **state)
+{
+	(void)state;
+	assert_true(counts_smis(0x000106a5, SSE4_2));  /* Nehalem */
+	assert_true(counts_smis(0x00030673, SSE4_2));  /* Silvermont */
+	assert_false(counts_smis(0x0001067a, 1u << 19)); /* Core 2: SSE4.1 alone */
+	assert_false(counts_smis(0x000106c2, 0));      /* Bonnell */
+	assert_false(counts_smis(0x00000f29, SSE4_2)); /* family 15 */
+	set_vendor("AuthenticAMD", 1);
+	assert_false(counts_smis(0x000106a5, SSE4_2));
+	set_vendor("GenuineIntel", 0);
+	assert_false(counts_smis(0x000106a5, SSE4_2));
+}
+
+static bool
+counts_smis_under(const char *hypervisor)
+{
+	set_hypervisor(hypervisor, 0x40000001);
+	return counts_smis(0x000106a5, SSE4_2 | UINT32_C(1) << 31);
+}
+
+static void
+of_hypervisors_kvm_counts_smis_on_intel_and_tcg_everywhere(void **state)
+{
+	(void)state;
+	set_vendor("GenuineIntel", 1);
+	assert_true(counts_smis_under("KVMKVMKVM\0\0"));
+	assert_true(counts_smis_under("TCGTCGTCGTCG"));
+	assert_false(counts_smis_under("Microsoft Hv"));
+	assert_false(counts_smis_under("VMwareVMware"));
+	set_vendor("AuthenticAMD", 1);
+	assert_false(counts_smis_under("KVMKVMKVM\0\0"));
+	assert_true(counts_smis_under("TCGTCGTCGTCG"));
+}
+
+static void
+the_smi_count_is_the_low_half_of_its_msr(void **state)
+{
+	(void)state;
+	sim_msr_set(0x34, UINT64_C(0x7654321000000017));
+	assert_int_equal(cpu_smi_count(), 0x17);
+}
+
 /* --- what a core says of itself --- */
 
 #define LEVEL(n, type) ((uint32_t)(type) << 8 | (n))
@@ -462,6 +517,9 @@ main(void)
 		cmocka_unit_test_setup(
 			hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum, set_up),
 		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
+		cmocka_unit_test_setup(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal, set_up),
+		cmocka_unit_test_setup(of_hypervisors_kvm_counts_smis_on_intel_and_tcg_everywhere, set_up),
+		cmocka_unit_test_setup(the_smi_count_is_the_low_half_of_its_msr, set_up),
 		cmocka_unit_test_setup(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it, set_up),
 		cmocka_unit_test_setup(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is, set_up),
 		cmocka_unit_test_setup(

@@ -10,7 +10,7 @@
 #include "json_writer.h"
 #include "report_literal.h"
 
-#define TEXT_SIZE (1 << 20)
+#define TEXT_SIZE (1 << 24)
 
 static char buffer[TEXT_SIZE];
 
@@ -147,6 +147,116 @@ report_that_does_not_fit_is_truncated_and_says_so(void **state)
 	literal_free(report);
 }
 
+/* The end of the value that begins at AT, by JSON's grammar as far as numbers and strings of ASCII go. */
+static const char *
+skip_value(const char *at)
+{
+	char close = *at == '{' ? '}' : ']';
+
+	if (*at == '"') {
+		for (at++; *at && *at != '"'; at++)
+			at += *at == '\\';
+		return *at ? at + 1 : at;
+	}
+	if (*at != '{' && *at != '[') {
+		size_t length = strspn(at, "-.0123456789");
+
+		for (size_t i = 0; !length && i < 3; i++) {
+			const char *const words[] = { "null", "true", "false" };
+
+			if (strncmp(at, words[i], strlen(words[i])) == 0)
+				length = strlen(words[i]);
+		}
+		if (!length)
+			fail_msg("no value: %.60s", at);
+		return at + length;
+	}
+	for (at++; *at != close;) {
+		at += strspn(at, " \n");
+		if (close == '}') {
+			assert_int_equal(*at, '"');
+			at = skip_value(at);
+			assert_int_equal(*at++, ':');
+			at += strspn(at, " ");
+		}
+		at = skip_value(at);
+		if (*at == ',' && at[1 + strspn(at + 1, " \n")] != close)
+			at++;
+		else
+			at += strspn(at, " \n");
+		if (!*at)
+			fail_msg("a %c is missing", close);
+	}
+	return at + 1;
+}
+
+static struct report *
+report_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
+{
+	struct report *report = literal_clean();
+
+	literal_fill_cores(report, cores);
+	literal_tournament(report, kind, truth_ticks);
+	rules_judge(report);
+	return report;
+}
+
+static size_t
+render(const struct report *report)
+{
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	json_render(&text, report);
+	assert_false(text.truncated);
+	assert_string_equal(skip_value(buffer), "\n");
+	return text.length;
+}
+
+/* 20 bytes for each entry of the matrix, 6 KB for each core, and the clocks. */
+static void
+reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
+{
+	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		int64_t truth_ticks[1024] = { [1] = -1000000 };
+		size_t cores = counts[i], entries = cores > 256 ? 0 : cores * cores;
+		struct report *report = report_of(cores, TOURNAMENT_ALL, truth_ticks);
+		size_t size = render(report);
+
+		assert_in_range(size, 1000 * cores, 20 * entries + 6000 * cores + 40000);
+		assert_int_equal(strstr(buffer, "\"skew\": null") != NULL, cores == 1);
+		assert_int_equal(strstr(buffer, "\"matrix\": [") != NULL, cores > 1 && cores <= 256);
+		literal_free(report);
+	}
+}
+
+/* The boot core is number 0; what it has not met is null, and so is all that a core is to one that didn't play. */
+static void
+matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
+{
+	int64_t truth_ticks[4] = { [3] = 2000 };
+	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
+
+	(void)state;
+	render(report);
+	assert_non_null(strstr(buffer, "    \"matrix\": [\n"
+				       "      [[0, 0], [-22, 24], [-23, 27], [975, 1021]],\n"
+				       "      [[-24, 22], [0, 0], null, null],\n"
+				       "      [[-27, 23], null, [0, 0], null],\n"
+				       "      [[-1021, -975], null, null, [0, 0]]\n    ],\n"));
+	assert_non_null(strstr(buffer, "\"schedule\": \"star\",\n    \"schedule_reason\": \"All pairs would take longer"));
+	assert_non_null(strstr(buffer, "\"worst_offset_ns\": 998,\n    \"worst_pair\": [0, 6],\n"
+				       "    \"error_ns\": 23,\n    \"within_ns\": 1044,\n"));
+	report->cores[1].started = false;
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	render(report);
+	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));
+	literal_free(report);
+}
+
 int
 main(void)
 {
@@ -158,6 +268,8 @@ main(void)
 		cmocka_unit_test(key_is_escaped_like_any_string),
 		cmocka_unit_test(decimals_are_exact_and_lose_zeros_at_their_end),
 		cmocka_unit_test(empty_and_nested_brackets_need_no_comma),
+		cmocka_unit_test(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size),
+		cmocka_unit_test(matrix_has_the_offset_of_the_columns_core_against_the_rows),
 		cmocka_unit_test(report_that_does_not_fit_is_truncated_and_says_so),
 	};
 

@@ -151,6 +151,66 @@ the_loop_cost_is_exact_where_nanoseconds_are_rounded(void **state)
 	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
 }
 
+/* 990 reads of 100 ns, 9 of 9 us and one of 50 us: 10.1 us is the bound. */
+static void
+a_read_beyond_the_median_and_10_us_is_hit_and_left_out(void **state)
+{
+	uint64_t durations[RUN];
+	struct latency_clean clean;
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
+	fold(&gigahertz, durations, RUN);
+	clean = latency_clean(&latency, 10000);
+	assert_int_equal(clean.hit, 1);
+	assert_int_equal(clean.count, 999);
+	assert_int_equal(clean.p99_ns, 100); /* the 990th of 999 */
+	assert_in_range(clean.p999_ns, 9000, 9000 + 9000 / 64);
+	assert_in_range(clean.max_ns, 9000, 9000 + 9000 / 64);
+	assert_int_equal(latency.max_ns, 50000); /* the whole stays as it was */
+	assert_int_equal(latency.count, RUN);
+}
+
+static void
+a_lower_threshold_leaves_more_out(void **state)
+{
+	uint64_t durations[RUN];
+	struct latency_clean clean;
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
+	fold(&gigahertz, durations, RUN);
+	clean = latency_clean(&latency, 2000);
+	assert_int_equal(clean.hit, 10);
+	assert_int_equal(clean.max_ns, 100);
+	assert_int_equal(latency_clean(&latency, 60000).hit, 0);
+	assert_int_equal(latency_clean(&latency, 60000).max_ns, 50000);
+}
+
+/* A clock that takes 1 ms is not hit when it takes 1,009 us; and a threshold beyond all figures leaves none out. */
+static void
+slow_clocks_are_not_hit_by_their_own_cost(void **state)
+{
+	(void)state;
+	fold(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
+	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
+	assert_int_equal(latency_clean(&latency, 10000).count, 3);
+	assert_int_equal(latency_clean(&latency, HISTOGRAM_VALUE_MAX).hit, 0);
+}
+
+static void
+nothing_recorded_has_nothing_clean(void **state)
+{
+	struct latency_clean clean = latency_clean(&latency, 10000);
+
+	(void)state;
+	assert_int_equal(clean.hit, 0);
+	assert_int_equal(clean.count, 0);
+	assert_int_equal(clean.max_ns, 0);
+}
+
 int
 main(void)
 {
@@ -163,6 +223,10 @@ main(void)
 		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
 		cmocka_unit_test_setup(a_duration_of_half_an_hour_is_refused_everywhere, begin_empty),
 		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
+		cmocka_unit_test_setup(a_read_beyond_the_median_and_10_us_is_hit_and_left_out, begin_empty),
+		cmocka_unit_test_setup(a_lower_threshold_leaves_more_out, begin_empty),
+		cmocka_unit_test_setup(slow_clocks_are_not_hit_by_their_own_cost, begin_empty),
+		cmocka_unit_test_setup(nothing_recorded_has_nothing_clean, begin_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

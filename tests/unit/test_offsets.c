@@ -303,6 +303,24 @@ way_through_a_third_tightens_both_ends(void **state)
 	world_free(world);
 }
 
+/* Player 2 is placed by 3 only after 1 has gone through it. */
+static void
+way_through_two_others_tightens_as_well(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -100, 100 });
+	offsets_set(&world->offsets, 0, 3, (struct offset){ -1, 2 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 0, 3 });
+	offsets_set(&world->offsets, 2, 3, (struct offset){ -4, 0 });
+	solve(world);
+	assert_offset(world->players[2], -1, 6);
+	assert_offset(world->players[1], -4, 6);
+	world_free(world);
+}
+
 static void
 player_that_never_met_the_first_is_placed_through_another(void **state)
 {
@@ -759,7 +777,8 @@ drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
 	struct offset known = { -1, 1 };
 	struct drift drifts[] = {
 		drift_of(OFFSET_UNKNOWN, known, 10, 20, 30), drift_of(known, OFFSET_UNKNOWN, 10, 20, 30),
-		drift_of(known, known, 10, 10, 30), drift_of(known, known, 10, 5, 30),
+		drift_of((struct offset){ 0, 0 }, (struct offset){ 3, 4 }, 10, 10, 30),
+		drift_of(known, known, 10, 5, 30),
 	};
 
 	(void)state;
@@ -820,6 +839,7 @@ main(void)
 		cmocka_unit_test(majority_of_nobody_is_unknown),
 		cmocka_unit_test(majority_of_seeded_intervals_is_that_of_counting_every_value),
 		cmocka_unit_test(way_through_a_third_tightens_both_ends),
+		cmocka_unit_test(way_through_two_others_tightens_as_well),
 		cmocka_unit_test(player_that_never_met_the_first_is_placed_through_another),
 		cmocka_unit_test(player_that_met_nobody_is_unknown_and_leaves_no_bound),
 		cmocka_unit_test(nobody_met_leaves_everything_unknown),

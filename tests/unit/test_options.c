@@ -258,13 +258,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
+		       "cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
+				  "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
+			    "cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
 }
 
 static void
@@ -355,6 +355,28 @@ the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz(void **state)
 }
 
 static void
+a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s(void **state)
+{
+	static const char *const refused[] = { "gap=0us", "gap=999ns", "gap=10", "gap=1001ms", "gap=2s", "gap=1m", "gap=us",
+					       "gap=18446744073709551616us", "gap=-1us" };
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parsed("save=off").gap_ns, 10000);
+	assert_int_equal(parsed("gap=1us").gap_ns, 1000);
+	assert_int_equal(parsed("gap=150us").gap_ns, 150000);
+	assert_int_equal(parsed("gap=2ms").gap_ns, 2000000);
+	assert_int_equal(parsed("gap=1000000us").gap_ns, 1000000000);
+	assert_int_equal(parsed("gap=1s").gap_ns, 1000000000);
+	options_default(&options);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(parse(&options, refused[i]));
+	assert_int_equal(options.gap_ns, 10000);
+	assert_refused("gap=1m", "In baretick.cfg: \"gap=1m\" is not valid: gap= takes a whole number and us, ms or s, from "
+				 "1us to 1s.");
+}
+
+static void
 rules_is_a_word_by_itself(void **state)
 {
 	(void)state;
@@ -370,7 +392,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, deadline, tsc_hz, rules, limit.RULE.");
+				     "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -459,6 +481,7 @@ main(void)
 		cmocka_unit_test(durations_have_four_units_and_two_bounds),
 		cmocka_unit_test(the_deadline_is_automatic_or_a_duration),
 		cmocka_unit_test(the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz),
+		cmocka_unit_test(a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s),
 		cmocka_unit_test(rules_is_a_word_by_itself),
 		cmocka_unit_test(clocks_are_names_of_the_list_and_a_later_list_replaces),
 		cmocka_unit_test(cores_are_a_word_or_a_number_and_the_later_wins_whole),

@@ -13,7 +13,8 @@
 #include "table.h"
 
 #define CORES 255
-#define WORST ((struct offset){ INT64_MIN + 1, INT64_MAX - 1 })
+#define FAR   (INT64_C(1) << 60) /* no difference of ticks is larger: scale.h */
+#define WORST ((struct offset){ -FAR, FAR })
 
 static struct latency none;
 static struct report_core cores[CORES];
@@ -27,7 +28,7 @@ fill_core(struct report_core *core)
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		.warp_iterations = UINT64_MAX, .meetings = UINT64_MAX, .offset = WORST,
-		.drift = { INT64_MIN + 1, INT64_MAX - 1 }, .apart = true,
+		.drift = { -FAR, FAR }, .apart = true,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
@@ -35,7 +36,7 @@ fill_core(struct report_core *core)
 			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 }
 
-/* Sixteen clocks with long ids and no histograms: those are in the room that does not grow with the cores. */
+/* Sixteen clocks with long ids and no histograms: their room does not grow with the cores. */
 static struct report *
 make_report(size_t count)
 {
@@ -99,7 +100,7 @@ table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void 
 	size_t all = length_of(table_render, CORES, report_room_table(CORES));
 
 	(void)state;
-	assert_in_range(all - one, 20000, report_room_table(CORES) - report_room_table(1));
+	assert_in_range(all - one, 2000, report_room_table(CORES) - report_room_table(1));
 }
 
 static void

@@ -25,6 +25,19 @@ an_access_costs_its_time_first_and_is_counted(void **state)
 }
 
 static void
+a_host_takes_the_core_away_at_about_one_of_so_many_accesses(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.preempt_every = 10;
+	sim.preempt_ps = 30 * SIM_PS_PER_MS;
+	for (unsigned i = 0; i < 1000; i++)
+		(void)hw_tsc();
+	assert_in_range(sim.now_ps / sim.preempt_ps, 80, 120);
+	assert_int_equal(sim.now_ps % sim.preempt_ps, 1000 * 10 * SIM_PS_PER_NS);
+}
+
+static void
 the_tsc_of_another_core_is_off_by_its_offset(void **state)
 {
 	(void)state;
@@ -118,9 +131,9 @@ pit_mode_0_raises_out_after_its_count_while_the_gate_is_up(void **state)
 	assert_int_equal(held, 600);
 	hw_out8(0x61, 1);
 	sim.cost_ps[SIM_IN] = 0;
-	go_to_clock(599);
-	assert_int_equal(hw_in8(0x61), 0x01);
 	go_to_clock(600);
+	assert_int_equal(hw_in8(0x61), 0x01);
+	go_to_clock(601); /* N + 1 clocks after it was loaded */
 	assert_int_equal(hw_in8(0x61), 0x21);
 }
 
@@ -310,6 +323,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_access_costs_its_time_first_and_is_counted, reset),
+		cmocka_unit_test_setup(a_host_takes_the_core_away_at_about_one_of_so_many_accesses, reset),
 		cmocka_unit_test_setup(the_tsc_of_another_core_is_off_by_its_offset, reset),
 		cmocka_unit_test_setup(
 			a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to, reset),

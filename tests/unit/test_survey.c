@@ -261,7 +261,9 @@ healthy_clocks_step_back_never_and_stand_still_never(void **state)
 
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_equal(entry->monotonic.backward, 0);
+		assert_int_equal(entry->monotonic.leaps, 0);
 		assert_int_equal(entry->monotonic.stalls, 0);
+		assert_false(entry->turned_sick);
 		assert_int_equal(entry->monotonic.bracket_backward, 0);
 	}
 	assert_false(bench->report.incomplete);
@@ -320,6 +322,61 @@ a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
 }
 
 static void
+a_leap_of_500_ticks_is_counted_once_and_when(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t now_ms;
+
+	open_bench(bench, 1);
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
+	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
+	now_ms = sim.now_ps / SIM_PS_PER_MS;
+	survey_latencies(&bench->survey);
+	assert_int_equal(find(bench, "hpet")->monotonic.leaps, 1);
+	assert_in_range(find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	assert_true(find(bench, "hpet")->turned_sick);
+	assert_in_range(find(bench, "hpet")->turned_sick_ms, now_ms + 85, now_ms + 95);
+	for (size_t i = 0; i < bench->report.clock_count; i++) {
+		assert_int_equal(bench->report.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->report.clocks[i].monotonic.leaps,
+				 strcmp(bench->report.clocks[i].clock.id, "hpet") == 0);
+	}
+}
+
+/* Its 10 MHz are 20 MHz: that is for the rates to say, not a leap at each step. */
+static void
+a_clock_at_twice_its_rate_does_not_leap(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.hpet.counter.hz.num *= 2;
+	open_bench(bench, 1);
+	measure(bench);
+	assert_int_equal(find(bench, "hpet")->monotonic.leaps, 0);
+	assert_int_equal(find(bench, "hpet_32")->monotonic.leaps, 0);
+}
+
+static void
+a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back(void **state)
+{
+	struct bench *bench = *state;
+
+	open_bench(bench, 1);
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim.preempt_every = 3000;
+	sim.preempt_ps = 7 * SIM_PS_PER_MS;
+	survey_latencies(&bench->survey);
+	for (size_t i = 0; i < bench->report.clock_count; i++) {
+		assert_int_equal(bench->report.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->report.clocks[i].monotonic.leaps, 0);
+		assert_int_equal(bench->report.clocks[i].clock.state, CLOCK_PRESENT);
+	}
+}
+
+static void
 a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
 {
 	struct bench *bench = *state;
@@ -331,6 +388,7 @@ a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
 	survey_latencies(&bench->survey);
 	assert_int_equal(find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
 	assert_non_null(strstr(find(bench, "acpi_pm")->clock.reason, "did not change"));
+	assert_true(find(bench, "acpi_pm")->turned_sick);
 	assert_true(find(bench, "acpi_pm")->latency->count > 0);
 	assert_int_equal(find(bench, "hpet")->clock.state, CLOCK_PRESENT);
 }
@@ -430,6 +488,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_leap_of_500_ticks_is_counted_once_and_when, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_at_twice_its_rate_does_not_leap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand,
 						set_up, tear_down),

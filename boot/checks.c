@@ -1,0 +1,51 @@
+/* The drivers' checks. See checks.h. */
+#include "checks.h"
+
+#include "text.h"
+
+#define RTC_SHARE_NUM  5 /* of 6 parts of the time, for it moves once a second only, */
+#define RTC_SHARE_DEN  6
+#define RTC_NS_MAX     (5 * UINT64_C(1000000000)) /* and with so much has shown all that it can */
+#define POOL_SHARE_DEN 2 /* of what is left for the others no one takes more than half */
+
+static bool
+is_in_report(const struct report *report, const char *id)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, id))
+			return true;
+	return false;
+}
+
+static uint64_t
+budget_ns(const struct driver *driver, uint64_t all_ns, uint64_t left_ns)
+{
+	uint64_t rtc_ns = all_ns / RTC_SHARE_DEN * RTC_SHARE_NUM;
+
+	if (driver == &rtc_driver)
+		return left_ns;
+	if (rtc_ns > RTC_NS_MAX)
+		rtc_ns = RTC_NS_MAX;
+	return left_ns > rtc_ns ? (left_ns - rtc_ns) / POOL_SHARE_DEN : 0;
+}
+
+void
+checks_run(const struct platform *platform, struct device *devices,
+	   const struct clock (*rows)[DRIVER_CLOCKS_MAX], struct survey *survey)
+{
+	const struct survey_hooks *hooks = &survey->hooks;
+	uint64_t all_ns = survey_checks_ns(survey->report), begin_tsc = hooks->tsc_ordered();
+
+	for (size_t d = 0; drivers[d]; d++) {
+		uint64_t spent_ns = scale_ns(&survey->scale, hooks->tsc_ordered() - begin_tsc);
+		uint64_t left_ns = spent_ns < all_ns ? all_ns - spent_ns : 0;
+
+		if (!drivers[d]->check || !is_in_report(survey->report, drivers[d]->ids[0]))
+			continue;
+		if (survey_expired(survey))
+			return;
+		hooks->progress(hooks->context, "checks", survey->done_ns + spent_ns, survey->total_ns);
+		drivers[d]->check(platform, &devices[d], rows[d], &survey->scale,
+				  budget_ns(drivers[d], all_ns, left_ns), &survey->report->behaviours);
+	}
+}

@@ -1,0 +1,144 @@
+/* The recommendation. See recommend.h. */
+#include "recommend.h"
+
+#include "number.h"
+#include "rules.h"
+#include "text.h"
+
+static const char *const order[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
+static const char *const order_without_tsc[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc" };
+
+#define ORDER_COUNT (sizeof(order) / sizeof(order[0]))
+
+static const struct report_clock *
+find(const struct report *report, const char *id)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, id))
+			return &report->clocks[i];
+	return NULL;
+}
+
+/* Room for one more row, begun; NULL: there is none. */
+static bool
+begin_row(struct report_advice *advice, const char *clock, bool avoid, struct text *reason)
+{
+	if (advice->count == REPORT_CLOCKS_MAX)
+		return false;
+	advice->rows[advice->count].clock = clock;
+	advice->rows[advice->count].avoid = avoid;
+	text_init(reason, advice->rows[advice->count].reason, REPORT_SENTENCE);
+	advice->count++;
+	return true;
+}
+
+/* A duration in words of its own: number_ns() pads for columns. */
+static void
+put_ns(struct text *text, uint64_t ns)
+{
+	struct number number = number_ns(ns);
+	const char *from = number.text;
+
+	while (*from == ' ')
+		from++;
+	text_put(text, from);
+}
+
+static void
+put_tsc(const struct report *report, struct text *reason)
+{
+	const struct report_skew *skew = &report->skew;
+
+	if (report->cores_started > 1 && skew->measured && skew->summary.bound_ticks != UINT64_MAX) {
+		struct scale scale;
+
+		scale_init(&scale, report->tsc);
+		text_printf(reason, ", together on %zu cores within ", skew->offsets.players);
+		put_ns(reason, (uint64_t)scale_ns_up(&scale, (int64_t)skew->summary.bound_ticks));
+	} else if (report->cores_started > 1) {
+		text_put(reason, ", but not shown to be together on all cores");
+	}
+	if (report->tsc_is_invariant)
+		text_put(reason, ", invariant");
+	else if (report->hypervisor[0])
+		text_put(reason, ", not called invariant: a move to another host may change it");
+	else
+		text_put(reason, ", but not called invariant");
+}
+
+static void
+put_well(struct report *report, const struct report_clock *entry)
+{
+	const struct report_clock *tsc = find(report, "tsc");
+	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
+	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
+	struct text reason;
+
+	if (!begin_row(&report->advice, entry->clock.id, false, &reason))
+		return;
+	put_ns(&reason, median_ns);
+	text_put(&reason, " a read");
+	if (text_equal(entry->clock.id, "tsc"))
+		put_tsc(report, &reason);
+	else if (tsc_ns && median_ns / tsc_ns > 1)
+		text_printf(&reason, ", %lu times the TSC's", median_ns / tsc_ns);
+	if (text_equal(entry->clock.id, "pit"))
+		text_put(&reason, "; it wraps in 55 ms: to calibrate by, not to live by");
+	if (text_equal(entry->clock.id, "rtc"))
+		text_put(&reason, "; it ticks once a second: for the date only");
+	if (entry->verdict == VERDICT_WARN)
+		text_put(&reason, "; see the warning above");
+	text_put_char(&reason, '.');
+}
+
+/* The first rule that ENTRY's clock broke with a failure. */
+static const char *
+rule_broken(const struct report *report, const struct report_clock *entry)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->severity == VERDICT_FAIL && finding->clock &&
+		    text_equal(finding->clock, entry->clock.id))
+			return finding->rule;
+	}
+	return NULL;
+}
+
+static void
+put_sick(struct report *report, const struct report_clock *entry)
+{
+	const char *rule = rule_broken(report, entry);
+	struct text reason;
+
+	if (!rule || !begin_row(&report->advice, entry->clock.id, true, &reason))
+		return;
+	text_printf(&reason, "%s: see the finding.", rule);
+}
+
+static bool
+is_measured(const struct report_clock *entry)
+{
+	return entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
+}
+
+void
+recommend(struct report *report)
+{
+	bool tsc_first = report->tsc_is_invariant || report->hypervisor[0];
+	const char *const *ids = tsc_first ? order : order_without_tsc;
+
+	report->advice.count = 0;
+	for (size_t i = 0; i < ORDER_COUNT; i++) {
+		const struct report_clock *entry = find(report, ids[i]);
+
+		if (is_measured(entry) && entry->verdict != VERDICT_FAIL)
+			put_well(report, entry);
+	}
+	for (size_t i = 0; i < ORDER_COUNT; i++) {
+		const struct report_clock *entry = find(report, ids[i]);
+
+		if (entry && entry->verdict == VERDICT_FAIL)
+			put_sick(report, entry);
+	}
+}

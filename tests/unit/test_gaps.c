@@ -1,0 +1,185 @@
+/* The watch for gaps, over a TSC whose every reading the test has written down. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gaps.h"
+
+#define STEP   20     /* ticks from one reading to the next */
+#define GAPS   128
+#define TURNS  1000000
+
+/* A TSC that moves by STEP at each reading, and by gaps[i].ticks more at reading gaps[i].reading. */
+static struct {
+	uint64_t now, readings, step;
+	size_t count;
+	struct {
+		uint64_t reading;
+		int64_t ticks;
+	} gaps[GAPS];
+} tsc;
+
+static struct scale gigahertz;
+static struct gaps seen;
+
+static uint64_t
+read_tsc(void)
+{
+	tsc.now += tsc.step;
+	for (size_t i = 0; i < tsc.count; i++)
+		if (tsc.gaps[i].reading == tsc.readings)
+			tsc.now += (uint64_t)tsc.gaps[i].ticks;
+	tsc.readings++;
+	return tsc.now;
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&tsc, 0, sizeof(tsc));
+	memset(&seen, 0xff, sizeof(seen)); /* what a watch leaves is its own */
+	tsc.now = 5000000;
+	tsc.step = STEP;
+	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
+	return 0;
+}
+
+static void
+put_gap(uint64_t reading, int64_t ticks)
+{
+	tsc.gaps[tsc.count].reading = reading;
+	tsc.gaps[tsc.count++].ticks = ticks;
+}
+
+static void
+watch(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_ticks)
+{
+	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc };
+
+	gaps_watch(&seen, &plan);
+}
+
+static void
+a_core_that_is_left_alone_has_no_gap(void **state)
+{
+	(void)state;
+	watch(&gigahertz, 10000, 1000000);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.watched_ticks, 1000000);
+	assert_int_equal(seen.total_ticks, 0);
+	assert_int_equal(seen.worst_ticks, 0);
+	assert_int_equal(seen.event_count, 0);
+	assert_int_equal(seen.backward, 0);
+	assert_int_equal(tsc.readings, 50001);
+}
+
+static void
+three_gaps_are_counted_with_their_sum_worst_octaves_and_places(void **state)
+{
+	(void)state;
+	put_gap(100, 12000 - STEP);
+	put_gap(200, 16384 - STEP);
+	put_gap(300, 2000000 - STEP);
+	watch(&gigahertz, 10000, 3000000);
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.total_ticks, 2028384);
+	assert_int_equal(seen.worst_ticks, 2000000);
+	assert_int_equal(seen.octave[13], 1); /* 8,192 to 16,383 ns */
+	assert_int_equal(seen.octave[14], 1);
+	assert_int_equal(seen.octave[20], 1); /* 1,048,576 to 2,097,151 ns */
+	assert_int_equal(seen.event_count, 3);
+	assert_int_equal(seen.events[0].after_ticks, 99 * STEP);
+	assert_int_equal(seen.events[0].ticks, 12000);
+	assert_int_equal(seen.events[1].after_ticks, 198 * STEP + 12000);
+	assert_int_equal(seen.events[2].after_ticks, 297 * STEP + 12000 + 16384);
+	assert_int_equal(seen.watched_ticks, 3000004); /* the gaps, and 48,581 steps of 20 */
+}
+
+static void
+a_gap_is_more_than_the_threshold_and_not_as_much(void **state)
+{
+	(void)state;
+	put_gap(100, 10000 - STEP);
+	put_gap(200, 10001 - STEP);
+	watch(&gigahertz, 10000, 100000);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.worst_ticks, 10001);
+}
+
+/* 3 GHz: 12,000 ticks are 4,000 ns; 12,287 are 4,095.67, which count as 4,096. */
+static void
+octaves_are_of_nanoseconds_whatever_the_rate(void **state)
+{
+	struct scale scale;
+
+	(void)state;
+	scale_init(&scale, (struct rate){ 3000000000, 1 });
+	put_gap(100, 12000 - STEP);
+	put_gap(200, 12287 - STEP);
+	put_gap(300, 6002 - STEP);
+	watch(&scale, 6000, 100000);
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.octave[11], 1); /* 4,000 ns */
+	assert_int_equal(seen.octave[12], 1); /* 4,096 */
+	assert_int_equal(seen.octave[10], 1); /* 2,001 */
+	assert_int_equal(gaps_octave_high_ns(0), 1);
+	assert_int_equal(gaps_octave_high_ns(11), 4095);
+	assert_int_equal(gaps_octave_high_ns(63), UINT64_MAX);
+}
+
+static void
+of_100_gaps_all_are_counted_and_the_first_64_kept(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		put_gap(10 + 10 * i, 20000 + (int64_t)i);
+	watch(&gigahertz, 10000, 5000000);
+	assert_int_equal(seen.count, 100);
+	assert_int_equal(seen.event_count, 64);
+	assert_int_equal(seen.events[63].ticks, 20063 + STEP);
+	assert_int_equal(seen.worst_ticks, 20099 + STEP);
+	assert_int_equal(seen.octave[14], 100);
+}
+
+static void
+a_step_back_is_counted_and_is_no_gap(void **state)
+{
+	(void)state;
+	put_gap(100, -3000);
+	watch(&gigahertz, 10000, 100000);
+	assert_int_equal(seen.backward, 1);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.watched_ticks, 100000); /* of ticks that passed */
+}
+
+static void
+a_tsc_that_stands_still_ends_the_watch_by_turns(void **state)
+{
+	(void)state;
+	tsc.step = 0;
+	watch(&gigahertz, 10000, 100000);
+	assert_int_equal(seen.watched_ticks, 0);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(tsc.readings, TURNS + 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_core_that_is_left_alone_has_no_gap, begin),
+		cmocka_unit_test_setup(three_gaps_are_counted_with_their_sum_worst_octaves_and_places, begin),
+		cmocka_unit_test_setup(a_gap_is_more_than_the_threshold_and_not_as_much, begin),
+		cmocka_unit_test_setup(octaves_are_of_nanoseconds_whatever_the_rate, begin),
+		cmocka_unit_test_setup(of_100_gaps_all_are_counted_and_the_first_64_kept, begin),
+		cmocka_unit_test_setup(a_step_back_is_counted_and_is_no_gap, begin),
+		cmocka_unit_test_setup(a_tsc_that_stands_still_ends_the_watch_by_turns, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
