@@ -13,7 +13,9 @@
 #define SLOW_TRIES        3u
 #define SLOW_EDGES        4u
 #define SLOW_BOUND_NS     (100 * WAIT_NS_PER_MS) /* 6 periods of 64 Hz */
-#define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)  /* ours: how late a hypervisor's host may be with an edge */
+/* Ours: how late a hypervisor's host may be with an edge, once, and in every one of many short windows. */
+#define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
+#define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
 #define IRREGULAR         "Not seen: at %u Hz the flag comes irregularly, as a busy host may have it."
 
 void
@@ -180,16 +182,28 @@ is_as_asked(const struct windows *w)
 	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
 
-/* What is off is doubted in a guest, whose host may be late in every window, though hardly alike in each. */
 static bool
-is_in_doubt(const struct checking *checking, const struct windows *w)
+are_alike(const struct windows *w)
 {
 	int64_t spread = w->fastest.high - w->slowest.low;
 	int64_t mean = PPM + (w->slowest.low + w->fastest.high) / 2;
 
-	if (distance(w->best) == 0)
-		return !is_as_asked(w);
-	return check_is_guest(checking) && (w->whole < ALIKE_WINDOWS || spread > mean / ALIKE_SHARE);
+	return w->whole >= ALIKE_WINDOWS && spread <= mean / ALIKE_SHARE;
+}
+
+/* A guest's host may be late in every window, and is given that, though hardly alike in each. */
+static void
+tell_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
+{
+	bool guest = check_is_guest(checking);
+	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
+
+	if (is_as_asked(w))
+		tell(row, &w->best_flag, w->best);
+	else if (distance(off) == 0 || (guest && !are_alike(w)))
+		behaviour_tell(row, IRREGULAR, (unsigned)w->best_flag.hz);
+	else
+		tell(row, &w->best_flag, off);
 }
 
 /* Windows until one is as asked for; else the best of them counts. */
@@ -208,10 +222,8 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 	}
 	if (w.whole == 0)
 		behaviour_tell(row, CHECK_TAKEN_AWAY);
-	else if (is_in_doubt(checking, &w))
-		behaviour_tell(row, IRREGULAR, (unsigned)hz);
 	else
-		tell(row, &w.best_flag, w.best);
+		tell_windows(checking, &w, row);
 }
 
 static void

@@ -1,5 +1,5 @@
 """One QEMU process from start to end: bounded, watched, and never left behind."""
-import ctypes
+import contextlib
 import fcntl
 import json
 import os
@@ -10,7 +10,6 @@ import socket
 import subprocess
 import time
 
-PR_SET_PDEATHSIG = 1          # <linux/prctl.h>
 F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
@@ -62,9 +61,26 @@ class Monitor:
         self.far.close()
 
 
-def die_with_parent():
-    """Between fork and exec: QEMU is killed when the runner is, however that came."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def leave_watcher(lifeline):
+    """Between fork and exec, in the process group that will be QEMU's: leaves a process there that kills the whole
+    group, wrappers and their children too, when the far end of LIFELINE closes: the runner's end, however it came.
+    """
+    if os.fork():
+        os.wait()
+        return
+    try:
+        if os.fork() == 0:  # nobody's child: QEMU need not know of it
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            os.dup2(lifeline, 0)
+            for fd in map(int, os.listdir("/proc/self/fd")):
+                if fd:
+                    with contextlib.suppress(OSError):  # the listing's own
+                        os.close(fd)
+            os.read(0, 1)
+            os.killpg(0, signal.SIGKILL)
+    finally:
+        os._exit(0)
 
 
 class Guest:
@@ -82,7 +98,7 @@ class Guest:
         self.transcript, self.serial_log, self.qemu_log = transcript, serial_log, qemu_log
         self.ending, self.status, self.state = None, None, ""
         self.picture_error = None  # why there is no picture of the screen, where one was wanted
-        self._process = self._monitor = None
+        self._process = self._monitor = self._lifeline = None
         self._heard_s = time.monotonic()
         self._picture_answer = None
 
@@ -95,15 +111,18 @@ class Guest:
         command = command_of(monitor_fd)
         self.qemu_log.write(f"$ {shlex.join(command)}\n".encode())
         self.qemu_log.flush()
+        watched, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.qemu_log,
-                pass_fds=[monitor_fd], start_new_session=True, preexec_fn=die_with_parent)
+                pass_fds=[monitor_fd], start_new_session=True,
+                preexec_fn=lambda: leave_watcher(watched))
             self._monitor.far.close()
             self._watch(deadline, may_stick, mute_s, picture or settles)
             if picture and self.ending in ("complete", "timeout"):
                 self._take_picture(picture)
         finally:
+            os.close(watched)
             self._end()
 
     def _watch(self, deadline, may_stick, mute_s, settles):
@@ -189,4 +208,5 @@ class Guest:
                 self.status = status if self.ending == "exit" else None
             except subprocess.TimeoutExpired:
                 pass  # not even SIGKILL ends it: it hangs in the kernel, and nothing more can be done
+        os.close(self._lifeline)
         self._monitor.close()

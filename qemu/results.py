@@ -1,12 +1,28 @@
-"""What a run leaves behind for other programs: a report in every case, JUnit, TAP, and a comparison."""
+"""What a report is as far as the runner reads it, the cases that one makes, and one for a run that gave none."""
 import json
 import os
-import xml.etree.ElementTree as xml
+from typing import NamedTuple
 
-from command import Wrong
-from transcript import SCHEMA
-
+SCHEMA = "baretick.report/1"
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
+
+TEXT = (str, type(None))
+FIGURE = (int, float, type(None))
+INTERVAL = {"value": FIGURE, "low": FIGURE, "high": FIGURE}
+SHAPE = {
+    "schema": str, "verdict": str, "reason": TEXT, "options": {"clocks": [str]},
+    "machine": {"cpu": TEXT, "hypervisor": TEXT, "firmware": TEXT, "accelerator": TEXT, "cores_started": FIGURE,
+                "tsc_hz": FIGURE},
+    "clocks": [{"id": str, "verdict": TEXT, "reason": TEXT, "claimed_hz": FIGURE, "measured_hz": INTERVAL,
+                "error_ppm": INTERVAL, "resolution_ns": FIGURE, "step_ticks": FIGURE,
+                "latency": {"min_ns": FIGURE, "p50_ns": FIGURE, "p99_ns": FIGURE, "loop_ns": FIGURE,
+                            "clean": {"hit": FIGURE}}}],
+    "skew": {"pairs": FIGURE, "warps": FIGURE, "within_ns": FIGURE},
+    "behaviours": [{"rule": str, "clock": TEXT, "outcome": str, "text": TEXT}],
+    "findings": [{"rule": str, "severity": str, "clock": TEXT, "text": TEXT}],
+    "advice": [{"clock": str, "avoid": bool, "reason": TEXT}],
+}
+NEEDED = ("schema", "verdict", "clocks", "id", "rule")
 
 
 def incomplete(reason, accelerator, elapsed_ms):
@@ -23,6 +39,44 @@ def incomplete(reason, accelerator, elapsed_ms):
     }
 
 
+def parse(data):
+    """The report in DATA; ValueError with a sentence where it is none that can be read on."""
+    try:
+        report = json.loads(data.decode("ascii"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is not JSON in ASCII: {error}") from error
+    if not isinstance(report, dict) or report.get("schema") != SCHEMA:
+        raise ValueError(f"is not of schema {SCHEMA}")
+    flaw = _flaw(report, SHAPE, "")
+    if flaw:
+        raise ValueError(f"is not as schema {SCHEMA} has it: {flaw}")
+    return report
+
+
+def _refuse_constant(word):
+    raise ValueError(f"{word} is no number")
+
+
+def _flaw(value, shape, where):
+    """The first place where VALUE is not of SHAPE; None: there is none. Whatever is not NEEDED may be absent."""
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return f"{where} is no list"
+        places = ((item, shape[0], f"{where}[{number}]") for number, item in enumerate(value))
+    elif isinstance(shape, dict):
+        if value is None and where:
+            return None
+        if not isinstance(value, dict):
+            return f"{where} is no object"
+        missing = [key for key in NEEDED if key in shape and key not in value]
+        if missing:
+            return f"{where or 'it'} has no {missing[0]}"
+        places = ((value[key], shape[key], f"{where}.{key}".lstrip(".")) for key in shape if key in value)
+    else:
+        return None if isinstance(value, shape) else f"{where} is {json.dumps(value)[:40]}"
+    return next(filter(None, (_flaw(*place) for place in places)), None)
+
+
 def write(path, data):
     """Whole or not at all: somebody may be reading the last one."""
     with open(path + ".new", "wb") as file:
@@ -34,86 +88,60 @@ def write_json(path, value):
     write(path, (json.dumps(value, indent=2) + "\n").encode("ascii"))
 
 
-def cases(report, problem):
-    """(name, outcome, sentence) of each clock and of the run: pass, warn, fail, skip or error."""
-    found = []
-    for clock in report["clocks"]:
-        verdict = clock.get("verdict")
-        texts = [f.get("text") or f.get("rule") or "" for f in report.get("findings") or []
-                 if f.get("clock") == clock["id"]]
-        if verdict == "absent":
-            found.append((clock["id"], "skip", clock.get("reason") or "absent"))
-        elif verdict in ORDER:
-            found.append((clock["id"], verdict, " ".join(texts)))
-        else:
-            found.append((clock["id"], "error", f"its verdict is {verdict}"))
-    others = [f for f in report.get("findings") or [] if not f.get("clock")]
-    failed = [f.get("text") or "" for f in others if f.get("severity") == "fail"]
+class Case(NamedTuple):
+    group: str    # clocks, rules, baseline or run
+    name: str
+    outcome: str  # pass, warn, fail, skip or error
+    text: str
+
+
+def cases(report, problem, comparison=None):
+    """What other programs count: a case for each clock, each rule that was looked at or broken, and the run.
+
+    PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one.
+    """
+    found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
+    if comparison:
+        found += [Case("baseline", name, "fail" if sentences else "pass", " ".join(sentences))
+                  for name, sentences in comparison.by_name.items()]
     if problem:
-        found.append(("run", "error", problem))
-    elif failed:
-        found.append(("run", "fail", " ".join(failed)))
+        outcome = Case("run", "run", "error", problem)
+    elif report["verdict"] == "fail" and all(case.outcome != "fail" for case in found):
+        outcome = Case("run", "run", "fail", "The verdict is fail; see the notes in the report.")
     else:
-        found.append(("run", "pass", " ".join(f.get("text") or "" for f in others)))
-    return found
+        outcome = Case("run", "run", "pass", "")
+    return found + [outcome]
 
 
-def write_junit(path, report, problem, elapsed_s):
-    rows = cases(report, problem)
-    count = {outcome: sum(row[1] == outcome for row in rows) for outcome in ("fail", "error", "skip")}
-    suite = xml.Element("testsuite", name="baretick", tests=str(len(rows)), time=f"{elapsed_s:.3f}",
-                        failures=str(count["fail"]), errors=str(count["error"]),
-                        skipped=str(count["skip"]))
-    for name, outcome, text in rows:
-        case = xml.SubElement(suite, "testcase", classname="baretick", name=name)
-        element = {"fail": "failure", "error": "error", "skip": "skipped"}.get(outcome)
-        if element:
-            xml.SubElement(case, element, message=text)
-        elif text:
-            xml.SubElement(case, "system-out").text = text
-    write(path, xml.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n")
+def _clock_case(clock_and_report):
+    clock, report = clock_and_report
+    verdict = clock.get("verdict")
+    if verdict == "absent":
+        return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
+    if verdict not in ORDER:
+        return Case("clocks", clock["id"], "error", f"its verdict is {verdict}")
+    return Case("clocks", clock["id"], verdict, " ".join(
+        finding.get("text") or finding["rule"] for finding in report.get("findings") or []
+        if finding.get("clock") == clock["id"]))
 
 
-def tap(report, problem):
-    rows = cases(report, problem)
-    lines = ["TAP version 13", f"1..{len(rows)}"]
-    for number, (name, outcome, text) in enumerate(rows, 1):
-        text = text.replace("#", "")
-        if outcome == "skip":
-            lines.append(f"ok {number} - {name} # SKIP {text}")
-        else:
-            lines.append(f"{'not ok' if outcome in ('fail', 'error') else 'ok'} {number} - {name}")
-            if text:
-                lines.append(f"# {outcome}: {text}")
-    return lines
+OUTCOMES = ("skip", "pass", "warn", "fail")  # the last one that was seen of a rule is the rule's
 
 
-def load_baseline(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
-    except (OSError, ValueError) as error:
-        raise Wrong(f"--baseline: {path} cannot be read: {error}") from error
-    if not isinstance(report, dict) or report.get("schema") != SCHEMA:
-        raise Wrong(f"--baseline: {path} is not a report of schema {SCHEMA}")
-    if report.get("verdict") == "incomplete":
-        raise Wrong(f"--baseline: {path} is an incomplete report: it has nothing to compare with")
-    return report
-
-
-def worse(baseline, report):
-    """A sentence for each clock that was better, or was there, in BASELINE."""
-    now = {clock["id"]: clock for clock in report["clocks"]}
-    sentences = []
-    for before in baseline["clocks"]:
-        name, was = before["id"], before.get("verdict")
-        if was not in ORDER:
-            continue
-        after = now.get(name)
-        verdict = after.get("verdict") if after else None
-        if verdict not in ORDER:
-            why = after.get("reason") if after else None
-            sentences.append(f"{name} is gone, it was {was}" + (f": {why}" if why else ""))
-        elif ORDER[verdict] > ORDER[was]:
-            sentences.append(f"{name} is {verdict}, it was {was}")
-    return sentences
+def _rule_cases(report):
+    """One for each rule and the clock that it is for; what was found comes before what was kept."""
+    broken = report["verdict"] if report["verdict"] in ("warn", "fail") else "warn"
+    words = {"kept": "pass", "broken": broken, "not seen": "skip"}
+    rows = {}
+    for finding in report.get("findings") or []:
+        key = finding["rule"], finding.get("clock")
+        rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
+    for behaviour in report.get("behaviours") or []:
+        key = behaviour["rule"], behaviour.get("clock")
+        outcome = words.get(behaviour.get("outcome"), "skip")
+        if outcome != broken or key not in rows:  # a finding says it already
+            rows.setdefault(key, []).append((outcome, behaviour.get("text") or ""))
+    for (rule, clock), seen in rows.items():
+        worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="skip")
+        text = " ".join(text for outcome, text in seen if outcome == worst and text)
+        yield Case("rules", f"{rule} ({clock})" if clock else rule, worst, text)

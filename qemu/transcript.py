@@ -1,18 +1,18 @@
-"""What baretick says on the serial line: the lines for people, and the two blocks for programs.
+"""What baretick says on the serial line: the lines for people, and the blocks for programs.
 
 A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
 over the lines between, each with its newline and without carriage returns.
 """
 import hashlib
-import json
 import re
+
+import results
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
-BEGIN = re.compile(rb"^BARETICK (REPORT|TEXT) BEGIN$")
-END = re.compile(rb"^BARETICK (REPORT|TEXT) END sha256=([0-9a-f]{64})$")
-SCHEMA = "baretick.report/1"
+BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
+END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 # From this line on the text is detail that fills many screens: src/table.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 POINTER = DETAIL + b": report.txt"
@@ -33,9 +33,8 @@ class Transcript:
         self.size = 0         # bytes fed, the firmware's included
         self.last_line = ""   # for people, without progress
         self.error = ""       # the application's own sentence on why it did not run
-        self.text = None      # bytes of the checked block, else None
-        self.report = None    # the checked and parsed block, else None
-        self.report_bytes = None
+        self.blocks = {}      # by name: the bytes of each block whose sum is right
+        self.report = None    # the block REPORT, parsed, else None
         self.faults = []      # sentences on damaged blocks
         self._rest = bytearray()
         self._block = None    # name of the open block
@@ -44,11 +43,11 @@ class Transcript:
 
     @property
     def complete(self):
-        return self.report is not None and self.text is not None
+        return self.report is not None and "TEXT" in self.blocks
 
     @property
     def over(self):
-        """Nothing more is to come: both blocks are there, or the application said why there are none."""
+        """Nothing more is to come: the report is there, or the application said why there are none."""
         return self.complete or bool(self.error)
 
     def feed(self, data):
@@ -119,18 +118,12 @@ class Transcript:
         if found != told:
             self.faults.append(f"the {name.lower()} on the serial line is damaged: its SHA-256 is "
                                f"{found[:16]}..., the line says {told[:16]}...")
-        elif name == "TEXT":
-            self.text = data
-        else:
-            self._accept(data)
+        elif name != "REPORT" or self._accept(data):
+            self.blocks[name] = data
 
     def _accept(self, data):
         try:
-            report = json.loads(data.decode("ascii"))
+            self.report = results.parse(data)
         except ValueError as error:
-            self.faults.append(f"the report on the serial line is not JSON in ASCII: {error}")
-            return
-        if not isinstance(report, dict) or report.get("schema") != SCHEMA:
-            self.faults.append(f"the report on the serial line is not of schema {SCHEMA}")
-            return
-        self.report, self.report_bytes = report, data
+            self.faults.append(f"the report on the serial line {error}")
+        return self.report is not None

@@ -141,12 +141,17 @@ accuse_steps(struct report *report, const struct report_clock *entry, const stru
 	rules_set_count(finding, steps, rules_limit(rule, &report->options));
 }
 
-/* A clock that was never read has not passed: its verdict is open, which is what incomplete says of it. */
+/*
+ * Before any rule. A clock that is stuck or broken fails whichever rule accuses it; one that was never read has
+ * not passed: its verdict is open, which is what incomplete says of it.
+ */
 static enum verdict
-verdict_without_fault(const struct report_clock *entry)
+verdict_by_itself(const struct report_clock *entry)
 {
 	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
 
+	if (entry->clock.state == CLOCK_STUCK || entry->clock.state == CLOCK_BROKEN)
+		return VERDICT_FAIL;
 	if (entry->clock.state != CLOCK_PRESENT)
 		return VERDICT_ABSENT;
 	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
@@ -157,7 +162,7 @@ judge_clock(struct report *report, struct report_clock *entry)
 {
 	const struct rule *rule = broken_rule(report, entry);
 
-	entry->verdict = verdict_without_fault(entry);
+	entry->verdict = verdict_by_itself(entry);
 	if (!rule)
 		return;
 	entry->verdict = rule->severity;

@@ -48,7 +48,7 @@ struct phrase {
 static struct phrase
 ppm_phrase(const struct rate_ppb *ppb)
 {
-	struct phrase phrase;
+	struct phrase phrase = { "" };
 	struct text text;
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
@@ -66,7 +66,7 @@ static struct phrase
 group_phrase(const struct court *court)
 {
 	const size_t count = court->report->clock_count;
-	struct phrase phrase;
+	struct phrase phrase = { "" };
 	struct text text;
 	size_t members = 0, said = 0;
 

@@ -4,7 +4,7 @@
 #include "text.h"
 
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for so long */
-#define CHUNK_TURNS   UINT64_C(10000000)      /* one in a nanosecond: no TSC is read so fast */
+#define CHUNK_TURNS   UINT64_C(4000000)       /* one in 2.5 ns: no TSC is read so fast in order */
 #define WARM_UP_TURNS 256
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* of a chunk: the core may be away for long */
 

@@ -4,8 +4,9 @@
 #include "number.h"
 #include "rules.h"
 
-#define LABEL_COLUMNS 9
-#define LINE_SIZE     320
+#define LABEL_COLUMNS  9
+#define LINE_SIZE      320
+#define FINDING_INDENT 6
 
 static const char *
 or_dash(const char *string)
@@ -84,22 +85,32 @@ put_verdict(struct text *out, const struct report *report)
 		 report->incomplete ? "; not all that was asked for has been measured" : "");
 }
 
+/* LABEL and SENTENCE below a finding; nothing where there is no sentence. */
+static void
+put_below(struct text *out, const char *label, const char *sentence)
+{
+	size_t line_start = out->length;
+
+	if (!sentence)
+		return;
+	text_printf(out, "%*s%s", FINDING_INDENT, "", label);
+	table_wrap(out, line_start, FINDING_INDENT, sentence);
+}
+
 static void
 put_finding(struct text *out, const struct finding *finding, bool detailed)
 {
 	const struct rule *rule = rules_find(finding->rule);
 	size_t line_start = out->length;
 
-	text_printf(out, "%-6s%s: ", verdict_word(finding->severity), finding->rule);
-	table_wrap(out, line_start, 6, finding->text);
+	text_printf(out, "%-*s%s: ", FINDING_INDENT, verdict_word(finding->severity), finding->rule);
+	table_wrap(out, line_start, FINDING_INDENT, finding->text);
 	if (!detailed || !rule)
 		return;
-	line_start = out->length;
-	text_printf(out, "%*s", 6, "");
-	table_wrap(out, line_start, 6, rule->sentence);
-	line_start = out->length;
-	text_printf(out, "%*sKnown from: ", 6, "");
-	table_wrap(out, line_start, 6, finding->source);
+	put_below(out, "", rule->sentence);
+	put_below(out, "Mostly from: ", rule->cause);
+	put_below(out, "Next: ", rule->advice);
+	put_below(out, "Known from: ", finding->source);
 }
 
 static void

@@ -77,6 +77,20 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
     assert [core["apic_id"] for core in cores if core["apart"]] == {"clean.json": [], "sick.json": [8]}[path.name]
 
 
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_gaps_are_the_same_seen_from_a_core_and_as_a_whole(path):
+    report = strict(path.read_text())
+    cores, whole = [core for core in report["cores"] if core["watched_ns"]], report["interference"]
+    assert len(cores) == {"clean.json": 4, "sick.json": 5, "empty.json": 0}[path.name]
+    if not cores:
+        assert whole is None
+        return
+    assert sum(core["watched_ns"] for core in cores) == whole["watched_ns"]
+    assert sum(core["gaps"] for core in cores) == whole["gaps"] == sum(bar["count"] for bar in whole["histogram"])
+    worst = [core for core in cores if core["worst_gap_ns"] == whole["worst_ns"]]
+    assert not whole["gaps"] or [core["apic_id"] for core in worst] == [whole["worst_core"]]
+
+
 def broken(change):
     report = strict((TESTS / "goldens" / "sick.json").read_text())
     change(report)
@@ -107,6 +121,18 @@ def broken(change):
     lambda r: r["skew"]["drift_ppm"].append(0),
     lambda r: r["skew"]["contended"].update(worst_pair=[1]),
     lambda r: r["skew"]["lock_free"].pop("starved"),
+    lambda r: r["cores"][0].update(watched_ns=0),
+    lambda r: r["clocks"][0]["latency"].pop("clean"),
+    lambda r: r["clocks"][0]["latency"]["clean"].update(count=0),
+    lambda r: r["clocks"][0].update(turned_sick_ms=0.5),
+    lambda r: r["rates"][0].pop("same_source"),
+    lambda r: r["interference"].update(gaps=-1),
+    lambda r: r["interference"]["events"][0].update(core=None),
+    lambda r: r["interference"]["histogram"][0].update(count=0),
+    lambda r: r["behaviours"][0].update(outcome="maybe"),
+    lambda r: r["behaviours"][0].pop("unit"),
+    lambda r: r["advice"][0].update(reason=""),
+    lambda r: r["findings"][0].pop("cause"),
     lambda r: r["findings"][0].update(severity="pass"),
     lambda r: r["findings"][0].update(limit="0"),
     lambda r: r["machine"].update(cpu=""),

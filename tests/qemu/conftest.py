@@ -1,4 +1,6 @@
 """Fixtures of the tests of the runner and of the boot suite."""
+import textwrap
+
 import pytest
 
 from harness import Run
@@ -14,3 +16,27 @@ def run(tmp_path):
         count += 1
         return Run(tmp_path / f"out{count}", arguments, **keywords)
     return call
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
+    def make(serial=b"", body="sys.exit(33)"):
+        path = tmp_path / "fake qemu,1"
+        (tmp_path / "serial").write_bytes(serial)
+        path.write_text(textwrap.dedent("""\
+            #!/usr/bin/python3
+            import os, signal, sys, time
+            here = os.path.dirname(os.path.abspath(__file__))
+            open(here + "/pid", "w").write(str(os.getpid()))
+            open(here + "/argv", "w").write("\\0".join(sys.argv[1:]))
+            sys.stdout.buffer.write(open(here + "/serial", "rb").read())
+            sys.stdout.flush()
+            """) + textwrap.dedent(body))
+        path.chmod(0o755)
+        efi = tmp_path / "some.efi"
+        efi.write_bytes(b"MZ")
+        code = tmp_path / "whole.fd"
+        code.write_bytes(bytes(4096))
+        return ["--accel", "tcg", "--qemu", path, "--efi", efi, "--firmware", code]
+    return make

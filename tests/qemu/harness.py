@@ -1,4 +1,5 @@
 """What the tests of the runner and the boot suite share."""
+import hashlib
 import json
 import os
 import pathlib
@@ -13,11 +14,33 @@ sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
 sys.path.insert(0, str(ROOT / "qemu"))
 
 SCHEMA = ROOT / "tests" / "report.schema.json"
+CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
 
 def check_schema(report):
     """Every report that a test sees goes through here."""
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(report)
+
+
+def block(name, body, sha=None):
+    sha = sha or hashlib.sha256(body).hexdigest()
+    return f"BARETICK {name} BEGIN\n".encode() + body + f"BARETICK {name} END sha256={sha}\n".encode()
+
+
+def report(verdict="pass", clocks=(("tsc", "pass"),)):
+    """A report as far as the runner reads it."""
+    return {"schema": "baretick.report/1", "verdict": verdict, "findings": [
+        {"rule": "rate", "severity": "fail", "clock": name, "text": f"{name} is wrong"}
+        for name, word in clocks if word == "fail"],
+        "clocks": [{"id": name, "verdict": word, "reason": "not there" if word == "absent" else None}
+                   for name, word in clocks]}
+
+
+def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None, more=b""):
+    """What comes over the serial line: the firmware's chatter, the blocks TEXT, REPORT and MORE."""
+    body = json.dumps(document or report(), indent=1).encode() + b"\n"
+    return (CHATTER + b"baretick 0.1.0\n" + block("TEXT", text, text_sha) + more
+            + block("REPORT", body, json_sha)).replace(b"\n", b"\r\n")
 
 
 class Run:

@@ -1,5 +1,4 @@
 """The runner itself, with a script in QEMU's place: no guest, no firmware's patience needed."""
-import hashlib
 import json
 import os
 import pathlib
@@ -9,61 +8,16 @@ import signal
 import subprocess
 import textwrap
 import time
-import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import RUNNER, check_schema
+from harness import CHATTER, RUNNER, block, check_schema, report, spoken
 import command
 import transcript
 from transcript import Transcript
 
-CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
+LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
 BOUND_S = 20  # for what takes a fraction of a second on an idle machine
-
-
-def block(name, body, sha=None):
-    sha = sha or hashlib.sha256(body).hexdigest()
-    return f"BARETICK {name} BEGIN\n".encode() + body + f"BARETICK {name} END sha256={sha}\n".encode()
-
-
-def report(verdict="pass", clocks=(("tsc", "pass"),)):
-    """A report as far as the runner reads it."""
-    return {"schema": "baretick.report/1", "verdict": verdict, "findings": [
-        {"rule": "rate", "severity": "fail", "clock": name, "text": f"{name} is wrong"}
-        for name, word in clocks if word == "fail"],
-        "clocks": [{"id": name, "verdict": word, "reason": "not there" if word == "absent" else None}
-                   for name, word in clocks]}
-
-
-def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None):
-    body = json.dumps(document or report(), indent=1).encode() + b"\n"
-    return (CHATTER + b"baretick 0.1.0\n" + block("TEXT", text, text_sha)
-            + block("REPORT", body, json_sha)).replace(b"\n", b"\r\n")
-
-
-@pytest.fixture
-def fake(tmp_path):
-    """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
-    def make(serial=b"", body="sys.exit(33)"):
-        path = tmp_path / "fake qemu,1"
-        (tmp_path / "serial").write_bytes(serial)
-        path.write_text(textwrap.dedent("""\
-            #!/usr/bin/python3
-            import os, signal, sys, time
-            here = os.path.dirname(os.path.abspath(__file__))
-            open(here + "/pid", "w").write(str(os.getpid()))
-            open(here + "/argv", "w").write("\\0".join(sys.argv[1:]))
-            sys.stdout.buffer.write(open(here + "/serial", "rb").read())
-            sys.stdout.flush()
-            """) + textwrap.dedent(body))
-        path.chmod(0o755)
-        efi = tmp_path / "some.efi"
-        efi.write_bytes(b"MZ")
-        code = tmp_path / "whole.fd"
-        code.write_bytes(bytes(4096))
-        return ["--accel", "tcg", "--qemu", path, "--efi", efi, "--firmware", code]
-    return make
 
 
 def alive(pid):
@@ -187,21 +141,59 @@ def test_a_report_that_has_come_survives_an_interruption(fake, tmp_path):
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
 
+@pytest.mark.parametrize("serial, body, status", [
+    (spoken(), "sys.exit(33)", 0),
+    (b"", "sys.exit(1)", 2),
+    (b"baretick 0.1.0\r\nerror: unknown option 'colour'.\r\n", "sys.exit(39)", 2),
+    (CHATTER + b"baretick 0.1.0\nBARETICK REPORT BEGIN\n{", "os.kill(os.getpid(), signal.SIGKILL)", 2),
+])
+def test_the_same_files_are_left_whatever_happened(run, fake, serial, body, status):
+    done = run(*fake(serial, body))
+    assert done.status == status, done
+    assert sorted(path.name for path in done.out.iterdir()) == LEFT
+    assert json.loads(done.file("report.json"))["verdict"] == ("incomplete" if status else "pass")
+    assert done.file("report.html").startswith(b"<!DOCTYPE html>")
+
+
+def test_a_run_that_is_refused_leaves_them_too(run, fake):
+    done = run(*fake(), "--boot", "cd", "--image", "/nowhere/x.iso")
+    assert done.status == 2
+    assert sorted(path.name for path in done.out.iterdir()) == LEFT
+    assert "/nowhere/x.iso" in done.report["reason"] and b"/nowhere/x.iso" in done.file("report.txt")
+
+
+def test_the_csv_is_the_applications_own(run, fake):
+    table = b"run,clock,core,metric,value,low,high,unit\n1,tsc,,p50,30,,,ns\n"
+    done = run(*fake(spoken(more=block("CSV", table))))
+    assert done.status == 0 and done.file("report.csv") == table
+    done = run(*fake(spoken(more=block("CSV", table, "0" * 64))))
+    assert done.status == 2 and "the csv on the serial line is damaged" in done.stderr
+
+
 def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
     (tmp_path / "out1").mkdir()
     for name in ("report.html", "report.csv"):
         (tmp_path / "out1" / name).write_text("old")
     run(*fake(spoken()))
-    assert sorted(p.name for p in (tmp_path / "out1").iterdir()) == [
-        "qemu.log", "report.json", "report.txt", "serial.log"]
+    assert sorted(p.name for p in (tmp_path / "out1").iterdir()) == LEFT
+    assert b"old" not in (tmp_path / "out1" / "report.html").read_bytes()
+    assert (tmp_path / "out1" / "report.csv").read_text() == "run,clock,core,metric,value,low,high,unit\n"
 
 
 # What it shows.
 
 def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake):
     done = run(*fake(spoken()))
-    place, = re.findall(r"^The report is in (.*): report.txt, report.json$", done.stdout, re.M)
-    assert done.stdout.splitlines()[:-1] == ["baretick 0.1.0", "the table"] and os.path.isdir(place)
+    assert done.stdout.splitlines()[:-2] == ["baretick 0.1.0", "the table"]
+
+
+def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
+    last = run(*fake(spoken())).stdout.splitlines()[-2:]
+    place, = re.findall(r"^The report is in (.*): report.json, report.html, report.txt, report.csv$", last[0])
+    assert os.path.isdir(place)
+    address, = re.findall(r"^Open the page in a browser: file://(/.*)$", last[1])
+    assert os.path.samefile(address, os.path.join(place, "report.html"))
+    assert "The report is in" not in run(*fake(b"", "sys.exit(1)")).stdout
 
 
 def test_what_is_detail_goes_into_the_file_alone(run, fake):
@@ -382,7 +374,19 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--firmware", "/nowhere/x.fd"], "--firmware: there is no file /nowhere/x.fd"),
     (["--baseline", "/nowhere/x.json"], "--baseline: /nowhere/x.json cannot be read"),
     (["--junit", "/nowhere/x.xml"], "--junit: there is no folder for /nowhere/x.xml"),
+    (["--summary", "/nowhere/x.md"], "--summary: there is no folder for /nowhere/x.md"),
+    (["--screenshot", "/"], "--screenshot: / is a folder"),
     (["--out", "/dev/null/x"], "--out: "),
+    (["--tolerance", "3"], "--tolerance goes with --baseline"),
+    (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: invalid factor value: '0.5'"),
+    (["--baseline", "/dev/null"], "--baseline: /dev/null is not JSON in ASCII"),
+    (["--efi", RUNNER], f"--efi: {RUNNER} is no UEFI application"),
+    (["--efi", "/x", "--boot", "usb"], "--efi does not go with --boot usb"),
+    (["--image", "/x"], "--image does not go with --boot efi"),
+    (["profile=quick"], "unrecognized arguments: profile=quick (baretick's own options go behind --)"),
+    (["--qemu-arg"], "argument --qemu-arg: expected one argument"),
+    (["--matrix", "/nowhere/x"], "--matrix: /nowhere/x cannot be read"),
+    (["--matrix", "/nowhere/x", "--tap"], "--tap does not go with --matrix"),
 ])
 def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence):
     done = run(*fake(), *arguments)
@@ -390,54 +394,6 @@ def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence
     assert done.stderr.startswith("qemu/run: ") and done.stderr.count("\n") == 1
     assert sentence in done.stderr
     assert not (tmp_path / "argv").exists()
-
-
-# Other programs' formats, and the comparison.
-
-CLOCKS = (("tsc", "pass"), ("hpet", "fail"), ("pit", "absent"), ("rtc", "warn"))
-
-
-def test_junit_has_a_case_for_each_clock_and_one_for_the_run(run, fake, tmp_path):
-    file = tmp_path / "junit.xml"
-    done = run(*fake(spoken(report("fail", CLOCKS)), "sys.exit(35)"), "--junit", file)
-    assert done.status == 1
-    suite = xml.parse(file).getroot()
-    assert [suite.get(k) for k in ("tests", "failures", "errors", "skipped")] == ["5", "1", "0", "1"]
-    found = {case.get("name"): [child.tag for child in case] for case in suite}
-    assert found == {"tsc": [], "hpet": ["failure"], "pit": ["skipped"], "rtc": [], "run": []}
-    assert suite.find("testcase[@name='hpet']/failure").get("message") == "hpet is wrong"
-
-
-def test_junit_of_a_run_that_was_not_done_is_an_error(run, fake, tmp_path):
-    file = tmp_path / "junit.xml"
-    assert run(*fake(b"", "sys.exit(1)"), "--junit", file).status == 2
-    suite = xml.parse(file).getroot()
-    assert suite.get("errors") == "1"
-    assert "QEMU ended with status 1" in suite.find("testcase/error").get("message")
-
-
-def test_tap_has_stdout_to_itself(run, fake):
-    done = run(*fake(spoken(report("fail", CLOCKS)), "sys.exit(35)"), "--tap")
-    assert done.stdout.splitlines() == [
-        "TAP version 13", "1..5", "ok 1 - tsc", "not ok 2 - hpet", "# fail: hpet is wrong",
-        "ok 3 - pit # SKIP not there", "ok 4 - rtc", "ok 5 - run"]
-    assert "the table" in done.stderr
-
-
-@pytest.mark.parametrize("before, status, sentence", [
-    ((("tsc", "pass"),), 0, None),
-    ((("tsc", "fail"), ("rtc", "absent")), 0, None),
-    ((("pit", "warn"),), 1, "pit is gone, it was warn: not there"),
-    ((("kvmclock", "pass"),), 1, "kvmclock is gone, it was pass"),
-    ((("rtc", "pass"),), 1, "rtc is warn, it was pass"),
-])
-def test_a_clock_worse_than_in_the_baseline_is_named(run, fake, tmp_path, before, status, sentence):
-    baseline = tmp_path / "baseline.json"
-    baseline.write_text(json.dumps(report("pass", before)))
-    now = report("warn", (("tsc", "pass"), ("pit", "absent"), ("rtc", "warn")))
-    done = run(*fake(spoken(now)), "--baseline", baseline)
-    assert done.status == status, done
-    assert done.stderr == (f"qemu/run: worse than the baseline: {sentence}\n" if sentence else "")
 
 
 # KVM: tried once where it may be, and left.
@@ -516,14 +472,53 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
     assert left["verdict"] == "incomplete" and "interrupted" in left["reason"]
 
 
+CHILD = """
+    import subprocess
+    other = subprocess.Popen(["sleep", "600"])
+    open(here + "/child", "w").write(str(other.pid))
+    time.sleep(600)
+    """
+
+
+def test_killing_the_runner_kills_the_children_of_a_wrapper_around_qemu(fake, tmp_path):
+    process, _ = start(tmp_path, fake(b"baretick 1\n", CHILD), stdout=subprocess.DEVNULL)
+    child = tmp_path / "child"
+    assert wait_until(lambda: child.exists() and child.read_text())
+    assert alive(int(child.read_text()))
+    process.kill()
+    process.wait(BOUND_S)
+    assert wait_until(lambda: not alive(int(child.read_text())))
+
+
+def started_from(folder):
+    """Processes that have FOLDER in their command line: the runner, its watcher, and what stands in for QEMU."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if os.fsencode(folder) in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
+def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
+    """From before QEMU's start to the middle of the report."""
+    arguments = fake(spoken()[:-40], "time.sleep(600)")
+    seen = 0
+    for delay_ms in range(20, 420, 40):
+        process = subprocess.Popen([str(RUNNER), "--out", str(tmp_path / "out"), *map(str, arguments)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay_ms / 1000)
+        seen += len(started_from(tmp_path))
+        process.kill()
+        process.wait(BOUND_S)
+        assert wait_until(lambda: not started_from(tmp_path)), delay_ms
+    assert seen  # there was something to leave behind
+
+
 def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
-    child = """
-        import subprocess
-        other = subprocess.Popen(["sleep", "600"])
-        open(here + "/child", "w").write(str(other.pid))
-        time.sleep(600)
-        """
-    assert run("--timeout", "8", *fake(b"", child)).status == 124
+    assert run("--timeout", "8", *fake(b"", CHILD)).status == 124
     other = int((tmp_path / "child").read_text())
     assert wait_until(lambda: not alive(other))
 

@@ -120,6 +120,19 @@ sim_counter_ticks(const struct sim_counter *counter)
 	return counter->wrap_bits < 64 ? ticks & ((UINT64_C(1) << counter->wrap_bits) - 1) : ticks;
 }
 
+void
+sim_counter_hasten(struct sim_counter *counter, int64_t ppm)
+{
+	uint64_t ticks = sim_counter_ticks(counter);
+
+	if (counter->wrap_bits < 64)
+		ticks += UINT64_C(1) << counter->wrap_bits; /* as much is not lost below 0 */
+	counter->origin_ticks = ticks;
+	counter->origin_ps = sim.now_ps;
+	counter->hz.num *= (uint64_t)(100000 + ppm / 10);
+	counter->hz.den *= 100000;
+}
+
 /* Ports. */
 
 void

@@ -56,6 +56,9 @@ struct sim_counter {
 /* The reading now, in wrap_bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
+/* From now on COUNTER is faster by PPM, a multiple of 10. */
+void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
+
 struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* of one core against the first */

@@ -6,7 +6,7 @@
 #include "cores_setup.h"
 #include "hw.h"
 
-#define CPUID_SVM        0x80000001u    /* ECX[2]; APM vol. 3, appendix E.4.2 */
+#define CPUID_SVM        0x80000001u    /* ECX[2]; APM vol. 3, appendix E */
 #define CPUID_SVM_ECX    (1u << 2)
 #define MSR_EFER         0xc0000080u    /* 3.1.7 */
 #define EFER_SVME        (UINT64_C(1) << 12)
@@ -61,7 +61,7 @@ svm_is_there(void)
 	       (hw_cpuid(CPUID_SVM, 0).ecx & CPUID_SVM_ECX) != 0;
 }
 
-/* A segment of 64-bit mode from its descriptor: the base counts for none of them (4.8.1). */
+/* A segment of 64-bit mode from its descriptor: the base counts for none of them (4.8). */
 static struct segment
 segment_of(const struct table_register *gdtr, uint16_t selector)
 {

@@ -6,6 +6,7 @@
 #define BARETICK_REPORT_LITERAL_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "histogram.h"
 #include "report.h"
@@ -238,6 +239,61 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 		report->cores[cores[player]].drift = player ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
 }
 
+/* Each core that started is watched for a second, and never taken away. */
+static inline void
+literal_watch(struct report *report)
+{
+	struct report_interference *all = &report->interference;
+
+	*all = (struct report_interference){ .measured = true, .threshold_ns = report->options.gap_ns };
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct report_core *core = &report->cores[i];
+
+		core->watched_ns = core->started ? 1000000000 : 0;
+		core->gaps = core->worst_gap_ns = 0;
+		all->watched_ns += core->watched_ns;
+	}
+}
+
+/* Core CORE was away for NS, AT_MS into the run. */
+static inline void
+literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
+{
+	struct report_interference *all = &report->interference;
+	struct report_core *row = &report->cores[core];
+
+	all->gaps++;
+	all->total_ns += ns;
+	all->octave[63 - __builtin_clzll(ns)]++;
+	all->events[all->event_count++] = (struct report_gap){ at_ms, ns, row->apic_id };
+	if (ns > all->worst_ns) {
+		all->worst_ns = ns;
+		all->worst_core = row->apic_id;
+	}
+	row->gaps++;
+	row->worst_gap_ns = ns > row->worst_gap_ns ? ns : row->worst_gap_ns;
+}
+
+/* A promise that was looked at; one of which the sentence begins with "Not seen" was not. */
+static inline struct behaviour *
+literal_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
+{
+	struct behaviour *row = behaviour_add(&report->behaviours, rule, clock);
+
+	row->seen = strncmp(sentence, "Not seen", 8) != 0;
+	behaviour_tell(row, "%s", sentence);
+	return row;
+}
+
+static inline void
+literal_figure(struct behaviour *row, int64_t low, int64_t high)
+{
+	row->has_figure = true;
+	row->low = low;
+	row->high = high;
+	row->measured = low + (high - low) / 2;
+}
+
 /* Before it is judged: every clock is there and well, and so are four cores. */
 static inline struct report *
 literal_clean(void)
@@ -267,6 +323,12 @@ literal_clean(void)
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
 	literal_tournament(report, TOURNAMENT_ALL, NULL);
+	literal_watch(report);
+	literal_behaviour(report, "hpet-stops", "hpet",
+			  "Switched off it stands at 8cad4651h; on again it goes on from there.");
+	literal_behaviour(report, "pm-width", "acpi_pm",
+			  "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
 	return report;
 }
 
@@ -334,6 +396,21 @@ literal_sick(void)
 	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
 	report->cores[5].drift = (struct drift){ 49996, 50004 };
 	report->cores[4].facts.tsc_adjust = -1000000;
+	literal_watch(report);
+	literal_take_away(report, 1, 12034, 9876543);
+	literal_take_away(report, 3, 14001, 12345);
+	literal_take_away(report, 3, 14002, 16384);
+	report->interference.smi_known = true;
+	report->interference.smi_count = 2;
+	report->behaviours.count = 0;
+	literal_behaviour(report, "hpet-stops", "hpet", "Not seen: there is no HPET.");
+	literal_behaviour(report, "pm-width", "acpi_pm", "Bits 24 to 31 moved, though the FADT says 24 bits.")->broken =
+		true;
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
+	report->rates[0].same_source = true;
+	literal_find(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
+	literal_find(report, "pit")->turned_sick = true;
+	literal_find(report, "pit")->turned_sick_ms = 7031;
 	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
@@ -365,6 +442,9 @@ literal_empty(void)
 	literal_forget_tournament(report);
 	report->skew.locked.measured = report->skew.lock_free.measured = false;
 	report->cores[0].facts_known = false;
+	report->cores[0].watched_ns = 0;
+	report->interference = (struct report_interference){ .measured = false };
+	report->behaviours.count = 0;
 	report->rate_count = 0;
 	report->incomplete = true;
 	return report;

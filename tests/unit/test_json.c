@@ -8,6 +8,7 @@
 #include "golden.h"
 #include "json.h"
 #include "json_writer.h"
+#include "recommend.h"
 #include "report_literal.h"
 
 #define TEXT_SIZE (1 << 24)
@@ -21,6 +22,7 @@ compare(struct report *(*literal)(void), const char *golden)
 	struct text text;
 
 	rules_judge(report);
+	recommend(report);
 	text_init(&text, buffer, sizeof(buffer));
 	json_render(&text, report);
 	for (size_t i = 0; i < text.length; i++)

@@ -29,6 +29,7 @@ fill_core(struct report_core *core)
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		.warp_iterations = UINT64_MAX, .meetings = UINT64_MAX, .offset = WORST,
 		.drift = { -FAR, FAR }, .apart = true,
+		.watched_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)

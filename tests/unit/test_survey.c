@@ -11,157 +11,28 @@
 
 #include <cmocka.h>
 
-#include "driver.h"
-#include "report.h"
+#include "bench.h"
 #include "sim.h"
-#include "survey.h"
 
-#define SAMPLES    2048
-#define DRIVERS    8
 #define CORES      4
-#define NOBODY     99
 #define MILLION    INT64_C(1000000)
 #define NS_PER_MS  UINT64_C(1000000)
-#define NEVER_MS   UINT64_MAX
 
-struct bench {
-	struct platform platform;
-	struct report report;
-	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[DRIVERS];
-	struct survey survey;
-	struct sample samples[SAMPLES];
-	struct latency scratch;
-	struct crew crew;
-	size_t mute;      /* a core that does not answer */
-	uint64_t mute_after_jobs;
-	bool is_dead;
-	uint64_t deadline_ms;
-	void *room;
-};
-
-static bool
-alive(void *context, size_t core)
-{
-	const struct bench *bench = context;
-
-	return core != bench->mute || !bench->is_dead;
-}
-
-static bool
-run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
-{
-	struct bench *bench = context;
-
-	(void)bound_ns;
-	if (core == bench->mute && bench->mute_after_jobs-- == 0) {
-		bench->is_dead = true;
-		return false;
-	}
-	sim.core = core;
-	job(argument, core);
-	sim.core = 0;
-	return true;
-}
-
-static bool
-expired(void *context)
-{
-	const struct bench *bench = context;
-
-	return bench->deadline_ms != NEVER_MS && sim.now_ps > bench->deadline_ms * SIM_PS_PER_MS;
-}
-
-static void
-ignore_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
-{
-	(void)context;
-	(void)what;
-	assert_true(total_ns > 0);
-	(void)done_ns;
-}
-
-static void
-ignore_measured(void *context, const struct report *report, const struct report_clock *clock)
-{
-	(void)context;
-	(void)report;
-	(void)clock;
-}
-
-static void
-open_bench(struct bench *bench, size_t cores)
-{
-	sim_platform(&bench->platform);
-	bench->mute = NOBODY;
-	bench->deadline_ms = NEVER_MS;
-	bench->report.duration_ns = 20 * NS_PER_MS;
-	bench->report.options.profile = PROFILE_QUICK;
-	bench->report.core_count = cores;
-	for (size_t d = 0; drivers[d]; d++) {
-		struct clock rows[DRIVER_CLOCKS_MAX] = { 0 };
-
-		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
-		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
-			struct report_clock *entry = &bench->report.clocks[bench->report.clock_count];
-
-			entry->clock = rows[i];
-			entry->latency = &bench->latencies[bench->report.clock_count++];
-		}
-	}
-	bench->crew = (struct crew){ .context = bench, .count = cores, .alive = alive, .run = run };
-	bench->survey = (struct survey){
-		.report = &bench->report,
-		.crew = &bench->crew,
-		.hooks = {
-			.context = bench,
-			.interrupts_mask = hw_interrupts_mask,
-			.interrupts_restore = hw_interrupts_restore,
-			.tsc_ordered = hw_tsc_lfence,
-			.pause = hw_pause,
-			.expired = expired,
-			.progress = ignore_progress,
-			.measured = ignore_measured,
-		},
-		.samples = bench->samples,
-		.sample_max = SAMPLES,
-		.scratch = &bench->scratch,
-	};
-	bench->room = aligned_alloc(MEETING_LINE, survey_room_size(cores, TOURNAMENT_ALL));
-	assert_non_null(bench->room);
-	memset(bench->room, 0, survey_room_size(cores, TOURNAMENT_ALL));
-	survey_lay_out(&bench->survey, bench->room, cores, TOURNAMENT_ALL);
-}
-
+/* A bench of which the test may still change the machine: its drivers are opened by bench_open(). */
 static int
 set_up(void **state)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	*state = calloc(1, sizeof(struct bench));
-	return *state ? 0 : -1;
+	*state = bench_new();
+	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct bench *bench = *state;
-
-	for (size_t d = 0; drivers[d]; d++)
-		drivers[d]->close(&bench->devices[d]);
-	free(bench->room);
-	free(bench);
+	bench_free(*state);
 	return 0;
-}
-
-static struct report_clock *
-find(struct bench *bench, const char *id)
-{
-	for (size_t i = 0; i < bench->report.clock_count; i++)
-		if (strcmp(bench->report.clocks[i].clock.id, id) == 0)
-			return &bench->report.clocks[i];
-	fail_msg("no clock %s", id);
-	return NULL;
 }
 
 static void
@@ -190,13 +61,13 @@ every_rate_holds_the_truth_within_five_ppm(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	measure(bench);
-	assert_rate(find(bench, "tsc"), UINT64_C(1000000000000), 5);
-	assert_rate(find(bench, "hpet"), UINT64_C(10000000000), 5);
-	assert_rate(find(bench, "acpi_pm"), UINT64_C(3579545000), 5);
-	assert_rate(find(bench, "pit"), UINT64_C(1193181818), 5);
-	assert_rate(find(bench, "rtc"), 1000, 2000); /* its edge is somewhere in an update of 1,984 us */
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find(bench, "hpet"), UINT64_C(10000000000), 5);
+	assert_rate(bench_find(bench, "acpi_pm"), UINT64_C(3579545000), 5);
+	assert_rate(bench_find(bench, "pit"), UINT64_C(1193181818), 5);
+	assert_rate(bench_find(bench, "rtc"), 1000, 2000); /* its edge is somewhere in an update of 1,984 us */
 }
 
 static void
@@ -205,11 +76,11 @@ a_tsc_of_an_odd_rate_is_found(void **state)
 	struct bench *bench = *state;
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey); /* to one part in a thousand, for planning */
 	assert_in_range(scale_ticks(&bench->survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
-	assert_rate(find(bench, "tsc"), UINT64_C(2303998123000), 5);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
 static void
@@ -223,10 +94,10 @@ latencies_are_the_costs_that_were_set(void **state)
 			 { "tsc_cpuid", 130 }, { "hpet_32", 320 }, { "acpi_pm", 520 } };
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	measure(bench);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		const struct latency *latency = find(bench, expected[i].id)->latency;
+		const struct latency *latency = bench_find(bench, expected[i].id)->latency;
 
 		assert_true(latency->count > 100);
 		assert_int_equal(latency->min_ns, expected[i].ns);
@@ -243,10 +114,10 @@ a_slow_clock_costs_more_by_just_what_it_is_slower(void **state)
 	struct bench *bench = *state;
 
 	sim.pm.counter.extra_ps = 3 * SIM_PS_PER_US;
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	measure(bench);
-	assert_int_equal(find(bench, "acpi_pm")->latency->min_ns, 3520);
-	assert_int_equal(find(bench, "hpet_32")->latency->min_ns, 320);
+	assert_int_equal(bench_find(bench, "acpi_pm")->latency->min_ns, 3520);
+	assert_int_equal(bench_find(bench, "hpet_32")->latency->min_ns, 320);
 }
 
 static void
@@ -254,7 +125,7 @@ healthy_clocks_step_back_never_and_stand_still_never(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	measure(bench);
 	for (size_t i = 0; i < bench->report.clock_count; i++) {
 		const struct report_clock *entry = &bench->report.clocks[i];
@@ -277,15 +148,15 @@ an_rtc_alone_gives_the_rate_of_a_fast_tsc(void **state)
 	struct bench *bench = *state;
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(4000000000), 1 };
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	for (size_t i = 0; i < bench->report.clock_count; i++)
 		if (strcmp(bench->report.clocks[i].clock.id, "rtc") != 0 &&
 		    strcmp(bench->report.clocks[i].clock.id, "tsc") != 0)
 			bench->report.clocks[i].clock.state = CLOCK_ABSENT;
-	find(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	bench_find(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	measure(bench);
-	assert_int_equal(find(bench, "rtc")->clock.state, CLOCK_PRESENT);
-	assert_rate(find(bench, "tsc"), UINT64_C(4000000000000), 2000);
+	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
 	assert_int_equal(bench->report.note_count, 1); /* that all rests on the RTC alone */
 }
 
@@ -295,14 +166,14 @@ a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
 	survey_latencies(&bench->survey);
-	assert_in_range(find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
-	assert_int_equal(find(bench, "pit")->monotonic.backward, 0);
-	assert_int_equal(find(bench, "pit")->clock.state, CLOCK_PRESENT);
+	assert_in_range(bench_find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
+	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
 static void
@@ -310,15 +181,15 @@ a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
 	sim.hpet.counter.backward_ticks = 500;
 	survey_latencies(&bench->survey);
-	assert_int_equal(find(bench, "hpet")->monotonic.backward, 1);
-	assert_in_range(find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* less what a read takes */
-	assert_int_equal(find(bench, "acpi_pm")->monotonic.backward, 0);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* less what a read takes */
+	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
 static void
@@ -327,17 +198,17 @@ a_leap_of_500_ticks_is_counted_once_and_when(void **state)
 	struct bench *bench = *state;
 	uint64_t now_ms;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
 	survey_latencies(&bench->survey);
-	assert_int_equal(find(bench, "hpet")->monotonic.leaps, 1);
-	assert_in_range(find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
-	assert_true(find(bench, "hpet")->turned_sick);
-	assert_in_range(find(bench, "hpet")->turned_sick_ms, now_ms + 85, now_ms + 95);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	assert_true(bench_find(bench, "hpet")->turned_sick);
+	assert_in_range(bench_find(bench, "hpet")->turned_sick_ms, now_ms + 85, now_ms + 95);
 	for (size_t i = 0; i < bench->report.clock_count; i++) {
 		assert_int_equal(bench->report.clocks[i].monotonic.backward, 0);
 		assert_int_equal(bench->report.clocks[i].monotonic.leaps,
@@ -352,10 +223,10 @@ a_clock_at_twice_its_rate_does_not_leap(void **state)
 	struct bench *bench = *state;
 
 	sim.hpet.counter.hz.num *= 2;
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	measure(bench);
-	assert_int_equal(find(bench, "hpet")->monotonic.leaps, 0);
-	assert_int_equal(find(bench, "hpet_32")->monotonic.leaps, 0);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 0);
+	assert_int_equal(bench_find(bench, "hpet_32")->monotonic.leaps, 0);
 }
 
 static void
@@ -363,7 +234,7 @@ a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim.preempt_every = 3000;
@@ -381,16 +252,16 @@ a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_latencies(&bench->survey);
-	assert_int_equal(find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
-	assert_non_null(strstr(find(bench, "acpi_pm")->clock.reason, "did not change"));
-	assert_true(find(bench, "acpi_pm")->turned_sick);
-	assert_true(find(bench, "acpi_pm")->latency->count > 0);
-	assert_int_equal(find(bench, "hpet")->clock.state, CLOCK_PRESENT);
+	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
+	assert_non_null(strstr(bench_find(bench, "acpi_pm")->clock.reason, "did not change"));
+	assert_true(bench_find(bench, "acpi_pm")->turned_sick);
+	assert_true(bench_find(bench, "acpi_pm")->latency->count > 0);
+	assert_int_equal(bench_find(bench, "hpet")->clock.state, CLOCK_PRESENT);
 }
 
 static void
@@ -398,13 +269,13 @@ an_rtc_whose_seconds_stop_costs_a_second_not_the_run(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	sim.rtc.b |= 0x80; /* SET: updates are halted */
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
-	assert_int_equal(find(bench, "rtc")->clock.state, CLOCK_STUCK);
+	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
-	assert_rate(find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
 	sim.rtc.b &= 0x7f;
 }
 
@@ -414,11 +285,11 @@ a_pit_two_percent_fast_does_not_drag_the_tsc_along(void **state)
 	struct bench *bench = *state;
 	const struct report_clock *pit;
 
-	open_bench(bench, 1);
-	find(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
+	bench_open(bench, 1);
+	bench_find(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
 	measure(bench);
-	pit = find(bench, "pit");
-	assert_rate(find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	pit = bench_find(bench, "pit");
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
 	assert_true(pit->error.low <= 20 * MILLION && pit->error.high >= 20 * MILLION);
 	assert_true(pit->error.high - pit->error.low < 20000);
 }
@@ -428,15 +299,15 @@ the_deadline_keeps_what_was_measured(void **state)
 {
 	struct bench *bench = *state;
 
-	open_bench(bench, 1);
+	bench_open(bench, 1);
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* in the third clock's turn */
 	survey_latencies(&bench->survey);
 	survey_cores(&bench->survey);
 	assert_true(bench->report.incomplete);
-	assert_true(find(bench, "tsc")->latency->count > 0);
-	assert_int_equal(find(bench, "null")->latency->count, 0);
+	assert_true(bench_find(bench, "tsc")->latency->count > 0);
+	assert_int_equal(bench_find(bench, "null")->latency->count, 0);
 	assert_int_equal(bench->report.note_count, 1);
 }
 
@@ -446,9 +317,9 @@ each_core_has_its_own_latency(void **state)
 	struct bench *bench = *state;
 	size_t hpet;
 
-	open_bench(bench, CORES);
+	bench_open(bench, CORES);
 	measure(bench);
-	hpet = (size_t)(find(bench, "hpet_32") - bench->report.clocks);
+	hpet = (size_t)(bench_find(bench, "hpet_32") - bench->report.clocks);
 	for (size_t core = 0; core < CORES; core++) {
 		assert_true(bench->report.cores[core].latency[hpet].count > 0);
 		assert_int_equal(bench->report.cores[core].latency[hpet].min_ns, 320);
@@ -462,11 +333,11 @@ a_core_that_falls_silent_leaves_the_others_measured(void **state)
 	struct bench *bench = *state;
 	size_t null;
 
-	open_bench(bench, CORES);
+	bench_open(bench, CORES);
 	bench->mute = 2;
 	bench->mute_after_jobs = 5;
 	measure(bench);
-	null = (size_t)(find(bench, "null") - bench->report.clocks);
+	null = (size_t)(bench_find(bench, "null") - bench->report.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->report.cores[2].latency[null].count, 0);
 	assert_true(bench->report.cores[2].latency[0].count > 0); /* what it gave before is kept */

@@ -156,20 +156,6 @@ out_rtc(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	sim_rtc_out(port, (uint8_t)value);
 }
 
-/* From now on COUNTER is faster by PPM, a multiple of 10. */
-static void
-make_faster(struct sim_counter *counter, int64_t ppm)
-{
-	uint64_t ticks = sim_counter_ticks(counter);
-
-	if (counter->wrap_bits < 64)
-		ticks += (uint64_t)1 << counter->wrap_bits; /* as much is not lost below 0 */
-	counter->origin_ticks = ticks;
-	counter->origin_ps = sim.now_ps;
-	counter->hz.num *= (uint64_t)(100000 + ppm / 10);
-	counter->hz.den *= 100000;
-}
-
 static struct sim_counter *
 counter_of(int clock)
 {
@@ -183,7 +169,7 @@ expired(void *context)
 	(void)context;
 	if (sim.now_ps >= bench->changes_at_ps) {
 		bench->changes_at_ps = SIM_NEVER;
-		make_faster(counter_of(bench->changing), bench->change_ppm);
+		sim_counter_hasten(counter_of(bench->changing), bench->change_ppm);
 	}
 	return false;
 }
@@ -630,7 +616,7 @@ a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void
 		begin_well();
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
-		make_faster(counter_of(c), -1000);
+		sim_counter_hasten(counter_of(c), -1000);
 		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can tell */
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);

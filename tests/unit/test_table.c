@@ -8,6 +8,7 @@
 #include "golden.h"
 #include "number.h"
 #include "observed.h"
+#include "recommend.h"
 #include "report_literal.h"
 #include "table_internal.h"
 
@@ -54,6 +55,7 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	struct text text;
 
 	rules_judge(report);
+	recommend(report);
 	text = render(put, report);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);

@@ -1,0 +1,152 @@
+"""The runner's own command line, and everything that can be wrong with it before QEMU starts."""
+import argparse
+import os
+import shutil
+
+import baseline
+import command
+from command import Wrong
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+BUILD = os.path.join(ROOT, "build")
+IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
+MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
+OUTPUTS = ("junit", "summary", "screenshot")
+UEFI_MAGIC = b"MZ"  # Microsoft PE and COFF specification, "MS-DOS Stub"
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        hint = "baretick's own options go behind --" if "unrecognized" in message and "=" in message else "see --help"
+        raise Wrong(f"{message} ({hint})")
+
+
+def positive(text):
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError
+    return number
+
+
+def factor(text):
+    number = float(text)
+    if not 1 <= number < float("inf"):
+        raise ValueError
+    return number
+
+
+def cores(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def parser():
+    made = Parser(
+        prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
+        description="Boots baretick in QEMU, shows what it says, and leaves its report.",
+        epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or is worse than in the "
+               "baseline; 2 the run could not be done or is incomplete; 124 time-out. Of a matrix: the worst.")
+    option = made.add_argument
+    option("--accel", choices=["auto", "kvm", "tcg"], default="auto",
+           help="what runs the guest; auto: KVM where it works, else TCG (default)")
+    option("--cpus", type=cores, default=4, metavar="N", help="cores (default: 4)")
+    option("--machine", choices=["q35", "pc"], default="q35", help="default: q35")
+    option("--memory", default="512M", metavar="SIZE", help="default: 512M")
+    option("--boot", choices=list(IMAGES), default="efi",
+           help="the application itself, the stick or the CD (default: efi)")
+    option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
+    option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
+    option("--timeout", type=positive, default=300, metavar="SECONDS", help="default: 300")
+    option("--out", metavar="DIR", help="where the report and the logs go (default: build/report; "
+           "build/matrix with --matrix, a folder for each run in it)")
+    option("--matrix", metavar="FILE", help="all runs that FILE describes, one by one; see qemu/matrix")
+    option("--junit", metavar="FILE", help="also leave a JUnit report: a case for each clock and rule")
+    option("--tap", action="store_true", help="TAP on stdout; what baretick says goes to stderr")
+    option("--summary", metavar="FILE", help="append a job summary in Markdown to FILE")
+    option("--baseline", metavar="REPORT.json", help="fail where a clock is worse than there; with "
+           "--matrix: the folder of an earlier one")
+    option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a step "
+           f"may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
+    option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
+    option("--qemu", default=os.environ.get("QEMU") or "qemu-system-x86_64", metavar="PATH",
+           help="default: $QEMU, else qemu-system-x86_64")
+    option("--qemu-arg", action="append", default=[], metavar="ARG",
+           help="handed to QEMU as it is; write --qemu-arg=-cpu for one that starts with a dash")
+    option("--firmware", metavar="PATH", help="UEFI: a CODE file with VARS beside it, or a whole one")
+    return made
+
+
+def parse(arguments, row=False):
+    """The run, or the matrix of runs, that ARGUMENTS describe; ROW: one of a matrix."""
+    words = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, words = arguments[:at], arguments[at + 1:]
+    run = parser().parse_args(join_dashes(arguments))
+    run.words = words
+    run.transcript = None
+    run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
+    if run.matrix and not row:
+        for name in (*OUTPUTS, "tap"):
+            if getattr(run, name):
+                raise Wrong(f"--{name} does not go with --matrix: each run leaves its own in its folder")
+    return run
+
+
+def join_dashes(arguments):
+    """`--qemu-arg -cpu` as `--qemu-arg=-cpu`: argparse takes the dash for an option of ours."""
+    joined, rest = [], iter(arguments)
+    for word in rest:
+        value = next(rest, None) if word == "--qemu-arg" else None
+        joined.append(word if value is None else f"{word}={value}")
+    return joined
+
+
+def check(run):
+    """Finds what the run needs, and raises Wrong for what is not as it should be."""
+    for name in OUTPUTS:
+        path = getattr(run, name)
+        if path and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise Wrong(f"--{name}: there is no folder for {path}")
+        if path and os.path.isdir(path):
+            raise Wrong(f"--{name}: {path} is a folder")
+    found = shutil.which(run.qemu)
+    if not found:
+        raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
+    run.qemu = os.path.abspath(found)
+    check_image(run)
+    run.code = command.find_firmware(run.firmware)
+    command.variables_of(run.code)
+    if command.needs_smm(run.code) and run.machine != "q35":
+        raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
+    if run.tolerance and not run.baseline:
+        raise Wrong("--tolerance goes with --baseline")
+    try:
+        run.before = baseline.load(run.baseline) if run.baseline else None
+    except ValueError as error:
+        raise Wrong(f"--baseline: {error}") from error
+
+
+def check_image(run):
+    named, other = ("efi", "image") if run.boot == "efi" else ("image", "efi")
+    if getattr(run, other):
+        raise Wrong(f"--{other} does not go with --boot {run.boot}")
+    run.image = getattr(run, named) or os.path.join(BUILD, IMAGES[run.boot])
+    if not os.path.isfile(run.image):
+        raise Wrong(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
+    if run.boot == "efi":
+        with open(run.image, "rb") as file:
+            if file.read(len(UEFI_MAGIC)) != UEFI_MAGIC:
+                raise Wrong(f"--efi: {run.image} is no UEFI application")
+
+
+def add_words(run):
+    """The runner's own options of baretick: the first, so that the user's can say otherwise."""
+    # A picture needs a machine that stays on.
+    run.words.insert(0, "exit=ask" if run.screenshot else "exit=debug-exit")
+    if run.boot == "efi":
+        run.words.insert(0, "save=off")  # what -kernel hands over has no volume to write to
+    # Back to a shell, or waiting for a key: the machine stays on, and the run ends with its report.
+    run.settles = [word for word in run.words if word.startswith("exit=")][-1] in ("exit=return", "exit=ask")

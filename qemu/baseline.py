@@ -1,0 +1,176 @@
+"""A run beside an earlier one: what became worse, each in one sentence with both figures.
+
+Inside the error there is no accusation: what is compared are intervals, and both must lie apart by more than what
+is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
+that was seen and the median, and a clock is called slower where even its fastest read now takes longer than the
+median did, times the factor. The mean cost of a turn of the loop is taken at its word where no read was hit by an
+interruption; else it lies between the fastest read and the mean.
+"""
+from results import ORDER, parse
+
+# Factor: below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse steps.
+TOLERANCE = 2.0
+# A host that is being set right by NTP bends its guests' clocks by up to this: Linux include/linux/timex.h, MAXFREQ.
+RATE_PPM = 500
+
+
+class Comparison:
+    """What came of it: sentences of what is worse by the name of a clock or `run`, and notes."""
+
+    def __init__(self, baseline, report, factor):
+        self.by_name = {}
+        self.notes = []
+        self._factor = factor
+        self._before, self._now = baseline, report
+        self._look_at_machines()
+        for before in baseline["clocks"]:
+            if before.get("verdict") in ORDER:
+                self._look_at_clock(before)
+        self._look_at_rest()
+
+    @property
+    def worse(self):
+        return [sentence for sentences in self.by_name.values() for sentence in sentences]
+
+    def _look_at_machines(self):
+        """A difference between the machines is said: what differs below may come from it."""
+        def differing(*keys):
+            figures = [(key, (self._before.get("machine") or {}).get(key), (self._now.get("machine") or {}).get(key))
+                       for key in keys]
+            return [f"{key} {now or 'none'}, it was {before or 'none'}" for key, before, now in figures if before != now]
+        elsewhere = differing("accelerator", "hypervisor")
+        others = differing("cpu", "cores_started")
+        timed = all((report.get("machine") or {"tsc_hz": 1}).get("tsc_hz", 1) for report in (self._before, self._now))
+        self._same_place = not elsewhere
+        self._same_machine = not elsewhere + differing("cpu")
+        self._timed = self._same_place and timed
+        if elsewhere or others:
+            self.notes.append("another machine: " + "; ".join(elsewhere + others))
+        if elsewhere:
+            self.notes.append("what a read costs is not compared: it is the machine's that differs")
+        elif not timed:
+            self.notes.append("what a read costs is not compared: one of the two runs has it in ticks only")
+
+    def _look_at_clock(self, before):
+        name = before["id"]
+        now = next((clock for clock in self._now["clocks"] if clock["id"] == name), None)
+        asked = (self._now.get("options") or {}).get("clocks")
+        if now is None and asked and name not in asked:
+            self.notes.append(f"{name} was not asked for")
+            return
+        verdict = now.get("verdict") if now else None
+        if verdict not in ORDER:
+            reason = now.get("reason") if now else None
+            self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
+            return
+        found = [self._verdict(name, before, now), self._reads(before, now), self._loop(before, now),
+                 self._step(before, now), self._rate(before, now)]
+        self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
+
+    def _new_rules(self, name):
+        """Rules that the clock NAME breaks now and did not; None: those of no clock."""
+        def broken(report):
+            return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
+        known = broken(self._before)
+        return ", ".join(dict.fromkeys(rule for rule in broken(self._now) if rule not in known))
+
+    def _verdict(self, name, before, now):
+        rules = self._new_rules(name)
+        if ORDER[now["verdict"]] > ORDER[before["verdict"]]:
+            return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
+        return f"breaks {rules}, and did not" if rules else None
+
+    def _reads(self, before, now):
+        was, is_now = before.get("latency") or {}, now.get("latency") or {}
+        if self._slower(was.get("p50_ns"), is_now.get("min_ns")):
+            return self._sentence("takes {} ns a read (median), it took {} ns", is_now.get("p50_ns"), was["p50_ns"])
+        return None
+
+    def _loop(self, before, now):
+        was, is_now = before.get("latency") or {}, now.get("latency") or {}
+        undisturbed = (is_now.get("clean") or {}).get("hit") == 0
+        if self._slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
+            return self._sentence("takes {} ns a turn of the loop, it took {} ns", is_now.get("loop_ns"), was["loop_ns"])
+        return None
+
+    def _slower(self, was_at_most, is_at_least):
+        return self._timed and self._beyond(was_at_most, is_at_least)
+
+    def _beyond(self, was_at_most, is_at_least):
+        return None not in (was_at_most, is_at_least) and is_at_least > self._factor * was_at_most
+
+    def _step(self, before, now):
+        for key, unit in ("resolution_ns", "ns"), ("step_ticks", "ticks"):
+            if self._beyond(before.get(key), now.get(key)):
+                return self._sentence("counts in steps of {} " + unit + ", they were {} " + unit, now[key], before[key])
+            if None not in (before.get(key), now.get(key)):
+                return None  # as a time it says more
+        return None
+
+    def _sentence(self, words, now, before):
+        return words.format(number(now), number(before)) + f": more than {number(self._factor)} times that"
+
+    def _rate(self, before, now):
+        """Its rate against the other clocks; against its claim it may have moved, but not towards it."""
+        was, is_now = before.get("measured_hz") or {}, now.get("measured_hz") or {}
+        bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
+        if None in bounds or min(bounds) <= 0:
+            return None
+        low, high = (is_now["low"] / was["high"] - 1) * 1e6, (is_now["high"] / was["low"] - 1) * 1e6
+        if -RATE_PPM <= high and low <= RATE_PPM or self._nearer(before, now):
+            return None
+        sentence = (f"runs at {span(is_now)} Hz, it ran at {span(was)} Hz: "
+                    f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
+        if now.get("claimed_hz") is None and not self._rate_is_its_own():
+            self.notes.append(f"{now['id']} {sentence}; it claims no rate, and another host's TSC has another")
+            return None
+        return sentence
+
+    def _rate_is_its_own(self):
+        """Not that of whatever host the run came to: an emulated TSC is the host's, which no report names."""
+        return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
+
+    @staticmethod
+    def _nearer(before, now):
+        """Proven nearer to what the clock claims than it was."""
+        was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
+        bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]
+        if None in bounds or before.get("claimed_hz") != now.get("claimed_hz"):
+            return False
+        least = 0 if was["low"] <= 0 <= was["high"] else min(abs(was["low"]), abs(was["high"]))
+        return max(abs(is_now["low"]), abs(is_now["high"])) < least
+
+    def _look_at_rest(self):
+        """The run's own verdict, where no clock explains it, and rules that are no clock's."""
+        was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
+        found = []
+        if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(
+                f"is {is_now}," in sentence for sentence in self.worse):
+            found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
+        elif rules:
+            found.append(f"the machine breaks {rules}, and did not")
+        self.by_name["run"] = found
+
+
+def number(value):
+    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:.0f}"
+
+
+def span(interval):
+    """The two ends with as many digits as it takes to see that they are two."""
+    digits = 3 if interval["high"] < 1e5 else 0
+    return f"{interval['low']:.{digits}f} to {interval['high']:.{digits}f}"
+
+
+def load(path):
+    """The report in the file PATH; ValueError with a sentence where there is nothing to compare with."""
+    try:
+        with open(path, "rb") as file:
+            report = parse(file.read())
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from error
+    if report["verdict"] not in ORDER:
+        raise ValueError(f"{path} is a report of a run that is {report['verdict']}: there is nothing to compare with")
+    return report

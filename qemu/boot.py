@@ -1,0 +1,114 @@
+"""One boot, or two where KVM turns out not to work, and what it came to."""
+import os
+import tempfile
+import time
+
+import command
+from command import Wrong
+from guest import Guest
+from transcript import Transcript
+
+MUTE_S = 10  # under KVM the firmware has long said something by then
+EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
+# isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
+ENDINGS = {(value << 1 | 1) & 255: word for value, word in
+           {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
+# Where the application was told to end in another way, QEMU's own 0 says nothing.
+VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
+
+
+def attempt(run, accelerator, console, deadline, on_trial):
+    transcript = run.transcript = Transcript(console.show)
+    serial = os.path.join(run.out, "serial.log")
+    with open(serial, "wb") as serial_log, open(os.path.join(run.out, "qemu.log"), "ab") as qemu_log, \
+            tempfile.TemporaryDirectory(prefix="baretick-") as private:
+        guest = Guest(transcript, serial_log, qemu_log)
+        try:
+            guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline,
+                      may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
+                      mute_s=MUTE_S if on_trial and "-serial" not in run.qemu_arg else None)
+        finally:
+            transcript.close()
+            console.finish()
+    if guest.picture_error:
+        console.say(f"no screenshot: {guest.picture_error}")
+    return guest
+
+
+def why_kvm_failed(run, guest):
+    """Why an attempt under KVM never came to the application; None where it did."""
+    if guest.transcript.started:
+        return None
+    if guest.ending == "stuck":
+        return f"the guest stopped with {guest.state}"
+    if guest.ending == "mute":
+        return f"the guest said nothing for {MUTE_S} s"
+    if guest.ending == "exit" and guest.status not in ENDINGS:
+        return f"QEMU {ended(guest.status)}{last_words(run)}"
+    return None
+
+
+def ended(status):
+    if status is not None and status < 0:
+        return f"was killed by signal {-status}"
+    return f"ended with status {status}"
+
+
+def last_words(run):
+    """The last line of QEMU's own, behind the line that started it."""
+    with open(os.path.join(run.out, "qemu.log"), encoding="utf-8", errors="replace") as log:
+        lines = [line.strip() for line in log if line.strip()]
+    return f": {lines[-1]}" if lines and not lines[-1].startswith("$ ") else ""
+
+
+def boot(run, console):
+    """The guest as it ended, and the accelerator it ran on."""
+    deadline = time.monotonic() + run.timeout
+    own = command.uses_accelerator(run.qemu_arg)
+    accelerator = run.accel
+    if accelerator == "auto":
+        usable = os.access("/dev/kvm", os.R_OK | os.W_OK) and "-icount" not in run.qemu_arg
+        accelerator = "kvm" if usable and not own else "tcg"
+    elif accelerator == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        raise Wrong("--accel kvm: /dev/kvm cannot be opened here")
+    guest = attempt(run, accelerator, console, deadline, on_trial=accelerator == "kvm")
+    reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
+    if reason and run.accel == "auto":
+        console.say(f"KVM does not work here ({reason}); going on with TCG")
+        return attempt(run, "tcg", console, deadline, on_trial=False), "tcg"
+    if reason:
+        guest.transcript.faults.append(f"--accel kvm: {reason}")
+    return guest, accelerator
+
+
+def judge(run, guest):
+    """(exit status, what went wrong or None) of a run that came to an end."""
+    said = guest.transcript
+    if guest.ending == "timeout":
+        where = f"the last line was: {said.last_line}" if said.last_line else "baretick never spoke"
+        return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
+    if guest.ending == "stuck":
+        return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"
+    if guest.ending == "flood":
+        return EXIT_NOT_DONE, "the serial line would not end"
+    if said.faults:
+        return EXIT_NOT_DONE, "; ".join(said.faults)
+    word = ENDINGS.get(guest.status) if guest.ending == "exit" else None
+    if word == "error":
+        return EXIT_NOT_DONE, said.error.rstrip(".") or f"baretick ended with an error: {said.last_line}"
+    if word is None and guest.ending == "exit" and guest.status != 0:
+        return EXIT_NOT_DONE, f"QEMU {ended(guest.status)}{last_words(run)}"
+    if not said.complete and said.error:
+        return EXIT_NOT_DONE, said.error.rstrip(".")
+    if word == "pass" and "rules" in run.words and "TEXT" in said.blocks:
+        return EXIT_PASS, None
+    if not said.complete:
+        missing = "report" if said.report is None else "text"
+        how = f"baretick ended with {word}" if word else "the machine was switched off"
+        return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"
+    verdict = VERDICTS.get(said.report["verdict"])
+    if word and word != verdict:
+        return EXIT_NOT_DONE, f"baretick ended with {word}, its report says {said.report['verdict']}"
+    if verdict == "incomplete" or verdict is None:
+        return EXIT_NOT_DONE, said.report.get("reason") or "the report is incomplete"
+    return (EXIT_FAIL if verdict == "fail" else EXIT_PASS), None

@@ -1,0 +1,105 @@
+"""Many runs from one description, one after the other. What the file looks like stands in qemu/matrix."""
+import configparser
+import itertools
+import os
+import re
+import shlex
+import time
+
+import arguments
+from command import Wrong
+from console import Console
+
+KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
+        "options")
+ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
+
+
+def read(path):
+    """(name, arguments, baretick's options) of each run in the file PATH."""
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        with open(path, encoding="utf-8") as file:
+            parser.read_file(file)
+    except OSError as error:
+        raise Wrong(f"--matrix: {path} cannot be read: {error.strerror}") from error
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise Wrong(f"--matrix: {path}: {' '.join(str(error).split())}") from error
+    runs = [run for name in parser.sections() for run in combinations(path, name, parser[name])]
+    names = [name for name, _, _ in runs]
+    if len(set(names)) < len(names):
+        raise Wrong(f"--matrix: {path}: two runs would be called {max(names, key=names.count)}")
+    if not runs:
+        raise Wrong(f"--matrix: {path} describes no run")
+    return runs
+
+
+def combinations(path, name, section):
+    """The runs of one SECTION: each way of choosing one alternative for every key."""
+    unknown = [key for key in section if key not in KEYS]
+    if unknown:
+        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}; there are {', '.join(KEYS)}")
+    choices = {key: value.split("|") for key, value in section.items()}
+    for chosen in itertools.product(*choices.values()):
+        pairs = list(zip(choices, chosen))
+        told = [slug(value) for key, value in pairs if len(choices[key]) > 1]
+        try:
+            words = {key: shlex.split(value) for key, value in pairs}
+        except ValueError as error:
+            raise Wrong(f"--matrix: {path}: [{name}]: {error}") from error
+        options = words.pop("options", [])
+        yield ("-".join([slug(name), *filter(None, told)]),
+               [f"--{key}={word}" for key, list_of in words.items() for word in list_of], options)
+
+
+def slug(text):
+    """TEXT as a part of a folder's name."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
+
+
+def describe(common, words):
+    """A run for each row of the matrix COMMON.matrix: what the command line WORDS say, then what the row says."""
+    at = words.index("--") if "--" in words else len(words)
+    for name, own, options in read(common.matrix):
+        try:
+            run = arguments.parse([*words[:at], *own, "--", *words[at + 1:], *options], row=True)
+        except Wrong as error:
+            raise Wrong(f"--matrix: {common.matrix}: [{name}]: {error}") from error
+        run.name = name
+        run.out = os.path.join(common.out, name)
+        run.junit, run.summary = os.path.join(run.out, "junit.xml"), os.path.join(run.out, "summary.md")
+        if common.baseline:
+            run.baseline = os.path.join(common.baseline, name, "report.json")
+        yield run
+
+
+def run_all(common, words, do):
+    """Calls DO(run, console) for each run, shows a table of what came of them, and returns the worst exit status."""
+    runs = list(describe(common, words))
+    if common.baseline and not os.path.isdir(common.baseline):
+        raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
+    width = max(len(run.name) for run in runs)
+    print(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason", flush=True)
+    worst = 0
+    for run in runs:
+        console = Console(None, f"qemu/run: {run.name}")
+        if run.baseline and not os.path.exists(run.baseline):
+            console.say(f"not in the baseline: there is no {run.baseline}")
+            run.baseline = run.tolerance = None
+        begin = time.monotonic()
+        status, problem = do(run, console)
+        print(f"{run.name:{width}}  {ENDINGS.get(status, 'not done'):9} {time.monotonic() - begin:5.1f}"
+              f"  {problem or reason(run, status)}".rstrip(), flush=True)
+        worst = max(worst, status)
+        if status > 128:
+            break  # a signal ends all of them
+    shown = min(common.out, os.path.relpath(common.out), key=len)
+    print(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, summary.md, ...")
+    return worst
+
+
+def reason(run, status):
+    """What was found, by rule."""
+    report = run.transcript.report if run.transcript else None
+    rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])
+    return ", ".join(rules) or ("worse than the baseline" if status else "")

@@ -1,0 +1,92 @@
+"""A job summary in Markdown, as the pages of CI services show it: the verdict, the clocks, what was found.
+
+What comes from the machine is untrusted: each such string becomes plain text, on one line and of bounded length.
+"""
+ROWS_MAX = 64        # of a table or a list: a summary stays far below the 1 MiB that GitHub shows
+STRING_MAX = 400
+# Everything that can begin markup, HTML, a link, a mention, or end a table's cell. As a character reference it is
+# text: CommonMark 0.31, 6.2 "Entity and numeric character references".
+ACTIVE = set("\\`*_[]<>&|~!@#:/$()^{}")
+WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
+
+
+def plain(text):
+    text = " ".join(str(text).split())
+    if len(text) > STRING_MAX:
+        text = text[:STRING_MAX] + "..."
+    return "".join(f"&#{ord(c)};" if c in ACTIVE else c if " " <= c <= "~" else "?" for c in text)
+
+
+def hertz(value):
+    for unit, size in ("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3):
+        if value >= size:
+            return f"{value / size:.6f} {unit}"
+    return f"{value:.3f} Hz"
+
+
+def figure(value, unit=""):
+    return "-" if value is None else f"{value:.4g}{unit}" if value < 1e4 else f"{value:,.0f}{unit}"
+
+
+def bounded(rows):
+    rows = list(rows)
+    left = len(rows) - ROWS_MAX
+    return rows[:ROWS_MAX] + ([f"... and {left} more\n"] if left > 0 else [])
+
+
+def table(clocks):
+    yield "| clock | rate | step | median read | 99 % | loop | verdict |"
+    yield "|---|--:|--:|--:|--:|--:|---|"
+    for clock in clocks[:ROWS_MAX]:
+        latency, measured = clock.get("latency") or {}, clock.get("measured_hz") or {}
+        reason = f" {plain(clock['reason'])}" if clock.get("verdict") == "absent" and clock.get("reason") else ""
+        yield "| " + " | ".join([
+            plain(clock["id"]), "-" if measured.get("value") is None else hertz(measured["value"]),
+            figure(clock.get("resolution_ns"), " ns"), figure(latency.get("p50_ns"), " ns"),
+            figure(latency.get("p99_ns"), " ns"), figure(latency.get("loop_ns"), " ns"),
+            plain(clock.get("verdict") or "not read") + reason]) + " |"
+
+
+def synchrony(report):
+    skew = report.get("skew")
+    if not skew or not skew.get("pairs"):
+        return None
+    within, warps = skew.get("within_ns"), skew.get("warps")
+    apart = "It is not proven how far the cores' TSCs are apart" if within is None else \
+        f"No two cores' TSCs are further apart than {figure(within, ' ns')}"
+    return f"{apart} ({skew['pairs']} pairs of cores met, {'no' if not warps else warps} warps)."
+
+
+def advice(report):
+    rows = report.get("advice") or []
+    use = [row for row in rows if not row["avoid"]]
+    if use:
+        yield f"Best clock: **{plain(use[0]['clock'])}**, {plain(use[0].get('reason') or '')}"
+    for row in rows:
+        if row["avoid"]:
+            yield f"To avoid: **{plain(row['clock'])}**, {plain(row.get('reason') or '')}"
+
+
+def render(report, problem, comparison=None):
+    verdict = "incomplete" if problem else report["verdict"]
+    machine = report.get("machine") or {}
+    facts = [machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
+             machine.get("cores_started") and f"{machine['cores_started']} cores"]
+    lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}", ""]
+    if problem:
+        lines += [plain(problem), ""]
+    if any(facts):
+        lines += [", ".join(plain(fact) for fact in facts if fact), ""]
+    if report["clocks"]:
+        lines += [*table(report["clocks"]), ""]
+    found = [f"- {plain(row.get('severity') or '')} `{row['rule']}`: {plain(row.get('text') or '')}"
+             if row["rule"].replace("-", "").isalnum() else f"- {plain(row['rule'])}: {plain(row.get('text') or '')}"
+             for row in report.get("findings") or []]
+    if report["clocks"]:
+        lines += [*(bounded(found) or ["No findings."]), ""]
+    lines += [line + "\n" for line in bounded(filter(None, [*advice(report), synchrony(report)]))]
+    if comparison:
+        worse = [f"- {plain(sentence)}" for sentence in comparison.worse]
+        lines += ["### Beside the baseline", "", *(bounded(worse) or ["Nothing is worse."]), ""]
+        lines += [f"Note: {plain(note)}\n" for note in comparison.notes]
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,0 +1,19 @@
+"""The cases of a run as TAP version 13."""
+
+
+def plain(text):
+    """TEXT as a part of one line: a # there would begin a directive."""
+    return "".join(c if c.isprintable() and c != "#" else " " for c in text).strip()
+
+
+def render(cases):
+    lines = ["TAP version 13", f"1..{len(cases)}"]
+    for number, case in enumerate(cases, 1):
+        name, text = plain(f"{case.group}: {case.name}"), plain(case.text)
+        if case.outcome == "skip":
+            lines.append(f"ok {number} - {name} # SKIP {text}")
+            continue
+        lines.append(f"{'not ok' if case.outcome in ('fail', 'error') else 'ok'} {number} - {name}")
+        if text:
+            lines.append(f"# {case.outcome}: {text}")
+    return "\n".join(lines) + "\n"

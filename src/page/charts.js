@@ -1,0 +1,213 @@
+/* What the charts have in common: how they are made and made anew, their axes, their legend. Drawing is Chart.js's. */
+
+const charts = []; /* {canvas, configure}, to be drawn again in other colours */
+
+function drawChart({ canvas, configure }) {
+	const old = Chart.getChart(canvas);
+
+	if (old)
+		old.destroy();
+	new Chart(canvas, configure());
+}
+
+function redrawCharts() {
+	Chart.defaults.color = colour("quiet");
+	Chart.defaults.borderColor = colour("line");
+	charts.forEach(drawChart);
+}
+
+/* A chart and what a reader who does not see it gets; CONFIGURE gives Chart.js's configuration, in today's colours. */
+function chart(id, label, configure, height) {
+	const canvas = el("canvas", { id, role: "img", "aria-label": label });
+
+	charts.push({ canvas, configure });
+	return el("div", { class: `chart ${height || ""}` }, canvas);
+}
+
+function startCharts() {
+	Object.assign(Chart.defaults, { animation: false, responsive: true, maintainAspectRatio: false });
+	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+	Chart.defaults.font.size = 12;
+	Chart.defaults.plugins.legend.display = false;
+	Object.assign(Chart.defaults.plugins.tooltip, { boxPadding: 4, padding: 10, usePointStyle: true });
+	redrawCharts();
+}
+
+function title(text) {
+	return { display: true, text, padding: 8 };
+}
+
+/* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends where a tick may stand. */
+function roundDown(value) {
+	const power = 10 ** Math.floor(Math.log10(value));
+
+	return [5, 2, 1].find((step) => step * power <= value * 1.0001) * power;
+}
+
+function roundUp(value) {
+	const power = 10 ** Math.floor(Math.log10(value));
+
+	return [1, 2, 5, 10].find((step) => step * power >= value * 0.9999) * power;
+}
+
+/* The ticks of a logarithmic axis: decades, and where there are few of them 2 and 5 between; no more than fit. */
+function decades(axis, room) {
+	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
+	const fit = Math.max(Math.floor((axis.isHorizontal() ? axis.chart.width : axis.chart.height) / room), 2);
+	const steps = high - low <= fit / 3 ? [1, 2, 5] : [1];
+	const stride = Math.max(Math.ceil((high - low) / fit), 1);
+	const ticks = [];
+
+	for (let power = Math.floor(low); power <= Math.ceil(high); power++)
+		for (const step of power % stride ? [] : steps)
+			ticks.push({ value: step * 10 ** power });
+	axis.ticks = ticks.filter((tick) => tick.value >= axis.min * 0.9999 && tick.value <= axis.max * 1.0001);
+}
+
+function logAxis(text, format, values, room) {
+	const above = values.filter((value) => value > 0);
+
+	return {
+		type: "logarithmic",
+		min: above.length ? roundDown(Math.min(...above)) : 1,
+		max: above.length ? Math.max(roundUp(Math.max(...above)), 2 * roundDown(Math.min(...above))) : 10,
+		title: title(text),
+		afterBuildTicks: (axis) => decades(axis, room || 60),
+		ticks: { callback: format, autoSkip: false, maxRotation: 0 },
+	};
+}
+
+const nsAxis = (text, values) => logAxis(text, ns, values, 50);
+
+/*
+ * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic beyond.
+ * Chart.js has none, so figures are bent before they are handed over, and the ticks are bent back.
+ */
+const LINEAR_PPM = 0.1;
+
+const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
+const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
+
+function bentAxis(text, values) {
+	const far = Math.max(1, ...values.map(Math.abs));
+	const powers = Math.ceil(Math.log10(far) - 1e-9);
+	const end = bend(10 ** powers);
+
+	return {
+		type: "linear", min: -end * 1.02, max: end * 1.02, title: title(text),
+		afterBuildTicks: (axis) => {
+			const stride = Math.ceil((2 * powers + 3) / Math.max(axis.chart.width / 60, 3));
+
+			axis.ticks = [{ value: 0 }];
+			for (let power = powers; power >= 0; power -= stride)
+				axis.ticks.push({ value: bend(10 ** power) }, { value: -bend(10 ** power) });
+			axis.ticks.sort((a, b) => a.value - b.value);
+		},
+		ticks: { callback: (value) => delta(Math.round(unbend(value)), whole), autoSkip: false, maxRotation: 0 },
+		grid: { color: (context) => colour(context.tick && context.tick.value === 0 ? "quiet" : "line") },
+	};
+}
+
+/* A clock's look: colour and point by the device, dashes by the way of reading; never colour alone. */
+const DEVICES = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "lapic"];
+const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
+const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3]];
+
+function look(report, clock) {
+	const main = clock.main || clock.id;
+	const device = DEVICES.indexOf(main);
+	const way = report.clocks.filter((other) => (other.main || other.id) === main).indexOf(clock);
+
+	return {
+		colour: colour(main === "null" || device < 0 ? "clock-other" : `clock-${main}`),
+		variable: main === "null" || device < 0 ? "var(--clock-other)" : `var(--clock-${main})`,
+		point: POINTS[device < 0 ? POINTS.length - 1 : device],
+		dash: DASHES[way % DASHES.length],
+		width: way ? 1.25 : 2,
+	};
+}
+
+function lineLook(report, clock) {
+	const { colour: line, point, dash, width } = look(report, clock);
+
+	return {
+		borderColor: line, backgroundColor: line, borderWidth: width, borderDash: dash, pointStyle: point,
+		pointRadius: 2, pointHoverRadius: 4, pointBorderWidth: 1,
+	};
+}
+
+/* The line of a legend, as the chart has it. */
+function swatch(report, clock) {
+	const { variable, dash, width } = look(report, clock);
+	const line = svg("line", { x1: 0, y1: 5, x2: 26, y2: 5, "stroke-width": width + 0.5, "stroke-dasharray": dash.join(" ") });
+
+	line.style.stroke = variable;
+	return svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, line);
+}
+
+/* Buttons that show and hide a clock in all of CANVASES; datasets are found by the clock's number in their `clock`. */
+const hiddenClocks = new Set();
+
+function clockLegend(report, clocks, canvases) {
+	return el("div", { class: "legend", role: "group", "aria-label": "Clocks shown in the charts" }, clocks.map((clock) => {
+		const button = el("button", { type: "button", "aria-pressed": "true", title: clock.title }, swatch(report, clock), clock.id);
+
+		button.addEventListener("click", () => {
+			const hide = !hiddenClocks.has(clock);
+
+			hiddenClocks[hide ? "add" : "delete"](clock);
+			button.setAttribute("aria-pressed", String(!hide));
+			for (const id of canvases) {
+				const drawn = Chart.getChart(id);
+
+				drawn.data.datasets.forEach((dataset, i) => {
+					if (dataset.clock === clock)
+						drawn.setDatasetVisibility(i, !hide);
+				});
+				drawn.update();
+			}
+		});
+		return button;
+	}));
+}
+
+/* A legend that only explains: [colour's name, text, shape]. */
+function key(...entries) {
+	return el("ul", { class: "key" }, entries.map(([name, text, shape]) =>
+		el("li", null, el("span", { class: `mark ${shape || "bar"} ${name}`, "aria-hidden": "true" }), text)));
+}
+
+/* Intervals as floating bars, with a mark at the middle. ROWS: {label, interval, colour}; BENT: on such an axis. */
+function intervalBars(rows, axis, place, format) {
+	return {
+		type: "bar",
+		data: {
+			labels: rows.map((row) => row.label),
+			datasets: [
+				{
+					type: "line", data: rows.map((row) => place(row.interval.value)), showLine: false,
+					pointStyle: "rectRot", pointRadius: 5, pointHoverRadius: 6, borderColor: colour("text"),
+					pointBorderColor: colour("paper"), backgroundColor: colour("text"),
+				},
+				{
+					data: rows.map((row) => [place(row.interval.low), place(row.interval.high)]),
+					backgroundColor: rows.map((row) => `${row.colour}99`), borderColor: rows.map((row) => row.colour),
+					borderWidth: 1, borderSkipped: false, minBarLength: 3, barThickness: 12,
+				},
+			],
+		},
+		options: {
+			indexAxis: "y",
+			interaction: { mode: "index", axis: "y", intersect: false },
+			scales: { x: axis, y: { offset: true, grid: { display: false }, ticks: { autoSkip: false } } },
+			plugins: { tooltip: {
+				filter: (item) => item.datasetIndex === 1,
+				callbacks: { label: (item) => {
+					const { interval } = rows[item.dataIndex];
+
+					return `${format(interval.value)} (${span(interval, format)})`;
+				} },
+			} },
+		},
+	};
+}

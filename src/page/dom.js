@@ -1,0 +1,67 @@
+/* Elements out of untrusted text: all of it becomes text nodes, nothing is ever parsed as HTML. */
+
+function el(tag, attributes, ...children) {
+	const element = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(attributes || {}))
+		if (value !== null && value !== undefined && value !== false)
+			element.setAttribute(name, value === true ? "" : value);
+	element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(tag, attributes, ...children) {
+	const element = document.createElementNS(SVG, tag);
+
+	for (const [name, value] of Object.entries(attributes))
+		element.setAttribute(name, value);
+	element.append(...children);
+	return element;
+}
+
+/* COLUMNS: {title, text(row), name: true for the row's heading, left: true for words}. */
+function table(columns, rows, caption) {
+	const cell = (column, row) => {
+		const content = column.text(row);
+
+		return el(column.name ? "th" : "td", {
+			scope: column.name ? "row" : null, class: column.name || column.left ? "left" : null,
+		}, content);
+	};
+
+	return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+		el("table", null,
+			el("caption", { class: "hidden" }, caption),
+			el("thead", null, el("tr", null, columns.map((column) =>
+				el("th", { scope: "col", class: column.name || column.left ? "left" : null }, column.title)))),
+			el("tbody", null, rows.map((row) => el("tr", null, columns.map((column) => cell(column, row)))))));
+}
+
+/* Filled when it is opened first: of 255 cores it is long. */
+function details(summary, make) {
+	const element = el("details", null, el("summary", null, summary));
+
+	element.addEventListener("toggle", () => {
+		if (element.open && element.children.length === 1)
+			element.append(make());
+	});
+	return element;
+}
+
+function section(id, title, ...children) {
+	return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), children);
+}
+
+const SIGNS = { pass: "✓", warn: "!", fail: "✗", incomplete: "…", absent: "–" };
+
+/* A verdict in a word, with a sign and a colour. */
+function badge(verdict) {
+	const word = verdict || "not read";
+	const kind = Object.hasOwn(SIGNS, word) ? word : "absent";
+
+	return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, SIGNS[kind]), ` ${word}`);
+}
+
+const note = (...text) => el("p", { class: "note" }, text);

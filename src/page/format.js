@@ -1,0 +1,100 @@
+/* Figures as people read them; what was not measured is a dash. */
+
+const NONE = "–";
+
+function isNumber(value) {
+	return typeof value === "number" && Number.isFinite(value);
+}
+
+/* A minus sign is as wide as a plus sign, a hyphen is not. */
+function signed(text) {
+	return text.replace("-", "−");
+}
+
+function whole(value) {
+	return isNumber(value) ? signed(value.toLocaleString("en-US", { maximumFractionDigits: 0 })) : NONE;
+}
+
+/* SIGNIFICANT digits, all of the whole part in any case. */
+function precise(value, significant) {
+	const before = value === 0 ? 1 : Math.floor(Math.log10(Math.abs(value))) + 1;
+	const behind = Math.min(Math.max(significant - before, 0), 12);
+
+	return signed(value.toLocaleString("en-US", { minimumFractionDigits: behind, maximumFractionDigits: behind }));
+}
+
+/* Whole numbers of the smallest unit stay whole; everything else has as many digits as asked for. */
+function withUnit(value, units, significant) {
+	if (!isNumber(value))
+		return NONE;
+	let [size, name] = units[0];
+
+	for (const unit of units)
+		if (Math.abs(value) >= 0.9995 * unit[0])
+			[size, name] = unit;
+	if (size === units[0][0] && Number.isInteger(value))
+		return `${whole(value)} ${name}`;
+	return `${precise(value / size, significant)} ${name}`;
+}
+
+const UNITS_NS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
+const UNITS_HZ = [[1, "Hz"], [1e3, "kHz"], [1e6, "MHz"], [1e9, "GHz"]];
+
+const ns = (value) => withUnit(value, UNITS_NS, 3);
+const hz = (value) => withUnit(value, UNITS_HZ, 7);
+
+/* With its sign, because which way a clock is off matters. */
+function delta(value, format) {
+	return isNumber(value) && value > 0 ? `+${format(value)}` : format(value);
+}
+
+const ppmAlone = (value) => (isNumber(value) ? precise(value, 3) : NONE);
+const ppm = (value) => delta(value, ppmAlone);
+const nsDelta = (value) => delta(value, ns);
+
+function share(value) {
+	if (!isNumber(value))
+		return NONE;
+	return value >= 0.1 || value === 0 ? `${Number(value.toPrecision(4))} %` : `${Number(value.toPrecision(2))} %`;
+}
+
+function times(value) {
+	return isNumber(value) ? `×${precise(value, value < 10 ? 3 : 2)}` : NONE;
+}
+
+/* A figure of a rule, in the rule's unit. */
+function figure(value, unit) {
+	if (!isNumber(value))
+		return NONE;
+	if (unit === "ns")
+		return ns(value);
+	const number = signed(value.toLocaleString("en-US", { maximumFractionDigits: 3 }));
+
+	return unit ? `${number} ${unit}` : number;
+}
+
+/* {value, low, high} where all of it was measured, else null. */
+function known(interval) {
+	return interval && isNumber(interval.value) && isNumber(interval.low) && isNumber(interval.high) ? interval : null;
+}
+
+function span(interval, format) {
+	return known(interval) ? `${format(interval.low)} to ${format(interval.high)}` : NONE;
+}
+
+function duration(ms) {
+	return isNumber(ms) ? withUnit(ms * 1e6, UNITS_NS, 3) : NONE;
+}
+
+function plural(count, one, more) {
+	return `${whole(count)} ${count === 1 ? one : more || `${one}s`}`;
+}
+
+function median(numbers) {
+	const sorted = numbers.slice().sort((a, b) => a - b);
+	const half = sorted.length >> 1;
+
+	if (!sorted.length)
+		return null;
+	return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}

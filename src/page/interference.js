@@ -1,0 +1,85 @@
+/* What took the cores away: each gap over time, and how long the gaps were. */
+
+function gapsOverTime(report) {
+	const events = report.interference.events.filter((event) => isNumber(event.at_ms) && event.ns > 0);
+
+	return {
+		type: "scatter",
+		data: { datasets: [{ data: events.map((event) => ({ x: event.at_ms / 1000, y: event.ns, core: event.core })),
+			backgroundColor: `${colour("clock-hpet")}88`, borderColor: colour("clock-hpet"), pointRadius: 4 }] },
+		options: {
+			scales: {
+				x: { type: "linear", title: title("into the run, s"), ticks: { maxRotation: 0 }, grace: "5%" },
+				y: nsAxis("gap", events.map((event) => event.ns)),
+			},
+			plugins: { tooltip: { callbacks: { label: (item) => `core ${whole(item.raw.core)}: ${ns(item.raw.y)} at ${precise(item.raw.x, 4)} s` } } },
+		},
+	};
+}
+
+/* Every power of two from the shortest to the longest, the empty ones too. */
+function gapOctaves(histogram) {
+	const exponents = histogram.map((bucket) => Math.ceil(Math.log2(bucket.le_ns + 1)));
+	const counts = new Map(histogram.map((bucket, i) => [exponents[i], bucket.count]));
+	const rows = [];
+
+	for (let exponent = Math.min(...exponents); exponent <= Math.max(...exponents); exponent++)
+		rows.push({ le_ns: 2 ** exponent, count: counts.get(exponent) || 0 });
+	return rows;
+}
+
+function gapLengths(report) {
+	const rows = gapOctaves(report.interference.histogram);
+
+	return {
+		type: "bar",
+		data: { labels: rows.map((row) => `≤ ${ns(row.le_ns)}`), datasets: [{ data: rows.map((row) => row.count),
+			backgroundColor: `${colour("clock-hpet")}99`, borderColor: colour("clock-hpet"), borderWidth: 1 }] },
+		options: {
+			scales: { x: { grid: { display: false }, title: title("gap"), ticks: { maxRotation: 60, autoSkipPadding: 8 } },
+				y: { beginAtZero: true, title: title("gaps"), ticks: { precision: 0 } } },
+			plugins: { tooltip: { callbacks: { label: (item) => plural(item.raw, "gap") } } },
+		},
+	};
+}
+
+function interferenceWords(found) {
+	const said = [];
+
+	if (isNumber(found.gaps))
+		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)} in ${ns(found.watched_ns)} of watching` +
+			`${found.gaps > 0 && isNumber(found.total_ns) ? `, ${ns(found.total_ns)} in all` : ""}` +
+			`${isNumber(found.worst_ns) ? `; the longest, ${ns(found.worst_ns)}, on core ${whole(found.worst_core)}` : ""}.`);
+	said.push(isNumber(found.smi_count) ? `SMIs on the boot core in the whole run: ${whole(found.smi_count)}.` : "The CPU does not count its SMIs.");
+	return note(said.join(" "));
+}
+
+function gapTables(report) {
+	const { events, histogram } = report.interference;
+
+	return [
+		histogram && histogram.length ? table([
+			{ title: "Gap up to", name: true, text: (row) => ns(row.le_ns) }, { title: "Count", text: (row) => whole(row.count) },
+		], histogram, "Gaps by length") : null,
+		events && events.length ? table([
+			{ title: "Into the run", name: true, text: (row) => duration(row.at_ms) }, { title: "Core", text: (row) => whole(row.core) },
+			{ title: "Gap", text: (row) => ns(row.ns) },
+		], events, "The first gaps of each core") : null,
+	].filter(Boolean);
+}
+
+function interferenceSection(report) {
+	const found = report.interference;
+
+	if (!found)
+		return section("interference", "Interference", note("Not measured."));
+	const any = found.gaps > 0 && (found.histogram || []).length;
+	const timed = any && (found.events || []).some((event) => isNumber(event.at_ms) && event.ns > 0);
+
+	return section("interference", "Interference", interferenceWords(found), any ? [
+		el("div", { class: "pair" },
+			timed ? el("div", null, el("h3", null, "When"), chart("chart-gaps", "Gaps over the time of the run", () => gapsOverTime(report))) : null,
+			el("div", null, el("h3", null, "How long"), chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)))),
+		details("The figures as tables", () => el("div", null, gapTables(report))),
+	] : []);
+}

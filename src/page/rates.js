@@ -1,0 +1,53 @@
+/* Rates: against what each clock claims, and of each against each, as intervals in which the truth lies. */
+
+function rateRows(report) {
+	const byId = new Map(report.clocks.map((clock) => [clock.id, clock]));
+	const tint = (id) => (byId.has(id) ? look(report, byId.get(id)).colour : colour("clock-other"));
+
+	return {
+		claims: report.clocks.filter((clock) => known(clock.error_ppm)).map((clock) => (
+			{ label: clock.id, interval: clock.error_ppm, colour: tint(clock.id) })),
+		pairs: report.rates.filter((rate) => known(rate.ppm)).map((rate) => (
+			{ label: `${rate.a} − ${rate.b}`, interval: rate.ppm, colour: tint(rate.a), same: rate.same_source })),
+	};
+}
+
+function rateChart(report, id, label, which) {
+	const count = rateRows(report)[which].length;
+
+	return chart(id, label, () => {
+		const rows = rateRows(report)[which];
+		const ends = rows.flatMap((row) => [row.interval.low, row.interval.high]);
+
+		return intervalBars(rows, bentAxis("ppm", ends), bend, (value) => `${ppm(value)} ppm`);
+	}, count > 10 ? "taller" : count > 4 ? "" : "low");
+}
+
+function ratesTable(report) {
+	const { claims, pairs } = rateRows(report);
+
+	return table([
+		{ title: "Rate", name: true, text: (row) => row.label },
+		{ title: "ppm", text: (row) => ppm(row.interval.value) },
+		{ title: "low", text: (row) => ppm(row.interval.low) },
+		{ title: "high", text: (row) => ppm(row.interval.high) },
+		{ title: "Independent", left: true, text: (row) => (row.same === undefined ? "" : row.same ? "no: one source" : "yes") },
+	], [...claims.map((row) => ({ ...row, label: `${row.label} against its claim` })), ...pairs], "Rates in ppm with their errors");
+}
+
+function ratesSection(report) {
+	const { claims, pairs } = rateRows(report);
+
+	if (!claims.length && !pairs.length)
+		return section("rates", "Rates", note("Not measured: it takes two clocks that run."));
+	return section("rates", "Rates",
+		note("Bars are intervals in which the true rate lies; a bar that touches 0 accuses nobody. The axis is linear near 0 " +
+			"and logarithmic beyond."),
+		key(["", "measured", "diamond"], ["quiet-bar", "between these ends for certain"]),
+		el("div", { class: "pair" },
+			claims.length ? el("div", null, el("h3", null, "Against what each claims"),
+				rateChart(report, "chart-claims", "How far each clock's rate is off its claim, in ppm", "claims")) : null,
+			pairs.length ? el("div", null, el("h3", null, "One against another"),
+				rateChart(report, "chart-pairs", "How much faster one clock runs than another, in ppm", "pairs")) : null),
+		details("The figures as a table", () => ratesTable(report)));
+}

@@ -1,0 +1,36 @@
+/* Light and dark. The browser's wish holds until the switch is used; paper is always light. */
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const THEMES = ["auto", "light", "dark"];
+let chosen = 0;
+let printing = false;
+let onTheme = () => {};
+
+function applyTheme() {
+	const wish = THEMES[chosen] === "auto" ? (dark.matches ? "dark" : "light") : THEMES[chosen];
+
+	document.documentElement.dataset.theme = printing ? "light" : wish;
+	document.getElementById("theme").textContent = `Colours: ${THEMES[chosen]}`;
+	onTheme();
+}
+
+function startTheme(redraw) {
+	dark.addEventListener("change", applyTheme);
+	document.getElementById("theme").addEventListener("click", () => {
+		chosen = (chosen + 1) % THEMES.length;
+		applyTheme();
+	});
+	for (const [event, value] of [["beforeprint", true], ["afterprint", false]]) {
+		window.addEventListener(event, () => {
+			printing = value;
+			applyTheme();
+		});
+	}
+	applyTheme();
+	onTheme = redraw;
+}
+
+/* A colour of page.css, by its name there. */
+function colour(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}

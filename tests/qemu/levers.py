@@ -1,0 +1,131 @@
+"""Faults on stock QEMU, brought about from outside while baretick runs: registers written, time bent, the process
+held. Each lever is one that QEMU has of itself, so no test needs a patched one.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+import time
+
+import pytest
+
+from harness import Run
+from test_boot import qemu
+
+POLL_S = 0.002
+ANSWER_S = 30  # for one command: QEMU's main loop may have to wait for a busy host
+
+
+class Registers:
+    """The machine's registers, by the protocol that QEMU has for its own device tests (docs/devel/qtest.rst)."""
+
+    def __init__(self, path):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(ANSWER_S)
+        self._socket.connect(str(path))
+        self._answers = self._socket.makefile("r")
+
+    def _ask(self, line):
+        self._socket.sendall(line.encode() + b"\n")
+        answer = self._answers.readline()
+        assert answer.startswith("OK"), f"{line}: {answer!r}"
+        return answer.split()[1:]
+
+    def out8(self, port, value):
+        self._ask(f"outb {port:#x} {value:#x}")
+
+    def read32(self, address):
+        return int(self._ask(f"readl {address:#x}")[0], 0)
+
+    def write32(self, address, value):
+        self._ask(f"writel {address:#x} {value:#x}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._answers.close()
+        self._socket.close()
+
+
+class Process:
+    """QEMU itself."""
+
+    def __init__(self, pid_file):
+        self._pid = int(pid_file.read_text())
+
+    def hold(self, seconds):
+        """All of the machine stands still, as a guest does that its host takes off the CPU. Returns for how long."""
+        begin = end = time.monotonic()
+        os.kill(self._pid, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            time.sleep(seconds)
+            end = time.monotonic()
+        finally:
+            os.kill(self._pid, signal.SIGCONT)
+        return end - begin
+
+
+class Machine:
+    """What a pull gets: the registers, the process, and whether the run is still on."""
+
+    def __init__(self, folder, log, over):
+        self._folder, self._log, self._over = folder, log, over
+
+    def registers(self):
+        return Registers(self._folder / "qtest")
+
+    def process(self):
+        return Process(self._folder / "pid")
+
+    def wait_for(self, text):
+        """Until baretick has said TEXT on the serial line; False where the run is over before."""
+        while not self._over.is_set():
+            if self._log.exists() and text in self._log.read_bytes():
+                return True
+            time.sleep(POLL_S)
+        return False
+
+    @property
+    def running(self):
+        return not self._over.is_set()
+
+
+def run_while(pull, out, *arguments):
+    """A finished run, during which PULL(machine), unless it is None, was called in a thread of its own."""
+    over, problems = threading.Event(), []
+
+    def work(machine):
+        try:
+            if pull:
+                pull(machine)
+        except BaseException as problem:  # shown by the test, not by a thread that nobody looks at
+            problems.append(problem)
+
+    with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most
+        folder = pathlib.Path(name)
+        thread = threading.Thread(target=work, args=[Machine(folder, out / "serial.log", over)])
+        thread.start()
+        try:
+            done = Run(out, [*qemu("-qtest", f"unix:{folder / 'qtest'},server=on,wait=off", "-qtest-log", "none",
+                                   "-pidfile", str(folder / "pid")), *arguments])
+        finally:
+            over.set()
+            thread.join()
+    assert not problems, (problems, done)
+    return done
+
+
+def faked(folder, rate, monotonic=True):
+    """A QEMU whose host's clock runs at RATE: every clock of the machine but the TSC; without MONOTONIC the RTC alone."""
+    if not shutil.which("faketime"):
+        pytest.skip("faketime is not installed")
+    script = folder / "qemu-faked"
+    script.write_text(f"#!/bin/sh\n{'' if monotonic else 'export DONT_FAKE_MONOTONIC=1'}\n"
+                      f"exec faketime -f '+0 x{rate}' qemu-system-x86_64 \"$@\"\n")
+    script.chmod(0o755)
+    return ["--qemu", script]

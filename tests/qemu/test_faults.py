@@ -1,0 +1,189 @@
+"""Faults of real clocks, as stock QEMU can be made to have them: see levers.py. Each stands beside the same boot without
+it. Where a lever can be pulled on a machine that is driven by its instructions (-icount), a busy host is not seen by
+the guest at all: what was measured before is then the same to the last digit, and no gap is the host's.
+"""
+import itertools
+from fractions import Fraction
+import os
+import time
+
+import pytest
+
+import levers
+from test_boot import ICOUNT, SECURE, EFI, VERDICT_STATUS, checked, clocks, qemu
+
+pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+
+ONE_CORE = ["--accel", "tcg", "--cpus", "1"]
+QUICK = ["profile=quick", "clocks=tsc,hpet,acpi_pm,pit,rtc"]
+
+
+def accused(report):
+    return {(finding["rule"], finding["clock"]) for finding in report["findings"]}
+
+
+def rates(report):
+    return {(rate["a"], rate["b"]): rate["ppm"] for rate in report["rates"]}
+
+
+def exact(number):
+    return Fraction(str(number))
+
+
+# Rates pulled apart.
+
+@pytest.fixture(scope="session")
+def clean(tmp_path_factory):
+    """The machine of these tests without a fault. Its TSC's rate is also what the others are told, as a data sheet would."""
+    report = checked(levers.run_while(None, tmp_path_factory.mktemp("clean"), *ONE_CORE, "--", *QUICK))
+    assert report["findings"] == []
+    return report
+
+
+def faked(folder, clean, rate, **which):
+    """The report of a boot whose host runs at RATE, and the truth of how much faster the TSC is than claimed, in ppm: an
+    interval, for the clean boot's rate is one."""
+    measured = clocks(clean)["tsc"]["measured_hz"]
+    claim = round(measured["value"])
+    report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--", *QUICK,
+                                      f"tsc_hz={claim}"))
+    return report, [exact(measured[end]) / claim for end in ("low", "high")]
+
+
+def overlap(interval, low, high):
+    return exact(interval["low"]) <= high and low <= exact(interval["high"])
+
+
+@pytest.mark.parametrize("rate, rule", [
+    ("1.00005", None), ("0.99995", None), ("1.001", "rate-wrong"), ("0.999", "rate-wrong"), ("0.98", "rate-wrong"),
+])
+def test_a_tsc_that_runs_apart_from_all_others_is_named_beyond_the_limit(tmp_path, clean, rate, rule):
+    report, tsc = faked(tmp_path, clean, rate)
+    low, high = ((end / Fraction(rate) - 1) * 10 ** 6 for end in tsc)
+    pairs = {b: ppm for (a, b), ppm in rates(report).items() if a == "tsc"}
+    assert set(pairs) == {"hpet", "acpi_pm", "pit", "rtc"}
+    assert all(overlap(ppm, low, high) for ppm in pairs.values()), (pairs, float(low), float(high))
+    assert any(ppm["low"] > 0 or ppm["high"] < 0 for ppm in pairs.values()), pairs
+    assert accused(report) == ({(rule, "tsc")} if rule else set()), report["findings"]
+    assert all(ppm["low"] <= 0 <= ppm["high"] for (a, _), ppm in rates(report).items() if a != "tsc"), rates(report)
+
+
+def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean):
+    """By so much that a second shows it: an RTC's edge is known within 10 ms in a guest."""
+    report, _ = faked(tmp_path, clean, "1.05", monotonic=False)
+    assert ("rate-wrong", "rtc") in accused(report), report["findings"]
+    assert {clock for _, clock in accused(report)} <= {"rtc", "rtc_pf"}, report["findings"]
+    off = Fraction("1.05")
+    for name in ("tsc", "hpet", "acpi_pm", "pit"):
+        assert overlap(rates(report)[name, "rtc"], (1 / off - 1) * 10 ** 6, (1 / off - 1) * 10 ** 6), rates(report)
+
+
+# Clocks that turn sick while baretick runs: the registers are written from outside.
+
+WHOLE = [*ONE_CORE, *qemu(*ICOUNT), "--", "profile=quick", "duration=500ms",
+         "clocks=tsc,tsc_cpuid,hpet,acpi_pm,pit,rtc,null"]
+HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # IA-PC HPET 1.0a, 2.3
+HPET_ENABLE = 1
+
+
+def stop_hpet(registers):
+    registers.write32(HPET_CONFIGURATION, registers.read32(HPET_CONFIGURATION) & ~HPET_ENABLE)
+
+
+def move_hpet_back(registers):
+    """The counter may be written only while it stands."""
+    stop_hpet(registers)
+    registers.write32(HPET_COUNTER, 0)
+    registers.write32(HPET_CONFIGURATION, registers.read32(HPET_CONFIGURATION) | HPET_ENABLE)
+
+
+def stop_rtc(registers):
+    """SET in register B, beside the 24-hour mode: MC146818 data sheet, register B."""
+    registers.out8(0x70, 0x0B)
+    registers.out8(0x71, 0x82)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    report = checked(levers.run_while(None, tmp_path_factory.mktemp("undisturbed"), *WHOLE))
+    assert report["findings"] == []
+    return report
+
+
+def once_measured(clock, disturb):
+    """Disturbs a clock's registers when its latency and its rate have been measured."""
+    def pull(machine):
+        assert machine.wait_for(f"\n  {clock} ".encode())
+        with machine.registers() as registers:
+            disturb(registers)
+    return pull
+
+
+@pytest.mark.parametrize("clock, disturb, rule, state", [
+    ("hpet", stop_hpet, "clock-stuck", "stuck"),
+    ("hpet", move_hpet_back, "clock-backward", "present"),
+    ("rtc", stop_rtc, "clock-stuck", "stuck"),
+], ids=["hpet-stops", "hpet-goes-back", "rtc-stops"])
+def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_before(
+        tmp_path, undisturbed, clock, disturb, rule, state):
+    done = levers.run_while(once_measured(clock, disturb), tmp_path / "out", *WHOLE)
+    report = done.report
+    assert done.status == VERDICT_STATUS[report["verdict"]] == 1, done
+    assert (rule, clock) in accused(report), report["findings"]
+    assert {name for _, name in accused(report)} == {clock}, report["findings"]
+    sick, well = clocks(report)[clock], clocks(undisturbed)[clock]
+    assert (sick["state"], sick["verdict"]) == (state, "fail")
+    assert 0 < sick["turned_sick_ms"] <= report["elapsed_ms"] and well["turned_sick_ms"] is None
+    for figure in ("latency", "measured_hz", "resolution_ns"):
+        assert sick[figure] == well[figure] is not None, figure
+    for name, other in clocks(report).items():
+        assert name == clock or other["verdict"] == "pass", other
+
+
+# Interference: the machine is taken away from baretick, and no clock is to blame.
+
+def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_path):
+    """Gaps from a quarter second on: what a busy host does by itself is shorter, as the same boot shows."""
+    words = ["--accel", "tcg", "--cpus", "2", "--", *QUICK, "gap=250ms"]
+    held_s = []
+
+    def hold(machine):
+        assert machine.wait_for(b"progress: ")
+        process = machine.process()
+        while machine.running:
+            held_s.append(process.hold(0.3))
+            time.sleep(0.03)
+
+    held = checked(levers.run_while(hold, tmp_path / "held", *words), started=2)
+    left_alone = checked(levers.run_while(None, tmp_path / "alone", *words), started=2)
+    assert held["interference"]["gaps"] > left_alone["interference"]["gaps"], (held_s, left_alone["interference"])
+    assert held["interference"]["worst_ns"] > 10 ** 9 * min(held_s) > left_alone["interference"]["worst_ns"]
+    assert held["findings"] == left_alone["findings"] == []
+
+
+APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # of the chip set: a write to the first raises an SMI, one to the second nothing
+
+
+@pytest.mark.skipif(not os.path.exists(SECURE), reason="no firmware with SMM is there")
+@pytest.mark.parametrize("port, raises", [(APM_COMMAND, True), (APM_STATUS, False)], ids=["smi", "no-smi"])
+def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_path, port, raises):
+    written = 0
+
+    def write(machine):
+        nonlocal written
+        assert machine.wait_for(b"progress: ")
+        with machine.registers() as registers:
+            while machine.running:
+                registers.out8(port, 0)
+                written += 1
+                time.sleep(0.002)
+
+    report = checked(levers.run_while(write, tmp_path / "out", *ONE_CORE, "--firmware", SECURE, *qemu(*ICOUNT), "--",
+                                      "profile=quick", "clocks=tsc,tsc_cpuid,acpi_pm"))
+    interference = report["interference"]
+    assert written > 0
+    assert report["findings"] == []
+    if raises:
+        assert 0 < interference["gaps"] < interference["smi_count"] <= written, interference
+    else:
+        assert (interference["gaps"], interference["smi_count"]) == (0, 0), interference

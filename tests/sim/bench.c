@@ -1,0 +1,166 @@
+/* All drivers and a survey on the simulated machine. See bench.h. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+#include "threads.h"
+
+#define DURATION_NS UINT64_C(20000000)
+
+static bool
+alive(void *context, size_t core)
+{
+	const struct bench *bench = context;
+
+	return core != bench->mute || !bench->is_dead;
+}
+
+static bool
+run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
+{
+	struct bench *bench = context;
+
+	(void)bound_ns;
+	if (core == bench->mute && bench->mute_after_jobs-- == 0) {
+		bench->is_dead = true;
+		return false;
+	}
+	sim.core = core;
+	job(argument, core);
+	sim.core = 0;
+	return true;
+}
+
+static bool
+expired(void *context)
+{
+	const struct bench *bench = context;
+
+	return bench->deadline_ms != BENCH_NEVER_MS && sim.now_ps > bench->deadline_ms * SIM_PS_PER_MS;
+}
+
+static void
+progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	(void)done_ns;
+	if (!what || !total_ns)
+		sim_fail("progress without a name, or of nothing");
+}
+
+static void
+ignore_measured(void *context, const struct report *report, const struct report_clock *clock)
+{
+	(void)context;
+	(void)report;
+	(void)clock;
+}
+
+struct bench *
+bench_new(void)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	if (!bench)
+		sim_fail("no memory for a bench");
+	bench->mute = BENCH_NOBODY;
+	bench->deadline_ms = BENCH_NEVER_MS;
+	sim_platform(&bench->platform);
+	return bench;
+}
+
+static void
+open_drivers(struct bench *bench)
+{
+	struct report *report = &bench->report;
+
+	for (size_t d = 0; drivers[d]; d++) {
+		struct clock *rows = bench->rows[d];
+
+		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
+		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
+			struct report_clock *entry = &report->clocks[report->clock_count];
+
+			entry->clock = rows[i];
+			entry->latency = &bench->latencies[report->clock_count++];
+		}
+	}
+}
+
+static void
+list_cores(struct bench *bench, size_t cores)
+{
+	struct report *report = &bench->report;
+	size_t bytes = survey_room_size(cores, TOURNAMENT_ALL);
+
+	bench->room = aligned_alloc(MEETING_LINE, bytes);
+	if (!bench->room)
+		sim_fail("no memory for %zu cores", cores);
+	memset(bench->room, 0, bytes);
+	survey_lay_out(&bench->survey, bench->room, cores, TOURNAMENT_ALL);
+	report->core_count = cores;
+	report->cores_listed = report->cores_started = (uint32_t)cores;
+	for (size_t i = 0; i < cores; i++) {
+		report->cores[i].apic_id = (uint32_t)i;
+		report->cores[i].started = true;
+		report->cores[i].boot = i == 0;
+	}
+}
+
+void
+bench_open(struct bench *bench, size_t cores)
+{
+	struct report *report = &bench->report;
+	const struct cpu_facts *cpu = &bench->platform.cpu;
+
+	options_default(&report->options);
+	report->options.profile = PROFILE_QUICK;
+	report->duration_ns = DURATION_NS;
+	report->tsc_is_invariant = cpu->tsc_is_invariant;
+	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
+	open_drivers(bench);
+	bench->crew = (struct crew){ .context = bench, .count = cores, .alive = alive, .run = run };
+	bench->survey = (struct survey){
+		.report = report,
+		.crew = &bench->crew,
+		.hooks = {
+			.context = bench,
+			.interrupts_mask = hw_interrupts_mask,
+			.interrupts_restore = hw_interrupts_restore,
+			.tsc_ordered = hw_tsc_lfence,
+			.pause = hw_pause,
+			.core_facts = cpu_read_core,
+			.expired = expired,
+			.progress = progress,
+			.measured = ignore_measured,
+		},
+		.samples = bench->samples,
+		.sample_max = BENCH_SAMPLES,
+		.scratch = &bench->scratch,
+	};
+	list_cores(bench, cores);
+}
+
+void
+bench_free(struct bench *bench)
+{
+	if (!bench)
+		return;
+	for (size_t d = 0; drivers[d]; d++)
+		drivers[d]->close(&bench->devices[d]);
+	if (bench->has_threads)
+		threads_stop();
+	free(bench->room);
+	free(bench);
+}
+
+struct report_clock *
+bench_find(struct bench *bench, const char *id)
+{
+	for (size_t i = 0; i < bench->report.clock_count; i++)
+		if (strcmp(bench->report.clocks[i].clock.id, id) == 0)
+			return &bench->report.clocks[i];
+	sim_fail("no clock %s", id);
+}

@@ -1,0 +1,57 @@
+/*
+ * A bench: a report, a survey and all drivers, opened on the simulated machine, as boot/ has them for a run. Its
+ * crew is sequential: a job on another core is a call, with sim.core set meanwhile.
+ */
+#ifndef BARETICK_BENCH_H
+#define BARETICK_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver.h"
+#include "report.h"
+#include "survey.h"
+
+#define BENCH_SAMPLES     2048
+#define BENCH_DRIVERS_MAX 8
+#define BENCH_NOBODY      SIZE_MAX
+#define BENCH_NEVER_MS    UINT64_MAX
+
+struct bench {
+	struct platform platform;
+	struct report report;
+	struct latency latencies[REPORT_CLOCKS_MAX];
+	struct device devices[BENCH_DRIVERS_MAX];
+	struct clock rows[BENCH_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* of each driver, as its open left them */
+	struct survey survey;
+	struct sample samples[BENCH_SAMPLES];
+	struct latency scratch;
+	struct crew crew;
+	size_t mute; /* a core that does not answer after so many jobs, or BENCH_NOBODY */
+	uint64_t mute_after_jobs;
+	bool is_dead;
+	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
+	bool has_threads;
+	void *room;
+};
+
+/* A bench with the facts of the simulated machine as it stands: from now on they may be changed. */
+struct bench *bench_new(void);
+
+/* Opens all drivers; for a quick run of CORES cores, 20 ms for each measurement. */
+void bench_open(struct bench *bench, size_t cores);
+
+/*
+ * Gives the crew of an open bench host threads, on which it plays what its cores do at the same time: jobs that read
+ * TSCs and pause, and nothing else of the machine. World time goes on with theirs, the TSCs stand apart by
+ * sim.tsc.offset_ticks, and drift by threads_cores[].drift_ppb in these jobs alone. One bench at a time.
+ */
+void bench_use_threads(struct bench *bench);
+
+/* Closes the drivers and frees BENCH, which may be NULL. */
+void bench_free(struct bench *bench);
+
+struct report_clock *bench_find(struct bench *bench, const char *id); /* the test ends where there is none */
+
+#endif

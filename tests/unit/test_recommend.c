@@ -1,0 +1,87 @@
+/* The recommendation: which clocks a kernel should use, in which order, on three kinds of machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "recommend.h"
+#include "report_literal.h"
+
+static void
+assert_order(const struct report *report, const char *const *ids, size_t avoided)
+{
+	size_t count = 0;
+
+	for (; ids[count]; count++) {
+		assert_true(count < report->advice.count);
+		assert_string_equal(report->advice.rows[count].clock, ids[count]);
+		assert_true(report->advice.rows[count].reason[0] != '\0');
+	}
+	assert_int_equal(report->advice.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(report->advice.rows[i].avoid, i >= count - avoided);
+}
+
+static void
+invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
+{
+	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	rules_judge(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[0].reason, "9 ns a read"));
+	assert_non_null(strstr(report->advice.rows[0].reason, ", invariant."));
+	assert_non_null(strstr(report->advice.rows[1].reason, "559 ns a read, 62 times the TSC's."));
+	literal_free(report);
+}
+
+static void
+tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
+{
+	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = false;
+	report->hypervisor[0] = '\0';
+	rules_judge(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[2].reason, "not called invariant; see the warning above."));
+	literal_free(report);
+}
+
+static void
+failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
+{
+	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	literal_find(report, "hpet")->monotonic.backward = 1;
+	literal_find(report, "pit")->clock.state = CLOCK_ABSENT;
+	rules_judge(report);
+	recommend(report);
+	assert_order(report, ids, 1);
+	assert_string_equal(report->advice.rows[3].reason, "clock-backward: see the finding.");
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
+		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
+		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
