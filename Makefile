@@ -181,6 +181,12 @@ run: deps-build deps-run
 	$(MAKE) --no-print-directory all
 	qemu/run --out $(BUILD)/report
 
+MATRIX := qemu/matrix
+.PHONY: matrix
+matrix: deps-build deps-run deps-image
+	$(MAKE) --no-print-directory all image
+	qemu/run --matrix $(MATRIX) --out $(BUILD)/matrix
+
 .PHONY: image
 image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
@@ -223,6 +229,7 @@ help:
 	@echo 'make          build $(BUILD)/baretick.efi'
 	@echo 'make run      install what is missing, build, boot in QEMU, show the table'
 	@echo 'make check    likewise, then run every test'
+	@echo 'make matrix   the runs that qemu/matrix describes, with a table (MATRIX=FILE)'
 	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
 	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'

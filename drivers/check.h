@@ -17,7 +17,7 @@
 struct checking {
 	const struct platform *platform;
 	struct device *device;
-	const struct clock *rows; /* as open left them */
+	const struct clock *rows; /* as open left them, in the state that they are in by now */
 	const struct scale *scale;
 	uint64_t begin_tsc, budget_ns;
 };

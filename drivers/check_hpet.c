@@ -269,8 +269,10 @@ void
 hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
 	   const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
 {
-	static const struct check base_only[] = { { "hpet-base", 0, look_at_base } };
-	static const struct check period_only[] = { { "hpet-period", 0, look_at_period } };
+	static const struct check always[] = {
+		{ "hpet-period", 0, look_at_period },
+		{ "hpet-base", 0, look_at_base },
+	};
 	static const struct check running[] = {
 		{ "hpet-stops", WAIT_NS_PER_MS, look_at_stopping },
 		{ "hpet-torn", 0, look_for_torn_readings },
@@ -282,8 +284,7 @@ hpet_check(const struct platform *platform, struct device *device, const struct 
 	if (!table->found || table->space != ACPI_SPACE_MEMORY)
 		return;
 	if (answers(table))
-		check_each(&checking, period_only, 1, rows->id, behaviours);
-	check_each(&checking, base_only, 1, rows->id, behaviours);
+		check_each(&checking, always, sizeof(always) / sizeof(always[0]), rows->id, behaviours);
 	if (rows->state == CLOCK_PRESENT)
 		check_each(&checking, running, sizeof(running) / sizeof(running[0]), rows->id, behaviours);
 }

@@ -29,12 +29,25 @@ budget_ns(const struct driver *driver, uint64_t all_ns, uint64_t left_ns)
 	return left_ns > rtc_ns ? (left_ns - rtc_ns) / POOL_SHARE_DEN : 0;
 }
 
+/* What a driver opened, as the survey knows it by now: a clock that was seen to stop has nothing more to show. */
+static void
+rows_by_now(const struct report *report, const struct driver *driver, const struct clock *opened, struct clock *rows)
+{
+	for (size_t i = 0; i < driver->clock_count; i++) {
+		rows[i] = opened[i];
+		for (size_t c = 0; c < report->clock_count; c++)
+			if (text_equal(report->clocks[c].clock.id, rows[i].id))
+				rows[i].state = report->clocks[c].clock.state;
+	}
+}
+
 void
 checks_run(const struct platform *platform, struct device *devices,
-	   const struct clock (*rows)[DRIVER_CLOCKS_MAX], struct survey *survey)
+	   const struct clock (*opened)[DRIVER_CLOCKS_MAX], struct survey *survey)
 {
 	const struct survey_hooks *hooks = &survey->hooks;
 	uint64_t all_ns = survey_checks_ns(survey->report), begin_tsc = hooks->tsc_ordered();
+	struct clock rows[DRIVER_CLOCKS_MAX];
 
 	for (size_t d = 0; drivers[d]; d++) {
 		uint64_t spent_ns = scale_ns(&survey->scale, hooks->tsc_ordered() - begin_tsc);
@@ -45,7 +58,8 @@ checks_run(const struct platform *platform, struct device *devices,
 		if (survey_expired(survey))
 			return;
 		hooks->progress(hooks->context, "checks", survey->done_ns + spent_ns, survey->total_ns);
-		drivers[d]->check(platform, &devices[d], rows[d], &survey->scale,
+		rows_by_now(survey->report, drivers[d], opened[d], rows);
+		drivers[d]->check(platform, &devices[d], rows, &survey->scale,
 				  budget_ns(drivers[d], all_ns, left_ns), &survey->report->behaviours);
 	}
 }

@@ -6,10 +6,10 @@
 #include "survey.h"
 
 /*
- * Checks each device of which the main clock is in the survey's report. DEVICES and ROWS are in the order of
- * drivers[], ROWS as open left them. Ends early once the deadline is over.
+ * Checks each device of which the main clock is in the survey's report. DEVICES and OPENED are in the order of
+ * drivers[], OPENED as open left them. Ends early once the deadline is over.
  */
 void checks_run(const struct platform *platform, struct device *devices,
-		const struct clock (*rows)[DRIVER_CLOCKS_MAX], struct survey *survey);
+		const struct clock (*opened)[DRIVER_CLOCKS_MAX], struct survey *survey);
 
 #endif

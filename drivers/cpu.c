@@ -160,9 +160,9 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Intel's family 6 has the count from Nehalem and, of Atoms, from Silvermont on: those that have SSE4.2. An MSR
- * that is not there faults, and of hypervisors only two are known to have it: KVM, and QEMU's TCG for whatever CPU it
- * shows.
+ * Intel's family 6 has the count from Nehalem and, of Atoms, from Silvermont on: those that have
+ * SSE4.2. An MSR that is not there faults, and of hypervisors only two are known to have it: KVM, and
+ * QEMU's TCG for whatever CPU it shows.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)

@@ -42,8 +42,8 @@ struct driver {
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
 	/*
 	 * Looks whether the device behaves as its data sheet promises and adds a row for each promise, seen or not.
-	 * Between open and close, after the measuring; ROWS are those of open. Takes about BUDGET_NS at most, and
-	 * leaves the device as open left it. NULL: nothing to look at.
+	 * Between open and close, after the measuring; ROWS are those of open, in the state that they are in by then.
+	 * Takes about BUDGET_NS at most, and leaves the device as open left it. NULL: nothing to look at.
 	 */
 	void (*check)(const struct platform *platform, struct device *device, const struct clock *rows,
 		      const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);

@@ -107,11 +107,7 @@ def join_dashes(arguments):
 def check(run):
     """Finds what the run needs, and raises Wrong for what is not as it should be."""
     for name in OUTPUTS:
-        path = getattr(run, name)
-        if path and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-            raise Wrong(f"--{name}: there is no folder for {path}")
-        if path and os.path.isdir(path):
-            raise Wrong(f"--{name}: {path} is a folder")
+        check_output(run, name)
     found = shutil.which(run.qemu)
     if not found:
         raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
@@ -127,6 +123,21 @@ def check(run):
         run.before = baseline.load(run.baseline) if run.baseline else None
     except ValueError as error:
         raise Wrong(f"--baseline: {error}") from error
+
+
+def check_output(run, name):
+    """Whether the file that the option NAME names can be written; else the option goes, and its name is said."""
+    path = getattr(run, name)
+    if not path:
+        return
+    try:
+        with open(path, "ab"):
+            pass
+        if name != "summary" and os.path.isfile(path) and not os.path.islink(path):
+            os.remove(path)  # an earlier run's must not be taken for this one's
+    except OSError as error:
+        setattr(run, name, None)
+        raise Wrong(f"--{name}: {path} cannot be written: {error.strerror}") from error
 
 
 def check_image(run):

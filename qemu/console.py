@@ -29,7 +29,10 @@ class Console:
     def say(self, sentence):
         """A sentence of the runner's own."""
         self.finish()
-        print(f"{self.name}: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
+        try:
+            print(f"{self.name}: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
     def _write(self, text):
         if self.stream is None:
@@ -39,5 +42,5 @@ class Console:
             self.stream.flush()
         except BrokenPipeError:
             # Nobody reads any more: the run goes on, for its report.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
             self.stream = None
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

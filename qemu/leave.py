@@ -1,6 +1,7 @@
 """What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
 import os
 import pathlib
+import sys
 
 import baseline
 import junit
@@ -11,6 +12,7 @@ import tap
 from arguments import BUILD
 from boot import EXIT_FAIL
 from command import Wrong
+from console import Console
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 LOGS = ["serial.log", "qemu.log"]
@@ -37,7 +39,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults
     blocks = said.blocks if said else {}
-    text = blocks.get("TEXT") or f"No report: {problem}.\n".encode()
+    text = blocks.get("TEXT") or f"No report: {problem}.\n".encode(errors="backslashreplace")
     if whole:
         report, body = said.report, blocks["REPORT"]
         results.write(os.path.join(run.out, "report.json"), body)
@@ -84,4 +86,4 @@ def hand_on(run, report, problem, comparison, elapsed_s):
         with open(run.summary, "a", encoding="ascii") as file:
             file.write(summary.render(report, problem, comparison))
     if run.tap:
-        print(tap.render(cases), end="", flush=True)
+        Console(sys.stdout).show(tap.render(cases))

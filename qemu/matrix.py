@@ -73,13 +73,13 @@ def describe(common, words):
         yield run
 
 
-def run_all(common, words, do):
-    """Calls DO(run, console) for each run, shows a table of what came of them, and returns the worst exit status."""
+def run_all(common, words, do, table):
+    """Calls DO(run, console) for each run, shows what came of it on the console TABLE; the worst exit status."""
     runs = list(describe(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
     width = max(len(run.name) for run in runs)
-    print(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason", flush=True)
+    table.show(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst = 0
     for run in runs:
         console = Console(None, f"qemu/run: {run.name}")
@@ -88,13 +88,13 @@ def run_all(common, words, do):
             run.baseline = run.tolerance = None
         begin = time.monotonic()
         status, problem = do(run, console)
-        print(f"{run.name:{width}}  {ENDINGS.get(status, 'not done'):9} {time.monotonic() - begin:5.1f}"
-              f"  {problem or reason(run, status)}".rstrip(), flush=True)
+        table.show(f"{run.name:{width}}  {ENDINGS.get(status, 'not done'):9} {time.monotonic() - begin:5.1f}"
+                   f"  {problem or reason(run, status)}".rstrip())
         worst = max(worst, status)
         if status > 128:
             break  # a signal ends all of them
     shown = min(common.out, os.path.relpath(common.out), key=len)
-    print(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, summary.md, ...")
+    table.show(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, summary.md, ...")
     return worst
 
 

@@ -12,7 +12,7 @@ BARE = """<!DOCTYPE html>
 
 def render(template, report):
     """The page of REPORT, without the long lists of exact durations, which it does not draw."""
-    clocks = [{**clock, "latency": clock.get("latency") and {**clock["latency"], "exact": []}}
+    clocks = [{**clock, "latency": {**clock["latency"], "exact": []}} if clock.get("latency") else clock
               for clock in report["clocks"]]
     # No string can then end the <script> that the JSON stands in.
     body = json.dumps({**report, "clocks": clocks}, separators=(",", ":")).replace("<", "\\u003c")

@@ -2,11 +2,14 @@
 
 What comes from the machine is untrusted: each such string becomes plain text, on one line and of bounded length.
 """
+import re
+
 ROWS_MAX = 64        # of a table or a list: a summary stays far below the 1 MiB that GitHub shows
 STRING_MAX = 400
-# Everything that can begin markup, HTML, a link, a mention, or end a table's cell. As a character reference it is
-# text: CommonMark 0.31, 6.2 "Entity and numeric character references".
-ACTIVE = set("\\`*_[]<>&|~!@#:/$()^{}")
+# Everything that can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a
+# character reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
+ACTIVE = set("\\`*_[]<>&|~@#/$")
+WWW = re.compile(r"(?i)(?<=www)\.")  # GitHub makes a link of it
 WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
 
 
@@ -14,7 +17,8 @@ def plain(text):
     text = " ".join(str(text).split())
     if len(text) > STRING_MAX:
         text = text[:STRING_MAX] + "..."
-    return "".join(f"&#{ord(c)};" if c in ACTIVE else c if " " <= c <= "~" else "?" for c in text)
+    return WWW.sub("&#46;", "".join(
+        f"&#{ord(c)};" if c in ACTIVE else c if " " <= c <= "~" else "?" for c in text))
 
 
 def hertz(value):
@@ -39,7 +43,7 @@ def table(clocks):
     yield "|---|--:|--:|--:|--:|--:|---|"
     for clock in clocks[:ROWS_MAX]:
         latency, measured = clock.get("latency") or {}, clock.get("measured_hz") or {}
-        reason = f" {plain(clock['reason'])}" if clock.get("verdict") == "absent" and clock.get("reason") else ""
+        reason = f": {plain(clock['reason'])}" if clock.get("verdict") == "absent" and clock.get("reason") else ""
         yield "| " + " | ".join([
             plain(clock["id"]), "-" if measured.get("value") is None else hertz(measured["value"]),
             figure(clock.get("resolution_ns"), " ns"), figure(latency.get("p50_ns"), " ns"),
@@ -69,18 +73,17 @@ def advice(report):
 
 def render(report, problem, comparison=None):
     verdict = "incomplete" if problem else report["verdict"]
-    machine = report.get("machine") or {}
+    machine = report.get("machine") or {} if report["clocks"] else {}
     facts = [machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
              machine.get("cores_started") and f"{machine['cores_started']} cores"]
     lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}", ""]
     if problem:
-        lines += [plain(problem), ""]
+        lines += [f"Reason: {plain(problem)}", ""]
     if any(facts):
-        lines += [", ".join(plain(fact) for fact in facts if fact), ""]
+        lines += ["Machine: " + ", ".join(plain(fact) for fact in facts if fact), ""]
     if report["clocks"]:
         lines += [*table(report["clocks"]), ""]
-    found = [f"- {plain(row.get('severity') or '')} `{row['rule']}`: {plain(row.get('text') or '')}"
-             if row["rule"].replace("-", "").isalnum() else f"- {plain(row['rule'])}: {plain(row.get('text') or '')}"
+    found = [f"- {plain(row.get('severity') or '')}, {plain(row['rule'])}: {plain(row.get('text') or '')}"
              for row in report.get("findings") or []]
     if report["clocks"]:
         lines += [*(bounded(found) or ["No findings."]), ""]

@@ -9,11 +9,11 @@ def plain(text):
 def render(cases):
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
-        name, text = plain(f"{case.group}: {case.name}"), plain(case.text)
+        name, text = plain(case.name), plain(case.text)
         if case.outcome == "skip":
             lines.append(f"ok {number} - {name} # SKIP {text}")
             continue
         lines.append(f"{'not ok' if case.outcome in ('fail', 'error') else 'ok'} {number} - {name}")
         if text:
             lines.append(f"# {case.outcome}: {text}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)

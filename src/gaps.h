@@ -21,7 +21,7 @@ struct gap_event {
 struct gaps { /* of one watch; written by the core that watches */
 	uint64_t watched_ticks; /* from the first reading to the last, gaps included */
 	uint64_t count, worst_ticks, total_ticks;
-	uint64_t octave[GAPS_OCTAVES]; /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ns; [0]: less than 2 */
+	uint64_t octave[GAPS_OCTAVES]; /* octave[i]: gaps of 2^i to 2^(i+1) - 1 ns; [0] of 0 too */
 	uint64_t backward;             /* times that the TSC stepped back meanwhile */
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];

@@ -1,6 +1,8 @@
 /* Samples into resolution. See resolution.h. */
 #include "resolution.h"
 
+#include "text.h"
+
 void
 resolution_clear(struct resolution *resolution)
 {
@@ -74,6 +76,23 @@ record(struct resolution *resolution, uint64_t ticks)
 		weigh(resolution, ticks, ++resolution->direct[ticks]);
 }
 
+/*
+ * Around a reading of the TSC stand two more of it. A loop whose turns all take the same, as under an emulator that
+ * counts instructions, shows its own length in place of the counter's step; the parts of a turn don't.
+ */
+static void
+divide_by_brackets(struct resolution *resolution, const struct sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count && resolution->gcd_ticks > 1; i++) {
+		if (samples[i].ticks > samples[i].begin)
+			resolution->gcd_ticks = greatest_common_divisor(samples[i].ticks - samples[i].begin,
+									resolution->gcd_ticks);
+		if (samples[i].end > samples[i].ticks)
+			resolution->gcd_ticks = greatest_common_divisor(samples[i].end - samples[i].ticks,
+									resolution->gcd_ticks);
+	}
+}
+
 void
 resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		const struct sample *samples, size_t count)
@@ -85,4 +104,6 @@ resolution_fold(struct resolution *resolution, const struct clock *clock, uint64
 		    clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
 			record(resolution, ticks);
 	}
+	if (text_equal(clock->main, "tsc"))
+		divide_by_brackets(resolution, samples, count);
 }

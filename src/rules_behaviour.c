@@ -6,21 +6,10 @@
 
 #define PS_PER_NS 1000
 
-/* The whole interval is beyond the limit, on either side. */
-static bool
-is_beyond(const struct behaviour *row, uint64_t limit)
-{
-	int64_t bound = limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
-
-	return row->low > bound || row->high < -bound;
-}
-
 static bool
 is_broken(const struct report *report, const struct behaviour *row, const struct rule *rule)
 {
-	if (!row->seen || !rule)
-		return false;
-	return row->has_figure ? is_beyond(row, rules_limit(rule, &report->options)) : row->broken;
+	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
 }
 
 bool
@@ -37,18 +26,95 @@ rules_misbehaves(const struct report *report, const struct clock *clock)
 	return false;
 }
 
+static uint64_t
+farthest(const struct finding *finding)
+{
+	uint64_t low = finding->low < 0 ? 0 - (uint64_t)finding->low : (uint64_t)finding->low;
+	uint64_t high = finding->high < 0 ? 0 - (uint64_t)finding->high : (uint64_t)finding->high;
+
+	return low > high ? low : high;
+}
+
+/* How wrong the rate may be by which the checks took times: where it is the TSC's that changed, or nobody's is known. */
+static uint64_t
+doubt_ppm(const struct report *report)
+{
+	uint64_t doubt = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if ((text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
+		    (!finding->clock || text_equal(finding->clock, "tsc")) && farthest(finding) > doubt)
+			doubt = farthest(finding);
+	}
+	return doubt;
+}
+
+/* A rate that is off by no more than the TSC's may be, in whose time it was taken, was not seen. */
+static void
+drop_doubtful_rates(struct report *report)
+{
+	uint64_t doubt = doubt_ppm(report);
+
+	for (size_t i = 0; i < report->behaviours.count && doubt; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+		const struct rule *rule = rules_find(row->rule);
+
+		if (!is_broken(report, row, rule) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		    behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))
+			continue;
+		row->seen = false;
+		behaviour_tell(row, "Not seen: it is off by %ld ppm by the TSC, whose own rate is in doubt by %lu.",
+			       row->measured, doubt);
+	}
+}
+
+/* Row FROM, and those behind it that are broken of the same rule: several ways of looking at one promise. */
+static size_t
+count_broken(const struct report *report, size_t from)
+{
+	const struct behaviour *rows = report->behaviours.rows;
+	const struct rule *rule = rules_find(rows[from].rule);
+	size_t count = 0;
+
+	for (size_t i = from; i < report->behaviours.count; i++)
+		count += text_equal(rows[i].rule, rows[from].rule) &&
+			 text_equal(rows[i].clock, rows[from].clock) && is_broken(report, &rows[i], rule);
+	return count;
+}
+
+static bool
+is_accused(const struct report *report, const struct behaviour *row)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, row->clock) && text_equal(finding->rule, row->rule))
+			return true;
+	}
+	return false;
+}
+
+/* One promise, one accusation. */
 void
 rules_judge_behaviours(struct report *report)
 {
+	drop_doubtful_rates(report);
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		struct finding *finding;
+		char more[48] = "";
+		struct text text;
 
-		if (!is_broken(report, row, rule))
+		if (!is_broken(report, row, rule) || is_accused(report, row))
 			continue;
-		finding = rules_add_finding(report, row->rule, row->clock, REPORT_NO_CORE, "%s: %s", row->clock,
-					    row->text);
+		text_init(&text, more, sizeof(more));
+		if (count_broken(report, i) > 1)
+			text_printf(&text, " Likewise %zu more.", count_broken(report, i) - 1);
+		finding = rules_add_finding(report, row->rule, row->clock, REPORT_NO_CORE, "%s: %s%s", row->clock,
+					    row->text, more);
 		if (row->has_figure)
 			rules_set_figure(finding, row->measured, row->low, row->high,
 					 rules_limit(rule, &report->options));

@@ -256,7 +256,7 @@ const struct rule rules[] = {
 		.sentence = "A 64-bit reading mixed two moments: it is off by 2^32 ticks.",
 		.cause = "A bus or an emulator that splits the access.",
 		.advice = "Read 32 bits only, as Linux does, or high, low, high.",
-		.source = "IA-PC HPET specification 1.0a, 2.4.7",
+		.source = "IA-PC HPET specification 1.0a, reading the main counter in 32-bit halves",
 	},
 	{
 		.id = "hpet-pc10",
@@ -266,7 +266,7 @@ const struct rule rules[] = {
 		.cause = "A mobile processor whose firmware allows PC10.",
 		.advice = "Don't use the HPET as the system's clock: Linux switches it off there by itself; "
 			 "intel_idle.max_cstate= keeps out of PC10.",
-		.source = "Linux arch/x86/kernel/hpet.c, is_hpet_pc10_supported",
+		.source = "Linux arch/x86/kernel/hpet.c, hpet_is_pc10_damaged",
 	},
 	{
 		.id = "pm-width",
@@ -281,7 +281,7 @@ const struct rule rules[] = {
 	{
 		.id = "pm-glitch",
 		.clock = "acpi_pm",
-		.severity = VERDICT_WARN,
+		.severity = VERDICT_FAIL,
 		.sentence = "Single readings are off now and then: the register is not latched.",
 		.cause = "The PIIX4, PIIX4E and ICH4 chip sets, bad for 3 ns in each 69.8 ns.",
 		.advice = "Read it three times, as Linux does for these chips (acpi_pm_good switches that off).",

@@ -19,6 +19,13 @@ void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
  */
 bool rules_misbehaves(const struct report *report, const struct clock *clock);
 
+/*
+ * The rule that ENTRY's clock breaks by its state or its steps, or NULL. What such a clock says of its rate is no vote
+ * and no further fault.
+ */
+const struct rule *rules_broken_by(const struct report *report, const struct report_clock *entry);
+
+/* After the rates: what was timed by a TSC that is itself in doubt accuses nobody, unless by more than that. */
 void rules_judge_behaviours(struct report *report);
 /* What a reading costs, what a step is, what vouches for the TSC. */
 void rules_judge_fitness(struct report *report);

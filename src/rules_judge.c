@@ -53,9 +53,8 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return steps;
 }
 
-/* The rule that ENTRY's clock breaks, or NULL. */
-static const struct rule *
-broken_rule(const struct report *report, const struct report_clock *entry)
+const struct rule *
+rules_broken_by(const struct report *report, const struct report_clock *entry)
 {
 	if (rules_misbehaves(report, &entry->clock))
 		return NULL;
@@ -78,7 +77,7 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 		const struct report_clock *other = &report->clocks[i];
 
 		if (other != entry && text_equal(other->clock.id, entry->clock.main))
-			return broken_rule(report, other) == rule;
+			return rules_broken_by(report, other) == rule;
 	}
 	return false;
 }
@@ -160,7 +159,7 @@ verdict_by_itself(const struct report_clock *entry)
 static void
 judge_clock(struct report *report, struct report_clock *entry)
 {
-	const struct rule *rule = broken_rule(report, entry);
+	const struct rule *rule = rules_broken_by(report, entry);
 
 	entry->verdict = verdict_by_itself(entry);
 	if (!rule)
@@ -231,9 +230,9 @@ rules_judge(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		judge_clock(report, &report->clocks[i]);
-	rules_judge_behaviours(report);
 	rules_judge_fitness(report);
 	rules_judge_rates(report);
+	rules_judge_behaviours(report);
 	rules_judge_skew(report);
 	rules_judge_adjust(report);
 	judge_cores(report);

@@ -96,12 +96,12 @@ set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
 			 limit / PPB_PER_PPM);
 }
 
-/* Clocks that are well: what one that stopped says of its rate is no vote, and no further fault. */
+/* Clocks that are well. */
 static bool
 is_party(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
-	       !rules_misbehaves(report, &entry->clock);
+	       !rules_misbehaves(report, &entry->clock) && !rules_broken_by(report, entry);
 }
 
 static struct rate_interval

@@ -29,6 +29,8 @@ add_events(struct survey *survey, uint32_t apic_id, uint64_t begin_ticks, size_t
 	struct report_interference *all = &survey->report->interference;
 	const struct gaps *gaps = &survey->gaps;
 
+	if (events_end > REPORT_EVENTS_MAX)
+		events_end = REPORT_EVENTS_MAX;
 	for (size_t i = 0; i < gaps->event_count && all->event_count < events_end; i++)
 		all->events[all->event_count++] = (struct report_gap){
 			.at_ms = scale_ns(&survey->scale, begin_ticks + gaps->events[i].after_ticks) / SURVEY_NS_PER_MS,
@@ -123,7 +125,7 @@ survey_interference(struct survey *survey)
 	struct report *report = survey->report;
 	const struct crew *crew = survey->crew;
 	size_t living = survey->room.cores ? survey_living(survey) : 0;
-	size_t share_events, events_end;
+	size_t share_events;
 	uint64_t share_ns;
 
 	if (!living)
@@ -134,8 +136,7 @@ survey_interference(struct survey *survey)
 	for (size_t core = 0; core < crew->count && !survey_expired(survey); core++) {
 		if (!crew->alive(crew->context, core))
 			continue;
-		events_end = report->interference.event_count + share_events;
-		watch_core(survey, core, share_ns, events_end < REPORT_EVENTS_MAX ? events_end : REPORT_EVENTS_MAX);
+		watch_core(survey, core, share_ns, report->interference.event_count + share_events);
 		survey->done_ns += share_ns;
 	}
 }

@@ -30,7 +30,8 @@ table_behaviours(struct text *out, const struct report *report)
 		const struct behaviour *row = &report->behaviours.rows[i];
 		size_t line_start = out->length;
 
-		text_printf(out, "%-*s%-*s", OUTCOME_COLUMNS, rules_outcome(row, &report->options), RULE_COLUMNS, row->rule);
+		text_printf(out, "%-*s%-*s", OUTCOME_COLUMNS, rules_outcome(row, &report->options),
+			    RULE_COLUMNS, row->rule);
 		table_wrap(out, line_start, TEXT_COLUMN, text_of(row));
 	}
 }

@@ -32,11 +32,13 @@ put_gaps(struct text *text, const struct report *report)
 			    watched.text, cores, table_plural(cores));
 		return;
 	}
-	text_printf(text, "Taken away %lu time%s for more than %s in %s of watching %zu core%s: %s in all, %s %% of the "
-		    "time, at worst %s on core %u, as %sSMIs do. No clock is blamed for it.", all->gaps,
-		    table_plural(all->gaps), threshold.text, watched.text, cores, table_plural(cores),
-		    number_ns(all->total_ns).text, number_percent(all->total_ns, all->watched_ns, SHARE_DIGITS).text,
-		    number_ns(all->worst_ns).text, all->worst_core, report->hypervisor[0] ? "a busy host or " : "");
+	text_printf(text, "Taken away %lu time%s for more than %s in %s of watching %zu core%s: %s in all, ",
+		    all->gaps, table_plural(all->gaps), threshold.text, watched.text, cores,
+		    table_plural(cores), number_ns(all->total_ns).text);
+	text_printf(text, "%s %% of the time, at worst %s on core %u, as %sSMIs do. No clock is blamed for it.",
+		    number_percent(all->total_ns, all->watched_ns, SHARE_DIGITS).text,
+		    number_ns(all->worst_ns).text, all->worst_core,
+		    report->hypervisor[0] ? "a busy host or " : "");
 }
 
 static void

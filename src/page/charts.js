@@ -16,12 +16,21 @@ function redrawCharts() {
 	charts.forEach(drawChart);
 }
 
-/* A chart and what a reader who does not see it gets; CONFIGURE gives Chart.js's configuration, in today's colours. */
-function chart(id, label, configure, height) {
-	const canvas = el("canvas", { id, role: "img", "aria-label": label });
+/*
+ * A chart, and what a reader who does not see it is told; CONFIGURE gives Chart.js's configuration in today's colours.
+ * Of lying bars there are BARS, and it is as high as they need.
+ */
+const AXIS_PX = 64;
+const BAR_PX = 28;
 
+function chart(id, label, configure, bars) {
+	const canvas = el("canvas", { id, role: "img", "aria-label": label });
+	const place = el("div", { class: "chart" }, canvas);
+
+	if (bars)
+		place.style.height = `${AXIS_PX + bars * BAR_PX}px`;
 	charts.push({ canvas, configure });
-	return el("div", { class: `chart ${height || ""}` }, canvas);
+	return place;
 }
 
 function startCharts() {
@@ -54,7 +63,7 @@ function roundUp(value) {
 function decades(axis, room) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const fit = Math.max(Math.floor((axis.isHorizontal() ? axis.chart.width : axis.chart.height) / room), 2);
-	const steps = high - low <= fit / 3 ? [1, 2, 5] : [1];
+	const steps = high - low <= 0.5 ? [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] : high - low <= fit / 3 ? [1, 2, 5] : [1];
 	const stride = Math.max(Math.ceil((high - low) / fit), 1);
 	const ticks = [];
 
@@ -77,7 +86,7 @@ function logAxis(text, format, values, room) {
 	};
 }
 
-const nsAxis = (text, values) => logAxis(text, ns, values, 50);
+const nsAxis = (text, values) => logAxis(text, nsTick, values, 50);
 
 /*
  * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic beyond.
@@ -87,6 +96,13 @@ const LINEAR_PPM = 0.1;
 
 const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
 const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
+
+/* 20,000 as 20k: there is little room between the ticks. */
+function ppmTick(value) {
+	const round = Number(value.toPrecision(2));
+
+	return delta(round, () => (Math.abs(round) < 1e4 ? exact(round) : `${exact(round / 1e3)}k`));
+}
 
 function bentAxis(text, values) {
 	const far = Math.max(1, ...values.map(Math.abs));
@@ -99,11 +115,11 @@ function bentAxis(text, values) {
 			const stride = Math.ceil((2 * powers + 3) / Math.max(axis.chart.width / 60, 3));
 
 			axis.ticks = [{ value: 0 }];
-			for (let power = powers; power >= 0; power -= stride)
+			for (let power = powers; power >= (powers > 1 ? 0 : -1); power -= stride)
 				axis.ticks.push({ value: bend(10 ** power) }, { value: -bend(10 ** power) });
 			axis.ticks.sort((a, b) => a.value - b.value);
 		},
-		ticks: { callback: (value) => delta(Math.round(unbend(value)), whole), autoSkip: false, maxRotation: 0 },
+		ticks: { callback: (value) => ppmTick(unbend(value)), autoSkip: false, maxRotation: 0 },
 		grid: { color: (context) => colour(context.tick && context.tick.value === 0 ? "quiet" : "line") },
 	};
 }

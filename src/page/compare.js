@@ -12,26 +12,30 @@ function liesApart(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
-const RANK = { pass: 0, warn: 1, fail: 2 };
+const RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
 
-function verdictChange(here, there) {
+/* A word for what became of two verdicts; null where nothing did. HERE and THERE are the same in words, too, then. */
+function verdictChange(here, there, verdictHere = here, verdictThere = there) {
+	const [a, b] = [RANK.get(verdictHere), RANK.get(verdictThere)];
+
 	if (here === there)
 		return null;
-	const both = Object.hasOwn(RANK, here) && Object.hasOwn(RANK, there);
+	return a === undefined || b === undefined || a === b ? "changed" : a > b ? "worse" : "better";
+}
 
-	return both ? (RANK[here] > RANK[there] ? "worse" : "better") : "changed";
+/* "fail, stuck" */
+function stateOf(clock) {
+	return [clock.verdict || "not read", ["present", clock.verdict].includes(clock.state) ? null : clock.state].filter(Boolean).join(", ");
 }
 
 /* {clock, what, here, there, kind} for everything that differs in CLOCK; kinds: better, worse, changed. */
 function clockChanges(here, there) {
 	const changes = [];
 	const add = (what, a, b, kind) => changes.push({ clock: here.id, what, here: a, there: b, kind });
-	const verdict = verdictChange(here.verdict, there.verdict);
+	const verdict = verdictChange(stateOf(here), stateOf(there), here.verdict, there.verdict);
 
 	if (verdict)
-		add("verdict", here.verdict || "not read", there.verdict || "not read", verdict);
-	if (here.state !== there.state)
-		add("state", here.state || NONE, there.state || NONE, "changed");
+		add("verdict", stateOf(here), stateOf(there), verdict);
 	for (const [name, title_] of [["p50_ns", "median read"], ["p99_ns", "99 % of the reads"]]) {
 		const [a, b] = [here, there].map((clock) => clock.latency && clock.latency[name]);
 
@@ -42,7 +46,7 @@ function clockChanges(here, there) {
 		add("rate, ppm off its claim", span(here.error_ppm, ppm), span(there.error_ppm, ppm), "changed");
 	else if (liesApart(here.measured_hz, there.measured_hz))
 		add("rate", hz(here.measured_hz.value), hz(there.measured_hz.value), "changed");
-	if (isNumber(here.step_ticks) && isNumber(there.step_ticks) && here.step_ticks !== there.step_ticks)
+	if (here.main === here.id && here.step_ticks > 0 && there.step_ticks > 0 && here.step_ticks !== there.step_ticks)
 		add("step", plural(here.step_ticks, "tick"), plural(there.step_ticks, "tick"), here.step_ticks > there.step_ticks ? "worse" : "better");
 	if (here.monotonic && there.monotonic && here.monotonic.backward !== there.monotonic.backward)
 		add("steps back", whole(here.monotonic.backward), whole(there.monotonic.backward),
@@ -78,7 +82,8 @@ function allChanges(here, there) {
 	for (const clock of there.clocks)
 		if (!ours.has(clock.id))
 			changes.push({ clock: clock.id, what: "clock", here: "not listed", there: clock.state || "listed", kind: "changed" });
-	return [...changes, ...findingChanges(here, there)];
+	changes.push(...findingChanges(here, there));
+	return ["worse", "changed", "better"].flatMap((kind) => changes.filter((change) => change.kind === kind));
 }
 
 function both(here, there) {
@@ -131,24 +136,27 @@ function compareCharts(here, there) {
 	choice.addEventListener("change", () => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
 	return [el("div", { class: "pair" },
 		el("div", null, el("h3", null, "Median reads"), key(["", "this report", "dot"], ["", "the other", "hollow"]),
-			chart("chart-compare-medians", "Median read latency of each clock in both reports", () => mediansConfig(here, rows), "tall")),
+			chart("chart-compare-medians", "Median read latency of each clock in both reports", () => mediansConfig(here, rows), rows.length)),
 		el("div", null, el("h3", null, "By percentile"), el("p", { class: "choice" }, el("label", { for: "compare-clock" }, "Clock "), choice,
 			" solid: this report; dashed: the other"),
-		chart("chart-compare-percentiles", "Read latency by percentile in both reports", () => compareCurves(here, rows, Number(choice.value)), "tall")))];
+		chart("chart-compare-percentiles", "Read latency by percentile in both reports", () => compareCurves(here, rows, Number(choice.value)))))];
 }
 
 function changesTable(changes) {
 	const words = { worse: ["fail", "worse"], better: ["pass", "better"], changed: ["absent", "changed"] };
 
 	if (!changes.length)
-		return note("Nothing that matters: verdicts, findings, steps and rates are the same within their errors, latencies within 25 %.");
-	return table([
+		return note("Nothing: verdicts, findings and steps are the same, rates within their errors, latencies within 25 %.");
+	const count = (kind) => changes.filter((change) => change.kind === kind).length;
+
+	return [note(`Here ${count("worse")} got worse, ${count("better")} better, ${count("changed")} otherwise changed. Latencies that ` +
+		`differ by less than ${Math.round(100 * (NOTEWORTHY - 1))} % and intervals that overlap count as the same.`), table([
 		{ title: "Of", name: true, text: (row) => el("code", null, row.clock || "?") },
 		{ title: "What", left: true, text: (row) => row.what },
 		{ title: "This report", left: true, text: (row) => row.here },
 		{ title: "The other", left: true, text: (row) => row.there },
 		{ title: "Here it is", left: true, text: (row) => el("span", { class: `badge ${words[row.kind][0]}` }, words[row.kind][1]) },
-	], changes, "What is not the same in both reports");
+	], changes, "What is not the same in both reports")];
 }
 
 function bothTable(here, there) {

@@ -15,8 +15,8 @@ function clocksOnCores(report) {
 const coreName = (core) => whole(core.apic_id);
 
 function coreAxis(report) {
-	return { type: "category", labels: report.cores.map(coreName), title: title("core, by its APIC id"), grid: { display: false },
-		ticks: { maxRotation: 0, autoSkipPadding: 12 } };
+	return { type: "category", labels: report.cores.map(coreName), title: title("core, by its APIC id"), offset: true,
+		grid: { display: false }, ticks: { maxRotation: 0, autoSkipPadding: 12 } };
 }
 
 function coreOptions(report, axis, label) {
@@ -87,6 +87,17 @@ function coresTable(report, clock) {
 	], report.cores, `${clock.id}: read latency on each core`);
 }
 
+function mediansTable(report, clocks) {
+	return table([
+		{ title: "Core", name: true, text: coreName },
+		...clocks.map((clock) => ({ title: clock.id, text: (core) => {
+			const figures = measuredOn(core, clock, "latency");
+
+			return figures ? ns(figures.p50_ns) : NONE;
+		} })),
+	], report.cores, "Median read latency of each clock on each core");
+}
+
 function coreLatency(report) {
 	const clocks = clocksOnCores(report);
 	const choice = el("select", { id: "core-clock" }, el("option", { value: "" }, "all clocks, medians"),
@@ -102,8 +113,7 @@ function coreLatency(report) {
 		keys.replaceChildren(clock ?
 			key(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"], ["quiet-bar", "fastest read to the 99 % one"]) :
 			el("ul", { class: "key" }, clocks.filter((each) => each.main === each.id).map((each) => el("li", null, swatch(report, each), each.id))));
-		tables.replaceChildren(...(clock ? [clock] : clocks.filter((each) => each.main === each.id)).map((each) =>
-			details(`${each.id} as a table`, () => coresTable(report, each))));
+		tables.replaceChildren(details("The figures as a table", () => (clock ? coresTable(report, clock) : mediansTable(report, clocks))));
 	};
 
 	choice.addEventListener("change", () => {
@@ -149,7 +159,7 @@ function contention(report) {
 		return [];
 	return [el("h3", null, "All cores at once"),
 		note("How much longer a median read takes while all cores read the same clock."),
-		chart("chart-contention", "Factor by which contention slows each clock", configure, rows.length > 6 ? "" : "low"),
+		chart("chart-contention", "Factor by which contention slows each clock", configure, rows.length),
 		details("The figures as a table", () => table([
 			{ title: "Clock", name: true, text: (row) => el("code", null, row.clock.id) },
 			{ title: "Alone", text: (row) => ns(row.alone) }, { title: "All at once", text: (row) => ns(row.together) },
@@ -244,7 +254,7 @@ function matrixView(report) {
 
 	drawn.addEventListener("pointerover", tell);
 	drawn.addEventListener("click", tell);
-	return [key(["behind3", "behind, proven"], ["within2", "not proven apart; paler: less is known"], ["ahead3", "ahead, proven"],
+	return [key(["behind3", "behind, proven"], ["within2", "not proven apart; fainter: less is known"], ["ahead3", "ahead, proven"],
 		["unknown", "not measured"]), said,
 	el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Matrix of offsets" }, drawn)];
 }

@@ -6,7 +6,7 @@ function el(tag, attributes, ...children) {
 	for (const [name, value] of Object.entries(attributes || {}))
 		if (value !== null && value !== undefined && value !== false)
 			element.setAttribute(name, value === true ? "" : value);
-	element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 	return element;
 }
 
@@ -56,12 +56,12 @@ function section(id, title, ...children) {
 
 const SIGNS = { pass: "✓", warn: "!", fail: "✗", incomplete: "…", absent: "–" };
 
-/* A verdict in a word, with a sign and a colour. */
-function badge(verdict) {
-	const word = verdict || "not read";
-	const kind = Object.hasOwn(SIGNS, word) ? word : "absent";
+/* A verdict in a word, with a sign and a colour; WORD is said in place of the verdict's own. */
+function badge(verdict, word) {
+	const kind = Object.hasOwn(SIGNS, verdict || "") ? verdict : "absent";
 
-	return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, SIGNS[kind]), ` ${word}`);
+	return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, SIGNS[kind]),
+		` ${word || verdict || "not read"}`);
 }
 
 const note = (...text) => el("p", { class: "note" }, text);

@@ -23,7 +23,7 @@ function precise(value, significant) {
 	return signed(value.toLocaleString("en-US", { minimumFractionDigits: behind, maximumFractionDigits: behind }));
 }
 
-/* Whole numbers of the smallest unit stay whole; everything else has as many digits as asked for. */
+/* The space before a unit does not break. Whole numbers of the smallest unit stay whole; everything else has as many digits as asked for. */
 function withUnit(value, units, significant) {
 	if (!isNumber(value))
 		return NONE;
@@ -33,8 +33,8 @@ function withUnit(value, units, significant) {
 		if (Math.abs(value) >= 0.9995 * unit[0])
 			[size, name] = unit;
 	if (size === units[0][0] && Number.isInteger(value))
-		return `${whole(value)} ${name}`;
-	return `${precise(value / size, significant)} ${name}`;
+		return `${whole(value)}\u00a0${name}`;
+	return `${precise(value / size, significant)}\u00a0${name}`;
 }
 
 const UNITS_NS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
@@ -48,6 +48,9 @@ function delta(value, format) {
 	return isNumber(value) && value > 0 ? `+${format(value)}` : format(value);
 }
 
+/* On an axis 10 us is 10 us, not 10.0. */
+const nsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
+
 const ppmAlone = (value) => (isNumber(value) ? precise(value, 3) : NONE);
 const ppm = (value) => delta(value, ppmAlone);
 const nsDelta = (value) => delta(value, ns);
@@ -55,22 +58,16 @@ const nsDelta = (value) => delta(value, ns);
 function share(value) {
 	if (!isNumber(value))
 		return NONE;
-	return value >= 0.1 || value === 0 ? `${Number(value.toPrecision(4))} %` : `${Number(value.toPrecision(2))} %`;
+	return `${Number(value.toPrecision(value < 0.1 ? 2 : 4))}\u00a0%`;
 }
 
 function times(value) {
 	return isNumber(value) ? `×${precise(value, value < 10 ? 3 : 2)}` : NONE;
 }
 
-/* A figure of a rule, in the rule's unit. */
-function figure(value, unit) {
-	if (!isNumber(value))
-		return NONE;
-	if (unit === "ns")
-		return ns(value);
-	const number = signed(value.toLocaleString("en-US", { maximumFractionDigits: 3 }));
-
-	return unit ? `${number} ${unit}` : number;
+/* A figure of a rule, in the rule's own unit: rules are about the last digit. */
+function exact(value) {
+	return isNumber(value) ? signed(value.toLocaleString("en-US", { maximumFractionDigits: 3 })) : NONE;
 }
 
 /* {value, low, high} where all of it was measured, else null. */

@@ -1,8 +1,8 @@
 /* Read latency of all clocks on the boot core: how the reads are spread, and how slow the slow ones are. */
 
-const BINS_PER_OCTAVE = 8;
+const BINS_PER_OCTAVE = 5;
 
-/* Edges of bins about 9 % wide, each with a whole nanosecond in it: the first bin is 0 and 1 ns. */
+/* Edges of bins about 15 % wide, each with a whole nanosecond in it: the first bin is 0 and 1 ns. */
 function binEdges(highest) {
 	const edges = [0, 2];
 
@@ -57,10 +57,18 @@ function nines(value) {
 	return value < 2 ? "0 %" : `${percent.toFixed(Math.max(Math.round(Math.log10(value)) - 2, 0))} %`;
 }
 
+/* A bin between two empty ones has no line: it gets a point. */
+function standsAlone(context) {
+	const { data } = context.dataset;
+	const at = (i) => data[i] && data[i].y !== null;
+
+	return at(context.dataIndex - 1) || at(context.dataIndex + 1) ? 0 : 2.5;
+}
+
 function histogramConfig(report, clocks, edges) {
 	const sets = clocks.map((clock) => ({
-		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), spanGaps: false,
-		data: histogramPoints(clock.latency, edges),
+		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), clip: 6,
+		pointRadius: standsAlone, data: histogramPoints(clock.latency, edges),
 	}));
 	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);
 
@@ -84,12 +92,12 @@ function percentileConfig(sets) {
 	const all = sets.flatMap((set) => set.data);
 
 	return {
-		type: "line", data: { datasets: sets.map((set) => ({ ...set, pointRadius: 0 })) },
+		type: "line", data: { datasets: sets.map((set) => ({ ...set, pointRadius: 0, clip: 4 })) },
 		options: {
 			interaction: { mode: "nearest", axis: "xy", intersect: false },
 			scales: {
-				x: { ...logAxis("of the reads took no longer", nines, all.map((point) => point.x), 90), min: 1 },
-				y: nsAxis("than", all.map((point) => point.y)),
+				x: { ...logAxis("of the reads", nines, all.map((point) => point.x), 90), min: 1 },
+				y: nsAxis("took at most", all.map((point) => point.y)),
 			},
 			plugins: { tooltip: { callbacks: {
 				title: ([item]) => item.dataset.label,
@@ -126,8 +134,8 @@ function latencySection(report) {
 			el("code", null, "null"), " shows it. Choose clocks by their names."),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
 		el("h3", null, "How the reads are spread"),
-		chart("chart-histogram", "Histogram of read latency for each clock, logarithmic", () => histogramConfig(report, clocks, edges), "tall"),
+		chart("chart-histogram", "Histogram of read latency for each clock, logarithmic", () => histogramConfig(report, clocks, edges)),
 		el("h3", null, "How slow the slow ones are"),
-		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic", percentiles, "tall"),
+		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic", percentiles),
 		details("The figures as a table", () => latencyTable(clocks)));
 }

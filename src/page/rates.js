@@ -20,7 +20,7 @@ function rateChart(report, id, label, which) {
 		const ends = rows.flatMap((row) => [row.interval.low, row.interval.high]);
 
 		return intervalBars(rows, bentAxis("ppm", ends), bend, (value) => `${ppm(value)} ppm`);
-	}, count > 10 ? "taller" : count > 4 ? "" : "low");
+	}, count);
 }
 
 function ratesTable(report) {

@@ -45,13 +45,13 @@ function subject(finding) {
 
 function findingFigures(finding) {
 	const interval = known({ value: finding.measured, low: finding.low, high: finding.high });
+	const unit = finding.unit ? ` ${finding.unit}` : "";
 
 	if (!isNumber(finding.measured))
 		return null;
-	return el("p", { class: "figures" }, `Measured ${figure(finding.measured, finding.unit)}` +
-		(interval && interval.low !== interval.high ?
-			` (${figure(interval.low, finding.unit)} to ${figure(interval.high, finding.unit)})` : "") +
-		(isNumber(finding.limit) ? `; the limit is ${figure(finding.limit, finding.unit)}.` : "."));
+	return el("p", { class: "figures" }, `Measured ${exact(finding.measured)}${unit}` +
+		(interval && interval.low !== interval.high ? ` (${span(interval, exact)})` : "") +
+		(isNumber(finding.limit) ? `; the limit is ${exact(finding.limit)}${unit}.` : "."));
 }
 
 function findingCard(finding) {
@@ -112,7 +112,7 @@ function clocksTable(report) {
 }
 
 function behaviours(report) {
-	const outcome = (row) => badge({ kept: "pass", broken: "fail" }[row.outcome] || "absent");
+	const kinds = new Map([["kept", "pass"], ["broken", "fail"]]);
 
 	if (!report.behaviours.length)
 		return null;
@@ -120,7 +120,7 @@ function behaviours(report) {
 		table([
 			{ title: "Rule", name: true, text: (row) => el("code", null, row.rule || "?") },
 			{ title: "Clock", left: true, text: (row) => row.clock || NONE },
-			{ title: "Outcome", left: true, text: (row) => [outcome(row), ` ${row.outcome || ""}`] },
+			{ title: "Outcome", left: true, text: (row) => badge(kinds.get(row.outcome), row.outcome || "?") },
 			{ title: "What was seen", left: true, text: (row) => row.text || NONE },
 		], report.behaviours, "Promises of the data sheets and what came of them"));
 }

@@ -92,7 +92,7 @@ class Page:
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.url = pathlib.Path(path).resolve().as_uri()
         self.call("Page.navigate", url=self.url)
-        self.wait("document.documentElement.dataset.ready === 'yes' && document.readyState === 'complete'")
+        self.wait("document.documentElement?.dataset.ready === 'yes' && document.readyState === 'complete'")
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)
@@ -105,7 +105,7 @@ class Page:
 
     def wait(self, expression):
         deadline = time.monotonic() + ANSWER_S
-        while not self.evaluate(expression):
+        while not self.evaluate(f"Boolean({expression})"):
             if time.monotonic() > deadline:
                 raise TimeoutError(expression)
             time.sleep(0.02)

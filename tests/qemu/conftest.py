@@ -21,7 +21,7 @@ def run(tmp_path):
 @pytest.fixture
 def fake(tmp_path):
     """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
-    def make(serial=b"", body="sys.exit(33)"):
+    def make(serial=b"", body="sys.exit(33)", boots_efi=True):
         path = tmp_path / "fake qemu,1"
         (tmp_path / "serial").write_bytes(serial)
         path.write_text(textwrap.dedent("""\
@@ -38,5 +38,5 @@ def fake(tmp_path):
         efi.write_bytes(b"MZ")
         code = tmp_path / "whole.fd"
         code.write_bytes(bytes(4096))
-        return ["--accel", "tcg", "--qemu", path, "--efi", efi, "--firmware", code]
+        return ["--accel", "tcg", "--qemu", path, "--firmware", code, *(["--efi", efi] if boots_efi else [])]
     return make

@@ -9,13 +9,13 @@
 static bool together; /* set while no thread works */
 
 static uint64_t
-tsc(void)
+read_tsc(void)
 {
 	return together ? threads_tsc() : hw_tsc_lfence();
 }
 
 static void
-pause(void)
+take_pause(void)
 {
 	if (together)
 		threads_pause();
@@ -65,6 +65,6 @@ bench_use_threads(struct bench *bench)
 	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
 	bench->crew.run_some = run_some;
 	bench->crew.run_all = run_all;
-	bench->survey.hooks.tsc_ordered = tsc;
-	bench->survey.hooks.pause = pause;
+	bench->survey.hooks.tsc_ordered = read_tsc;
+	bench->survey.hooks.pause = take_pause;
 }

@@ -75,13 +75,9 @@ draw(void)
 static void
 spend(enum sim_access access)
 {
-	uint64_t total = 0;
-
 	sim.count[access]++;
-	for (size_t i = 0; i < SIM_ACCESSES; i++)
-		total += sim.count[i];
-	if (total > sim.accesses_max)
-		sim_fail("%llu accesses: a loop without end", (unsigned long long)total);
+	if (++sim.accesses > sim.accesses_max)
+		sim_fail("%llu accesses: a loop without end", (unsigned long long)sim.accesses);
 	sim_advance_ps(sim.cost_ps[access]);
 	if (sim.preempt_every && draw() % sim.preempt_every == 0)
 		sim_advance_ps(sim.preempt_ps);
@@ -121,14 +117,24 @@ sim_counter_ticks(const struct sim_counter *counter)
 }
 
 void
+sim_counter_set(struct sim_counter *counter, uint64_t ticks)
+{
+	counter->origin_ticks = ticks;
+	counter->origin_ps = sim.now_ps;
+	if (sim.now_ps >= counter->backward_at_ps)
+		counter->backward_at_ps = SIM_NEVER; /* that step was taken */
+}
+
+void
 sim_counter_hasten(struct sim_counter *counter, int64_t ppm)
 {
 	uint64_t ticks = sim_counter_ticks(counter);
 
 	if (counter->wrap_bits < 64)
 		ticks += UINT64_C(1) << counter->wrap_bits; /* as much is not lost below 0 */
-	counter->origin_ticks = ticks;
-	counter->origin_ps = sim.now_ps;
+	sim_counter_set(counter, ticks);
+	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)
+		counter->hz.num /= 10;
 	counter->hz.num *= (uint64_t)(100000 + ppm / 10);
 	counter->hz.den *= 100000;
 }

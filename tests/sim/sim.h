@@ -56,6 +56,9 @@ struct sim_counter {
 /* The reading now, in wrap_bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
+/* From now on COUNTER counts on from TICKS. */
+void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
+
 /* From now on COUNTER is faster by PPM, a multiple of 10. */
 void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
 
@@ -174,7 +177,8 @@ struct sim {
 	uint64_t now_ps;
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
-	uint64_t accesses_max;   /* more than so many in all end the test: 50,000,000 */
+	uint64_t accesses;       /* in all */
+	uint64_t accesses_max;   /* more than so many end the test: 50,000,000 */
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;

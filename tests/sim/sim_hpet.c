@@ -60,14 +60,11 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 static void
 configure(uint64_t value)
 {
-	struct sim_counter *counter = &sim.hpet.counter;
 	uint64_t ticks = hpet_count();
 
 	sim.hpet.configuration_writes++;
-	if ((value ^ sim.hpet.configuration) & ENABLE_CNF) {
-		counter->origin_ticks = sim.hpet.loses_value && !(value & ENABLE_CNF) ? 0 : ticks;
-		counter->origin_ps = sim.now_ps;
-	}
+	if ((value ^ sim.hpet.configuration) & ENABLE_CNF)
+		sim_counter_set(&sim.hpet.counter, sim.hpet.loses_value && !(value & ENABLE_CNF) ? 0 : ticks);
 	sim.hpet.configuration = value;
 }
 

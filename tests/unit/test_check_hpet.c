@@ -1,5 +1,6 @@
 /* The HPET's promises, on the simulated machine: a tick is 100 ns, an access of its registers 300. */
 #include "check_rows.h"
+#include "sim_internal.h"
 
 #define BUDGET_NS (50 * MS_NS)
 #define ROLLOVER  (UINT64_C(1) << 32)
@@ -31,13 +32,21 @@ a_period_that_can_not_be_has_a_row_though_the_clock_is_broken(void **state)
 	assert_only("hpet-period", "The period register reads 100000001 fs; 100000 to 100000000 can be.");
 }
 
+static uint64_t
+read_above_4_gib(uint64_t address, unsigned width_bytes)
+{
+	return sim_hpet_read(address - (UINT64_C(1) << 32), width_bytes);
+}
+
 static void
 a_base_above_4_gib_is_told(void **state)
 {
 	(void)state;
 	platform.acpi.hpet.base = UINT64_C(0x1fed00000);
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_int_equal(rows.count, 1); /* nothing is mapped there: no other row */
+	assert_int_equal(rows.count, 0); /* nothing is mapped there: open called it broken */
+	sim_map((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
+	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_only("hpet-base", "Its table gives the base address 1fed00000h, above 4 GiB.");
 }
 
@@ -47,7 +56,7 @@ counting_while_it_is_off_is_a_fault(void **state)
 	(void)state;
 	sim.hpet.counts_when_off = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_only("hpet-stops", "It counts on while ENABLE_CNF is 0: from 32h to 41dh.");
+	assert_only("hpet-stops", "It counts on while ENABLE_CNF is 0: from 24h to 40fh.");
 }
 
 static void
@@ -168,8 +177,7 @@ an_hpet_that_is_not_there_has_no_rows(void **state)
 	reset(state);
 	sim.hpet.absent = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_int_equal(rows.count, 1);
-	assert_none_bad();
+	assert_int_equal(rows.count, 0);
 }
 
 int

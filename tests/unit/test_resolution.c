@@ -10,9 +10,10 @@
 
 #define RUN 64
 
-static const struct clock bits_24 = { .id = "acpi_pm", .wrap_ticks = 0xffffff };
-static const struct clock bits_64 = { .id = "tsc", .wrap_ticks = UINT64_MAX };
-static const struct clock seconds = { .id = "rtc", .wrap_ticks = 59 };
+static const struct clock bits_24 = { .id = "acpi_pm", .main = "acpi_pm", .wrap_ticks = 0xffffff };
+static const struct clock bits_64 = { .id = "hpet", .main = "hpet", .wrap_ticks = UINT64_MAX };
+static const struct clock seconds = { .id = "rtc", .main = "rtc", .wrap_ticks = 59 };
+static const struct clock tsc = { .id = "tsc", .main = "tsc", .wrap_ticks = UINT64_MAX };
 static struct resolution resolution;
 
 static int
@@ -55,6 +56,20 @@ steps_of_52_78_and_130_have_the_divisor_26(void **state)
 	assert_int_equal(resolution.gcd_ticks, 26);
 	assert_int_equal(resolution.mode_ticks, 52);
 	assert_int_equal(resolution.mode_count, 2);
+}
+
+/* Turns of one length, as an emulator that counts instructions has them, 288 of it before the reading. */
+static void
+turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32(void **state)
+{
+	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };
+
+	(void)state;
+	resolution_fold(&resolution, &bits_64, 0, samples, 3);
+	assert_int_equal(resolution.gcd_ticks, 608);
+	resolution_fold(&resolution, &tsc, 0, samples, 3);
+	assert_int_equal(resolution.gcd_ticks, 32);
+	assert_int_equal(resolution.smallest_ticks, 608);
 }
 
 static void
@@ -155,6 +170,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_clock_that_stands_has_no_steps, begin_empty),
 		cmocka_unit_test_setup(steps_of_52_78_and_130_have_the_divisor_26, begin_empty),
+		cmocka_unit_test_setup(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32,
+				       begin_empty),
 		cmocka_unit_test_setup(the_smaller_of_two_equally_frequent_steps_is_the_mode, begin_empty),
 		cmocka_unit_test_setup(between_two_runs_there_is_no_step, begin_empty),
 		cmocka_unit_test_setup(a_wrap_is_a_step_like_any_other, begin_empty),

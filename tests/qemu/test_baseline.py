@@ -1,0 +1,204 @@
+"""A run beside an earlier one: what is worse is named with both figures; inside the error nobody is accused."""
+import json
+
+import pytest
+
+from harness import report, spoken
+import baseline
+from baseline import Comparison
+
+
+def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
+    """A clock whose reads, steps and rate are these; HZ: the rate and how far each end of its interval is off."""
+    value, error = hz
+    ppm = error / value * 1e6
+    off = claimed and (value / claimed - 1) * 1e6
+    return {"id": name, "verdict": verdict, "reason": None, "claimed_hz": claimed, "resolution_ns": step, "step_ticks": 1,
+            "measured_hz": {"value": value, "low": value - error, "high": value + error},
+            "error_ppm": claimed and {"value": off, "low": off - ppm, "high": off + ppm},
+            "latency": {"min_ns": least, "p50_ns": p50, "p99_ns": 2 * p50, "loop_ns": loop, "clean": {"hit": hit}}}
+
+
+def document(*clocks, verdict="pass", findings=(), asked=(), **machine):
+    return {"schema": "baretick.report/1", "verdict": verdict, "clocks": list(clocks), "options": {"clocks": list(asked)},
+            "findings": [{"rule": rule, "severity": "warn", "clock": name, "text": ""} for rule, name in findings],
+            "machine": {"cpu": "Some CPU", "hypervisor": None, "accelerator": None, "cores_started": 4, "tsc_hz": 1e9,
+                        **machine}}
+
+
+def compare(before, now, factor=baseline.TOLERANCE):
+    return Comparison(before, now, factor)
+
+
+def worse(before, now, factor=baseline.TOLERANCE):
+    return compare(document(before), document(now), factor).worse
+
+
+def test_a_run_is_not_worse_than_itself():
+    one = document(clock(), clock("tsc", claimed=None), verdict="warn", findings=[("rtc-battery", "hpet")])
+    assert compare(one, one).worse == [] and compare(one, one).notes == []
+
+
+# Verdicts and clocks.
+
+def test_a_verdict_that_became_worse_is_named_with_its_rule():
+    before, now = document(clock()), document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
+    assert compare(before, now).worse == ["hpet is warn, it was pass: hpet-torn"]
+    assert compare(now, before).worse == []
+
+
+def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
+    before = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
+    now = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet"), ("rate-off", "hpet")])
+    assert compare(before, now).worse == ["hpet breaks rate-off, and did not"]
+
+
+def test_a_rule_that_is_no_clocks_is_the_runs():
+    now = document(clock(), verdict="warn", findings=[("core-missing", None)])
+    assert compare(document(clock()), now).worse == ["the verdict is warn, it was pass: core-missing"]
+
+
+def test_a_clock_that_went_is_named_with_the_reason():
+    gone = {"id": "hpet", "verdict": "absent", "reason": "no HPET table"}
+    assert worse(clock(), gone) == ["hpet is gone, it was pass: no HPET table"]
+    assert compare(document(clock()), document()).worse == ["hpet is gone, it was pass"]
+    assert worse(gone, clock()) == []
+
+
+def test_a_clock_that_was_not_asked_for_is_a_note():
+    found = compare(document(clock(), clock("tsc")), document(clock("tsc"), asked=["tsc"]))
+    assert found.worse == [] and found.notes == ["hpet was not asked for"]
+
+
+# Latency.
+
+def test_reads_beyond_the_factor_are_named_with_both_figures():
+    assert worse(clock(), clock(p50=1200, least=1100)) == [
+        "hpet takes 1200 ns a read (median), it took 400 ns: more than 2 times that"]
+    assert worse(clock(p50=1200, least=1100), clock()) == []
+
+
+def test_a_median_that_a_busy_host_doubled_is_no_accusation_while_some_reads_were_fast():
+    assert worse(clock(p50=200, least=190), clock(p50=431, least=230)) == []
+
+
+@pytest.mark.parametrize("least, accused", [(800, False), (801, True)])
+def test_the_factor_itself_is_allowed(least, accused):
+    assert bool(worse(clock(), clock(p50=900, least=least))) == accused
+
+
+@pytest.mark.parametrize("factor, accused", [(1, True), (1.4, True), (1.5, False), (3, False)])
+def test_the_tolerance_is_the_factor(factor, accused):
+    assert bool(worse(clock(), clock(p50=580, least=570), factor)) == accused
+
+
+def test_the_loop_is_taken_at_its_word_only_where_nothing_interrupted_it():
+    assert worse(clock(), clock(loop=900.0)) == [
+        "hpet takes 900 ns a turn of the loop, it took 430 ns: more than 2 times that"]
+    assert worse(clock(), clock(loop=5000.0, hit=3)) == []
+
+
+def test_latencies_of_another_accelerator_or_hypervisor_are_not_compared_and_a_note_says_so():
+    slow = clock(p50=4000, least=3900)
+    found = compare(document(clock(), accelerator="kvm"), document(slow, accelerator="tcg"))
+    assert found.worse == [] and found.notes == [
+        "another machine: accelerator tcg, it was kvm",
+        "what a read costs is not compared: it is the machine's that differs"]
+    assert compare(document(clock()), document(slow, hypervisor="KVMKVMKVM")).worse == []
+
+
+def test_another_cpu_is_a_note_and_is_compared():
+    found = compare(document(clock()), document(clock(p50=4000, least=3900), cpu="Other CPU", cores_started=2))
+    assert len(found.worse) == 1
+    assert found.notes == ["another machine: cpu Other CPU, it was Some CPU; cores_started 2, it was 4"]
+
+
+def test_ticks_are_no_nanoseconds():
+    found = compare(document(clock(), tsc_hz=None), document(clock(p50=4000, least=3900)))
+    assert found.worse == [] and "in ticks only" in found.notes[0]
+
+
+# Steps and rates.
+
+def test_a_coarser_step_is_named():
+    assert worse(clock(), clock(step=80)) == ["hpet counts in steps of 80 ns, they were 10 ns: more than 2 times that"]
+    assert worse(clock(step=80), clock()) == [] and worse(clock(), clock(step=20)) == []
+
+
+def test_a_step_is_compared_in_ticks_where_its_time_is_not_known():
+    before, now = clock(step=None), clock(step=None)
+    now["step_ticks"] = 608
+    assert worse(before, now) == ["hpet counts in steps of 608 ticks, they were 1 ticks: more than 2 times that"]
+
+
+def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():
+    assert worse(clock(), clock(hz=(100_060_000, 1000))) == [
+        "hpet runs at 100059000 to 100061000 Hz, it ran at 99999990 to 100000010 Hz: more than 500 ppm faster"]
+
+
+@pytest.mark.parametrize("hz, accused", [
+    ((100_049_000, 10), False),     # 490 ppm
+    ((100_052_000, 10), True),      # 520 ppm
+    ((100_052_000, 3000), False),   # 520 ppm, and 30 of error
+    ((99_948_000, 10), True),       # -520 ppm
+    ((100_052_000, 60_000_000), False),
+])
+def test_inside_the_error_no_rate_is_accused(hz, accused):
+    assert bool(worse(clock(), clock(hz=hz))) == accused
+
+
+def test_a_rate_that_moved_towards_its_claim_is_not_worse():
+    off = clock(hz=(100_090_000, 10))
+    assert worse(off, clock()) == []
+    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # as far off, on the other side
+
+
+def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():
+    before, now = (clock("tsc", claimed=None, hz=(hz, 100)) for hz in (2.4e9, 2.8e9))
+    assert len(worse(before, now)) == 1
+    for machine in {"cpu": "Other CPU"}, {"accelerator": "tcg"}:
+        found = compare(document(before, **{**machine, "cpu": "Some CPU"}), document(now, **machine))
+        assert found.worse == []
+        assert found.notes[-1].startswith("tsc runs at 2799999900 to 2800000100 Hz, it ran at 2399999900 to ")
+
+
+# What is no baseline, and the runner's part.
+
+@pytest.mark.parametrize("body, sentence", [
+    (b"", "is not JSON in ASCII"),
+    (b"{}", "is not of schema baretick.report/1"),
+    (json.dumps(report("incomplete", ())).encode(),
+     "is a report of a run that is incomplete: there is nothing to compare with"),
+    (json.dumps({**report(), "clocks": [7]}).encode(), "clocks[0] is no object"),
+])
+def test_what_is_no_baseline_is_named_before_anything_starts(run, fake, tmp_path, body, sentence):
+    path = tmp_path / "before.json"
+    path.write_bytes(body)
+    done = run(*fake(spoken()), "--baseline", path)
+    assert done.status == 2
+    assert done.stderr.startswith(f"qemu/run: --baseline: {path} ") and done.stderr.count("\n") == 1
+    assert sentence in done.stderr and not (tmp_path / "argv").exists()
+
+
+def test_the_runner_names_what_is_worse_everywhere_and_ends_with_1(run, fake, tmp_path):
+    before, file, words = tmp_path / "before.json", tmp_path / "junit.xml", tmp_path / "summary.md"
+    before.write_text(json.dumps(document(clock(), clock("tsc"))))
+    now = document(clock(p50=1200, least=1100), clock("tsc"), cpu="Other CPU")
+    arguments = ["--baseline", before, "--junit", file, "--summary", words]
+    sentence = "hpet takes 1200 ns a read (median), it took 400 ns: more than 2 times that"
+    done = run(*fake(spoken(now)), *arguments)
+    assert done.status == 1
+    assert done.stderr == ("qemu/run: beside the baseline, another machine: cpu Other CPU, it was Some CPU\n"
+                           f"qemu/run: worse than the baseline: {sentence}\n")
+    assert f'classname="baretick.baseline" name="hpet"><failure message="{sentence}"' in file.read_text()
+    assert 'classname="baretick.baseline" name="tsc" />' in file.read_text()
+    assert "### Beside the baseline\n\n- hpet takes 1200 ns a read (median)" in words.read_text()
+    assert run(*fake(spoken(now)), *arguments, "--tolerance", "3").status == 0
+    assert json.loads(done.file("report.json"))["verdict"] == "pass"  # the run's own stays what it is
+
+
+def test_a_run_that_was_not_done_is_not_compared(run, fake, tmp_path):
+    before = tmp_path / "before.json"
+    before.write_text(json.dumps(document(clock())))
+    done = run(*fake(b"", "sys.exit(1)"), "--baseline", before)
+    assert done.status == 2 and "worse" not in done.stderr

@@ -1,0 +1,144 @@
+"""qemu/run --matrix: many runs from one description."""
+import json
+import signal
+import subprocess
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from harness import ROOT, RUNNER, report, spoken
+import arguments
+import matrix
+from command import Wrong
+
+MATRIX = """\
+[DEFAULT]
+options = profile=quick
+
+[machine]
+machine = q35 | pc
+cpus = 1 | 2
+
+[odd one]
+qemu-arg = -cpu qemu64
+options = profile=quick cores=mp
+"""
+# A QEMU that has the verdict in its own hands: fails on pc, and hangs in none.
+BY_MACHINE = """
+    if "pc" in sys.argv:
+        sys.stdout.buffer.write(open(here + "/failing", "rb").read()); sys.stdout.flush(); sys.exit(35)
+    sys.stdout.buffer.write(open(here + "/well", "rb").read()); sys.stdout.flush(); sys.exit(33)
+    """
+
+
+def described(tmp_path, text, *words):
+    path = tmp_path / "matrix"
+    path.write_text(text)
+    words = ["--matrix", str(path), *words]
+    return list(matrix.describe(arguments.parse(words), words))
+
+
+def test_every_combination_is_a_run_called_after_what_was_chosen(tmp_path):
+    runs = described(tmp_path, MATRIX, "--timeout", "9", "--", "duration=10ms")
+    assert [(run.name, run.machine, run.cpus, run.qemu_arg, run.words, run.timeout) for run in runs] == [
+        ("machine-q35-1", "q35", 1, [], ["duration=10ms", "profile=quick"], 9),
+        ("machine-q35-2", "q35", 2, [], ["duration=10ms", "profile=quick"], 9),
+        ("machine-pc-1", "pc", 1, [], ["duration=10ms", "profile=quick"], 9),
+        ("machine-pc-2", "pc", 2, [], ["duration=10ms", "profile=quick"], 9),
+        ("odd-one", "q35", 4, ["-cpu", "qemu64"], ["duration=10ms", "profile=quick", "cores=mp"], 9),
+    ]
+
+
+def test_what_a_row_says_wins_over_the_command_line(tmp_path):
+    assert described(tmp_path, "[a]\ncpus = 7\n", "--cpus", "3")[0].cpus == 7
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("", "describes no run"),
+    ("cpus = 1\n", "File contains no section headers"),
+    ("[a]\ncolour = red\n", "[a] has the key colour; there are accel, cpus, "),
+    ("[a]\nout = /tmp\n", "[a] has the key out; there are"),
+    ("[a]\ncpus = 0\n", "[a]: argument --cpus: invalid cores value: '0'"),
+    ("[a]\ncpus = 1\n[a]\n", "section 'a' already exists"),
+    ("[a]\ncpus = 1 | 1\n", "two runs would be called a-1"),
+    ("[a]\nqemu-arg = 'x\n", "[a]: No closing quotation"),
+])
+def test_what_is_wrong_in_the_description_is_named_before_anything_starts(run, fake, tmp_path, text, sentence):
+    path = tmp_path / "matrix"
+    path.write_text(text)
+    done = run(*fake(), "--matrix", path)
+    assert done.status == 2
+    assert done.stderr.startswith("qemu/run: --matrix: ") and done.stderr.count("\n") == 1
+    assert sentence in done.stderr and not (tmp_path / "argv").exists()
+
+
+def test_the_matrix_of_make_matrix_describes_runs():
+    common = arguments.parse(["--matrix", str(ROOT / "qemu" / "matrix")])
+    runs = list(matrix.describe(common, ["--matrix", common.matrix]))
+    assert {run.machine for run in runs} == {"q35", "pc"} and {run.boot for run in runs} == {"efi", "usb", "cd"}
+    assert len({run.cpus for run in runs}) > 2 and len({tuple(run.words) for run in runs}) > 3
+    assert all(run.out.startswith(str(ROOT / "build" / "matrix")) for run in runs)
+
+
+def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run, fake, tmp_path):
+    (tmp_path / "matrix").write_text(MATRIX)
+    (tmp_path / "well").write_bytes(spoken())
+    (tmp_path / "failing").write_bytes(spoken(report("fail", (("hpet", "fail"),))))
+    done = run(*fake(b"", BY_MACHINE), "--matrix", tmp_path / "matrix")
+    assert done.status == 1, done
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [(row[0], row[1], row[3:]) for row in rows[1:-1]] == [
+        ("machine-q35-1", "pass", []), ("machine-q35-2", "pass", []),
+        ("machine-pc-1", "FAIL", ["rate"]), ("machine-pc-2", "FAIL", ["rate"]), ("odd-one", "pass", [])]
+    for name, verdict in ("machine-q35-2", "pass"), ("machine-pc-2", "fail"):
+        folder = done.out / name
+        assert json.loads((folder / "report.json").read_text())["verdict"] == verdict
+        assert xml.parse(folder / "junit.xml").getroot().get("failures") == ("2" if verdict == "fail" else "0")
+        assert f"**{verdict}**".replace("**pass**", "pass") in (folder / "summary.md").read_text()
+
+
+def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_path):
+    (tmp_path / "matrix").write_text("[gone]\nfirmware = /nowhere/x.fd\n[here]\ncpus = 1\n")
+    done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
+    assert done.status == 2
+    assert done.stderr == "qemu/run: gone: --firmware: there is no file /nowhere/x.fd\n"
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["gone", "not"], ["here", "pass"]]
+
+
+def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):
+    def tell(step):
+        (tmp_path / "serial").write_bytes(spoken({**report(), "clocks": [
+            {"id": "hpet", "verdict": "pass", "reason": None, "resolution_ns": step}]}))
+    (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
+    arguments_ = [*fake(), "--matrix", tmp_path / "matrix"]
+    tell(10)
+    before = run(*arguments_)
+    assert before.status == 0
+    tell(80)
+    with (tmp_path / "matrix").open("a") as file:
+        file.write("[b]\ncpus = 2\n")
+    done = run(*arguments_, "--baseline", before.out)
+    assert done.status == 1
+    assert done.stderr.splitlines() == [
+        "qemu/run: a: worse than the baseline: hpet counts in steps of 80 ns, they were 10 ns: more than 2 times that",
+        f"qemu/run: b: not in the baseline: there is no {before.out}/b/report.json"]
+    assert run(*arguments_, "--baseline", before.out, "--tolerance", "9").status == 0
+    assert run(*arguments_, "--baseline", "/nowhere").status == 2
+
+
+def test_a_signal_ends_all_of_it(fake, tmp_path):
+    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2 | 3\n")
+    process = subprocess.Popen(
+        [str(RUNNER), "--out", str(tmp_path / "out"), "--matrix", str(tmp_path / "matrix"),
+         *map(str, fake(b"baretick 1\n", 'os.kill(os.getppid(), signal.SIGTERM); time.sleep(600)'))],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert [line.split()[0] for line in said.splitlines()[1:-1]] == ["a-1"]
+
+
+def test_a_key_of_the_matrix_is_an_option_of_the_runner():
+    known = {option[2:] for action in arguments.parser()._actions for option in action.option_strings}
+    assert set(matrix.KEYS) - {"options"} < known
+    with pytest.raises(Wrong):
+        arguments.parse(["--matrix", "x", "--junit", "y"])

@@ -1,0 +1,252 @@
+"""What other programs read of a run: JUnit, TAP, the job summary, the page; and reports that are none."""
+import copy
+import html
+import json
+import re
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from harness import report, spoken
+import junit
+import page
+import results
+import summary
+import tap
+
+HOSTILE = "www.b </script><img src=x onerror=alert(1)>|`*_[a](http://b)\n# @c ]]>\x00\x1b\u202e\ud800&amp;"
+
+
+def finding(rule, severity, clock, text):
+    return {"rule": rule, "severity": severity, "clock": clock, "text": text}
+
+
+def behaviour(rule, clock, outcome, text):
+    return {"rule": rule, "clock": clock, "outcome": outcome, "text": text}
+
+
+def full():
+    """A report with a clock of each verdict and a rule of each outcome."""
+    return {
+        "schema": "baretick.report/1", "verdict": "fail", "options": {"clocks": []},
+        "machine": {"cpu": "Some CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4},
+        "clocks": [
+            {"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.409, "claimed_hz": None,
+             "measured_hz": {"value": 2445423968.556, "low": 2445423038.166, "high": 2445424898.947},
+             "latency": {"min_ns": 20, "p50_ns": 30, "p99_ns": 50, "loop_ns": 27.812}},
+            {"id": "hpet", "verdict": "fail", "reason": None},
+            {"id": "pit", "verdict": "absent", "reason": "not there"},
+            {"id": "rtc", "verdict": "warn", "reason": None},
+        ],
+        "skew": {"pairs": 6, "warps": 0, "within_ns": 42},
+        "behaviours": [
+            behaviour("hpet-period", "hpet", "kept", "10 ns."),
+            behaviour("hpet-torn", "hpet", "broken", "3 were torn."),
+            behaviour("rtc-battery", "rtc", "broken", "VRT is 0."),
+            behaviour("rtc-periodic", "rtc", "kept", "8192 Hz."),
+            behaviour("rtc-periodic", "rtc", "not seen", "64 Hz takes too long."),
+            behaviour("rtc-update", "rtc", "not seen", "Away each time."),
+        ],
+        "findings": [
+            finding("hpet-torn", "fail", "hpet", "hpet is torn."),
+            finding("rtc-battery", "warn", "rtc", "rtc has no battery."),
+            finding("core-missing", "warn", None, "Core 3 did not start."),
+        ],
+        "advice": [{"clock": "tsc", "avoid": False, "reason": "30 ns a read."},
+                   {"clock": "hpet", "avoid": True, "reason": "hpet-torn: see the finding."}],
+    }
+
+
+EXPECTED = [
+    ("clocks", "tsc", "pass", ""),
+    ("clocks", "hpet", "fail", "hpet is torn."),
+    ("clocks", "pit", "skip", "not there"),
+    ("clocks", "rtc", "warn", "rtc has no battery."),
+    ("rules", "hpet-torn (hpet)", "fail", "hpet is torn."),
+    ("rules", "rtc-battery (rtc)", "warn", "rtc has no battery."),
+    ("rules", "core-missing", "warn", "Core 3 did not start."),
+    ("rules", "hpet-period (hpet)", "pass", "10 ns."),
+    ("rules", "rtc-periodic (rtc)", "pass", "8192 Hz."),
+    ("rules", "rtc-update (rtc)", "skip", "Away each time."),
+    ("run", "run", "pass", ""),
+]
+
+
+def hostile(value):
+    """VALUE with every text in it hostile, as far as its schema lets it be."""
+    if isinstance(value, dict):
+        return {key: text if key in ("schema", "verdict", "outcome", "severity") else hostile(text)
+                for key, text in value.items()}
+    if isinstance(value, list):
+        return [hostile(item) for item in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+# Cases.
+
+def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
+    assert results.cases(full(), None) == EXPECTED
+
+
+def test_a_promise_that_was_broken_without_a_finding_weighs_as_much_as_the_verdict():
+    document = full()
+    document["findings"] = []
+    assert results.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in results.cases(document, None)
+    document["verdict"] = "warn"
+    assert results.Case("rules", "hpet-torn (hpet)", "warn", "3 were torn.") in results.cases(document, None)
+
+
+def test_a_failure_that_no_case_tells_of_is_the_runs():
+    document = report("fail", (("tsc", "pass"),))
+    assert [case.outcome for case in results.cases(document, None)] == ["pass", "fail"]
+
+
+def test_a_run_that_was_not_done_is_one_error():
+    assert results.cases(results.incomplete("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
+
+
+# JUnit and TAP.
+
+def test_junit_has_the_cases(run, fake, tmp_path):
+    file = tmp_path / "junit.xml"
+    done = run(*fake(spoken(full()), "sys.exit(35)"), "--junit", file)
+    assert done.status == 1
+    suite = xml.parse(file).getroot()
+    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["11", "2", "0", "2"]
+    elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
+    assert [(case.get("classname"), case.get("name")) for case in suite] == [
+        (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
+    for case, (_, name, outcome, text) in zip(suite, EXPECTED):
+        assert [child.tag for child in case] == (elements[outcome] or (["system-out"] if text else [])), name
+    assert suite.find("testcase[@name='hpet-torn (hpet)']/failure").get("message") == "hpet is torn."
+    assert suite.find("testcase[@name='rtc-battery (rtc)']/system-out").text == "rtc has no battery."
+
+
+def test_junit_of_a_run_that_was_not_done_or_was_refused_is_an_error(run, fake, tmp_path):
+    file = tmp_path / "junit.xml"
+    assert run(*fake(b"", "sys.exit(1)"), "--junit", file).status == 2
+    suite = xml.parse(file).getroot()
+    assert suite.get("errors") == "1"
+    assert "QEMU ended with status 1" in suite.find("testcase/error").get("message")
+    assert run(*fake(), "--firmware", "/nowhere/x.fd", "--junit", file).status == 2
+    assert "/nowhere/x.fd" in xml.parse(file).getroot().find("testcase/error").get("message")
+
+
+def test_junit_is_xml_whatever_the_machine_says():
+    suite = xml.fromstring(junit.render(results.cases(hostile(full()), None), 1.5))
+    assert suite.get("tests") == str(len(suite)) and suite.get("time") == "1.500"
+    assert "<img" in suite.find("testcase/skipped").get("message")
+
+
+def test_tap_has_stdout_to_itself(run, fake):
+    done = run(*fake(spoken(full()), "sys.exit(35)"), "--tap")
+    assert done.stdout.splitlines() == [
+        "TAP version 13", "1..11", "ok 1 - tsc", "not ok 2 - hpet", "# fail: hpet is torn.",
+        "ok 3 - pit # SKIP not there", "ok 4 - rtc", "# warn: rtc has no battery.",
+        "not ok 5 - hpet-torn (hpet)", "# fail: hpet is torn.",
+        "ok 6 - rtc-battery (rtc)", "# warn: rtc has no battery.",
+        "ok 7 - core-missing", "# warn: Core 3 did not start.", "ok 8 - hpet-period (hpet)", "# pass: 10 ns.",
+        "ok 9 - rtc-periodic (rtc)", "# pass: 8192 Hz.", "ok 10 - rtc-update (rtc) # SKIP Away each time.", "ok 11 - run"]
+    assert "the table" in done.stderr
+
+
+def test_tap_is_one_line_a_case_whatever_the_machine_says():
+    cases = results.cases(hostile(full()), None)
+    lines = tap.render(cases).splitlines()
+    points = [line for line in lines if re.match(r"(not )?ok \d+ - ", line)]
+    assert len(points) == len(cases)
+    assert [line for line in points if " # SKIP" in line] == [line for line in points if "#" in line]
+    assert all(line.isprintable() for line in lines)
+
+
+# The job summary.
+
+def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fake, tmp_path):
+    file = tmp_path / "summary.md"
+    file.write_text("what an earlier step said\n")
+    run(*fake(spoken(full()), "sys.exit(35)"), "--summary", file)
+    assert file.read_text().splitlines() == [
+        "what an earlier step said",
+        "## baretick: **fail**", "",
+        "Machine: Some CPU, tcg, EDK II, 4 cores", "",
+        "| clock | rate | step | median read | 99 % | loop | verdict |",
+        "|---|--:|--:|--:|--:|--:|---|",
+        "| tsc | 2.445424 GHz | 0.409 ns | 30 ns | 50 ns | 27.81 ns | pass |",
+        "| hpet | - | - | - | - | - | fail |",
+        "| pit | - | - | - | - | - | absent: not there |",
+        "| rtc | - | - | - | - | - | warn |", "",
+        "- fail, hpet-torn: hpet is torn.",
+        "- warn, rtc-battery: rtc has no battery.",
+        "- warn, core-missing: Core 3 did not start.", "",
+        "Best clock: **tsc**, 30 ns a read.", "",
+        "To avoid: **hpet**, hpet-torn: see the finding.", "",
+        "No two cores' TSCs are further apart than 42 ns (6 pairs of cores met, no warps)."]
+
+
+def test_the_summary_of_a_run_that_was_not_done_says_why(run, fake, tmp_path):
+    file = tmp_path / "summary.md"
+    run(*fake(b"", "sys.exit(1)"), "--summary", file)
+    assert file.read_text() == "## baretick: **incomplete**\n\nReason: QEMU ended with status 1\n"
+
+
+def test_nothing_that_the_machine_says_is_markup_in_the_summary():
+    lines = summary.render(hostile(full()), None).splitlines()
+    ours = summary.render(full(), None).splitlines()
+    assert len(lines) == len(ours)
+    for line, plain in zip(lines, ours):
+        assert line.isprintable() and line.isascii()
+        assert not set("<>[]\\@`") & set(line) and "www." not in line, line
+        assert line.count("|") == plain.count("|")
+    assert html.unescape("\n".join(lines)).count("<img src=x onerror=alert(1)>") > 10
+
+
+def test_the_summary_stays_within_what_github_shows():
+    document = full()
+    long = "x" * 100_000
+    document["findings"] = [finding("rate-off", "warn", "tsc", long)] * 5000
+    document["clocks"] = document["clocks"] * 5000
+    document["advice"] = [{"clock": long, "avoid": True, "reason": long}] * 5000
+    assert len(summary.render(document, None)) < 1 << 20
+
+
+# The page.
+
+def test_the_page_holds_the_report_and_no_string_ends_its_script():
+    document = hostile(full())
+    document["clocks"][0]["latency"]["exact"] = [{"ns": 1, "count": 1}] * 1000
+    before = copy.deepcopy(document)
+    made = page.render(b"<script>" + page.MARK + b"</script>", document)
+    assert document == before
+    assert made.count(b"<") == 2
+    held = json.loads(made[len("<script>"):-len("</script>")])
+    document["clocks"][0]["latency"]["exact"] = []
+    assert held == document and len(made) < 10_000
+
+
+def test_a_page_without_a_template_shows_the_text():
+    made = page.bare(b"<b> & \xff\n").decode()
+    assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made
+
+
+# What is no report.
+
+@pytest.mark.parametrize("body, sentence", [
+    (b"{,}", "is not JSON in ASCII: "),
+    (b"[" * 200_000, "is not JSON in ASCII: "),
+    (b'{"schema": "baretick.report/1", "verdict": NaN}', "is not JSON in ASCII: NaN is no number"),
+    (b"\xff", "is not JSON in ASCII: "),
+    (b"[]", "is not of schema baretick.report/1"),
+    (b'{"schema": "other/9"}', "is not of schema baretick.report/1"),
+    (b'{"schema": "baretick.report/1"}', "it has no verdict"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass"}', "it has no clocks"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": {}}', "clocks is no list"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"verdict": "pass"}]}', "clocks[0] has no id"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": "a", "verdict": 1}]}',
+     "clocks[0].verdict is 1"),
+    (b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [{"id": "a", "verdict": "pass", '
+     b'"latency": {"p50_ns": "1"}}]}', 'clocks[0].latency.p50_ns is "1"'),
+])
+def test_what_is_no_report_is_refused_with_the_place(body, sentence):
+    with pytest.raises(ValueError) as error:
+        results.parse(body)
+    assert sentence in str(error.value)
