@@ -71,6 +71,18 @@ $(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
 	$(call say,NASM  )
 	$(QUIET)$(NASM) -f elf64 -Iboot/ -Werror -MD $(@:.o=.d) -o $@ $<
 
+# The page of report.html: one file of all that it needs, its mark for the report left open.
+PAGE := $(BUILD)/page.html
+
+$(PAGE): $(wildcard src/page/*) | deps-build
+	@mkdir -p $(@D)
+	$(call say,PAGE  )
+	$(QUIET)$(PYTHON) src/page/build $@.tmp
+	$(QUIET)mv $@.tmp $@
+
+$(BUILD)/efi/boot/page.o: $(PAGE)
+$(BUILD)/efi/boot/page.o: NASM += -DPAGE='"$(PAGE)"'
+
 $(BUILD)/efi/boot/main.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
@@ -204,9 +216,16 @@ bench: deps-build deps-run
 	$(MAKE) --no-print-directory all $(BUILD)/host/bench_host
 	$(PYTHON) tests/bench.py $(BUILD)
 
+# Machines that are well, half of them on a busy host: each alarm is a false one. Minutes, so not part of check.
+QUIET_BOOTS := 50
+.PHONY: quiet
+quiet: deps-build deps-run
+	$(MAKE) --no-print-directory all
+	$(PYTHON) tests/quiet.py $(BUILD) $(QUIET_BOOTS)
+
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  := .ci/run qemu/packages tests/fuzz/run $(shell grep -l '^\#!/.*sh$$' qemu/* | sort)
-PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* tests/* 2>/dev/null) $(wildcard qemu/*.py tests/*.py tests/*/*.py))
+PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* src/page/* tests/* 2>/dev/null) $(wildcard qemu/*.py tests/*.py tests/*/*.py))
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
@@ -233,6 +252,7 @@ help:
 	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
 	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
+	@echo 'make quiet    $(QUIET_BOOTS) boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)'
 	@echo 'make lint     static checks of the C, the shell and the Python'
 	@echo 'make fresh    as root: run and check on a fresh Debian 12 and 13; minutes'
 	@echo 'make clean    remove $(BUILD)/'

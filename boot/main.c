@@ -7,12 +7,15 @@
 #include "console.h"
 #include "cores.h"
 #include "cpu.h"
+#include "csv.h"
 #include "driver.h"
 #include "files.h"
 #include "firmware.h"
+#include "html.h"
 #include "json.h"
 #include "leave.h"
 #include "mp.h"
+#include "page.h"
 #include "plan.h"
 #include "processor.h"
 #include "progress.h"
@@ -331,17 +334,35 @@ put_block(struct console *console, const char *name, const struct text *body)
 	console_serial(console, line_bytes);
 }
 
+/* The four files; false, and REASON a sentence, where one of them could not be written. */
+static bool
+write_files(const struct plan *plan, const char *folder, char reason[FILES_REASON_SIZE])
+{
+	const struct {
+		const char *name;
+		const struct text *text;
+	} files[] = {
+		{ "report.json", &plan->json },
+		{ "report.txt", &plan->table },
+		{ "report.html", &plan->html },
+		{ "report.csv", &plan->csv },
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!files_write(folder, files[i].name, files[i].text->bytes, files[i].text->length, reason))
+			return false;
+	return true;
+}
+
 static void
-save(struct run *run, const struct text *table, const struct text *json)
+save(struct run *run)
 {
 	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE];
 	struct text line;
 
 	if (!run->report.options.save)
 		return;
-	if (!files_make_folder(folder, reason) ||
-	    !files_write(folder, "report.json", json->bytes, json->length, reason) ||
-	    !files_write(folder, "report.txt", table->bytes, table->length, reason)) {
+	if (!files_make_folder(folder, reason) || !write_files(&run->plan, folder, reason)) {
 		report_note(&run->report, "%s", reason);
 		return;
 	}
@@ -351,13 +372,23 @@ save(struct run *run, const struct text *table, const struct text *json)
 	console_serial(&run->console, "\n");
 }
 
-static void
-render(struct run *run, struct text *table, struct text *json)
+/* False: some text does not fit, which its room is there to rule out. */
+static bool
+render(struct run *run)
 {
-	text_init(table, table->bytes, table->size);
-	text_init(json, json->bytes, json->size);
-	table_render(table, &run->report);
-	json_render(json, &run->report);
+	const struct html_page page = { page_bytes, (size_t)(page_end - page_bytes) };
+	struct text *texts[] = { &run->plan.table, &run->plan.json, &run->plan.html, &run->plan.csv };
+	bool fit = true;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		text_init(texts[i], texts[i]->bytes, texts[i]->size);
+	table_render(&run->plan.table, &run->report);
+	json_render(&run->plan.json, &run->report);
+	html_render(&run->plan.html, page, &run->report);
+	csv_render(&run->plan.csv, &run->report);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		fit &= !texts[i]->truncated;
+	return fit;
 }
 
 static void
@@ -380,23 +411,22 @@ show_summary(struct run *run)
 static bool
 tell(struct run *run)
 {
-	struct text *table = &run->plan.table, *json = &run->plan.json;
 	size_t notes;
 
 	rules_judge(&run->report);
 	recommend(&run->report);
-	render(run, table, json);
-	if (json->truncated || table->truncated) {
+	if (!render(run)) {
 		console_put(&run->console, NOT_TOLD);
 		return false;
 	}
 	notes = run->report.note_count;
-	save(run, table, json);
+	save(run);
 	if (run->report.note_count != notes)
-		render(run, table, json); /* with the sentence on the volume */
+		render(run); /* with the sentence on the volume */
 	show_summary(run);
-	put_block(&run->console, "TEXT", table);
-	put_block(&run->console, "REPORT", json);
+	put_block(&run->console, "TEXT", &run->plan.table);
+	put_block(&run->console, "CSV", &run->plan.csv);
+	put_block(&run->console, "REPORT", &run->plan.json);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "firmware.h"
+#include "page.h"
 #include "report_room.h"
 #include "survey.h"
 
@@ -9,11 +10,24 @@
 #define MIB        (UINT64_C(1) << 20)
 
 static size_t
+page_length(void)
+{
+	return (size_t)(page_end - page_bytes);
+}
+
+static size_t
 plan_mib(size_t cores, enum tournament widest)
 {
-	size_t size = survey_room_size(cores, widest) + report_room_table(cores) + report_room_json(cores);
+	size_t size = survey_room_size(cores, widest) + report_room_table(cores) + report_room_json(cores) +
+		      report_room_html(cores, page_length()) + report_room_csv(cores);
 
 	return (size + MIB - 1) / MIB;
+}
+
+static struct text
+room_for_text(size_t size)
+{
+	return (struct text){ .bytes = firmware_allocate(size), .size = size };
 }
 
 static void
@@ -29,22 +43,24 @@ plan_give_back(struct plan *plan)
 	free_if_taken(plan->taken);
 	free_if_taken(plan->table.bytes);
 	free_if_taken(plan->json.bytes);
+	free_if_taken(plan->html.bytes);
+	free_if_taken(plan->csv.bytes);
 	*plan = (struct plan){ .cores = 0 };
 }
 
 static bool
 plan_try(struct plan *plan, size_t cores, enum tournament widest)
 {
-	size_t table_size = report_room_table(cores), json_size = report_room_json(cores);
-
 	*plan = (struct plan){
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_room_size(cores, widest) + CACHE_LINE),
-		.table = { .bytes = firmware_allocate(table_size), .size = table_size },
-		.json = { .bytes = firmware_allocate(json_size), .size = json_size },
+		.table = room_for_text(report_room_table(cores)),
+		.json = room_for_text(report_room_json(cores)),
+		.html = room_for_text(report_room_html(cores, page_length())),
+		.csv = room_for_text(report_room_csv(cores)),
 	};
-	if (!plan->taken || !plan->table.bytes || !plan->json.bytes) {
+	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes) {
 		plan_give_back(plan);
 		return false;
 	}

@@ -14,7 +14,8 @@ struct plan {
 	size_t cores;            /* that may be listed, the boot core included */
 	enum tournament widest;
 	void *room;              /* for survey_lay_out(), zeroed */
-	struct text table, json; /* the report's, large enough for whatever it may say; not initialised */
+	/* The report's, each large enough for whatever it may say; not initialised. */
+	struct text table, json, html, csv;
 	void *taken;             /* the room as the firmware gave it */
 };
 

@@ -161,8 +161,8 @@ lfence_serialises(const struct cpu_facts *facts)
 
 /*
  * Intel's family 6 has the count from Nehalem and, of Atoms, from Silvermont on: those that have
- * SSE4.2. An MSR that is not there faults, and of hypervisors only two are known to have it: KVM, and
- * QEMU's TCG for whatever CPU it shows.
+ * SSE4.2. An MSR that is not there faults, and no hypervisor is sure to have it: KVM has from Linux 4.15
+ * on, which a guest can't ask. QEMU's TCG has it for whatever CPU it shows, and faults on none.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)
@@ -171,8 +171,8 @@ counts_smis(const struct cpu_facts *facts)
 
 	if (text_equal(facts->hypervisor, "TCGTCGTCGTCG"))
 		return true;
-	if ((facts->hypervisor[0] && !text_equal(facts->hypervisor, "KVMKVMKVM")) ||
-	    !text_equal(facts->vendor, "GenuineIntel") || facts->basic_leaf_max < LEAF_FEATURES)
+	if (facts->hypervisor[0] || !text_equal(facts->vendor, "GenuineIntel") ||
+	    facts->basic_leaf_max < LEAF_FEATURES)
 		return false;
 	r = hw_cpuid(LEAF_FEATURES, 0);
 	return FEATURES_EAX_FAMILY(r) == FAMILY_6 && (r.ecx & FEATURES_ECX_SSE4_2);

@@ -38,9 +38,9 @@ rtc_follows(const struct device *device, unsigned seconds)
 }
 
 /*
- * Never waits. During an update the register may read anything, so then it counts only where it is
- * the second that must come next; else the last one still does. UIP alone would not do: QEMU was
- * seen to drop it 60 to 150 us after the second, which over one second is a false 150 ppm.
+ * Never waits. During an update the register may read anything, the next second too: until UIP falls
+ * the last one counts. So an edge is the end of the update, which the crystal sets, and not some
+ * moment in it. An emulator may drop UIP late: QEMU was seen to, by 60 to 150 us.
  */
 static uint64_t
 rtc_read(void *context)
@@ -50,14 +50,15 @@ rtc_read(void *context)
 	unsigned seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
 				      (uint8_t)device->saved[SAVED_B]);
 
-	if (seconds <= RTC_SECONDS_MAX && (!updating || rtc_follows(device, seconds)))
+	if (seconds <= RTC_SECONDS_MAX && !updating)
 		device->saved[RTC_SECOND] = seconds;
 	return device->saved[RTC_SECOND];
 }
 
 /*
  * The last second may be an old one when a run begins in an update: the register then does not
- * follow, and the update is waited out. A register that still does not is taken at its word.
+ * follow, and the update is waited out. A register that still does not is taken at its word; one
+ * that does is left to the readings.
  */
 static void
 rtc_settle(struct device *device)
@@ -70,7 +71,7 @@ rtc_settle(struct device *device)
 		seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
 				     (uint8_t)device->saved[SAVED_B]);
 	} while (updating && !rtc_follows(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
-	if (seconds <= RTC_SECONDS_MAX)
+	if (seconds <= RTC_SECONDS_MAX && !(updating && rtc_follows(device, seconds)))
 		device->saved[RTC_SECOND] = seconds;
 }
 

@@ -15,7 +15,7 @@ PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
 TICK_S = 0.1
 ASK_S = 2.0                   # between questions to QEMU once the application measures
-END_S = 5.0                   # from SIGKILL, or from QEMU's end to that of its pipe
+END_S = 5.0                   # from SIGKILL, or from the last byte after QEMU's end to that of its pipe
 SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
 # A guest in these states never runs again, while QEMU stays.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
@@ -91,7 +91,7 @@ class Guest:
     stuck       QEMU says that the guest cannot go on; `state` holds its word
     mute        not one byte on the serial line within `mute_s`
     flood       the serial line would not end
-    complete    the report is out and a picture of the screen was wanted: nothing more will come
+    complete    the report is out, and the machine was told to stay on: nothing more will come
     """
 
     def __init__(self, transcript, serial_log, qemu_log):
@@ -199,9 +199,9 @@ class Guest:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            end = time.monotonic() + END_S
-            while time.monotonic() < end and self._hear():
-                time.sleep(TICK_S / 10)
+            self._heard_s = time.monotonic()
+            while self._hear() and time.monotonic() - self._heard_s < END_S and self.transcript.size <= SERIAL_SIZE_MAX:
+                time.sleep(TICK_S / 100)
             self._process.stdout.close()
             try:
                 status = self._process.wait(END_S)

@@ -158,8 +158,8 @@ put_notes(struct json *json, const struct report *report)
 	json_close(json, ']');
 }
 
-void
-json_render(struct text *out, const struct report *report)
+static void
+put_report(struct text *out, const struct report *report, bool brief)
 {
 	struct json json = json_writer(out);
 
@@ -169,7 +169,7 @@ json_render(struct text *out, const struct report *report)
 	put_options(&json, report);
 	put_times(&json, report);
 	put_machine(&json, report);
-	json_clocks(&json, report);
+	json_clocks(&json, report, brief);
 	put_rates(&json, report);
 	json_cores(&json, report);
 	json_skew(&json, report);
@@ -181,4 +181,16 @@ json_render(struct text *out, const struct report *report)
 	json_string(&json, "verdict", verdict_word(report->verdict));
 	json_close(&json, '}');
 	text_put_char(out, '\n');
+}
+
+void
+json_render(struct text *out, const struct report *report)
+{
+	put_report(out, report, false);
+}
+
+void
+json_render_brief(struct text *out, const struct report *report)
+{
+	put_report(out, report, true);
 }

@@ -12,4 +12,7 @@
 /* One object and a final newline. OUT is truncated where it is too small, and then no JSON. */
 void json_render(struct text *out, const struct report *report);
 
+/* Likewise with `exact` null, which is most of a report: for a page, which draws the histograms. */
+void json_render_brief(struct text *out, const struct report *report);
+
 #endif

@@ -53,16 +53,21 @@ json_bar(struct json *json, const char *name, uint64_t ns, uint64_t count)
 }
 
 static void
-put_histograms(struct json *json, const struct latency *latency, uint32_t cutoff_millionths)
+put_histogram(struct json *json, const struct latency *latency)
 {
-	struct observed_list list = observed_list(latency, cutoff_millionths);
-	struct observed row;
-
 	json_open(json, "histogram", '[');
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		if (latency->histogram.counts[i])
 			json_bar(json, "le_ns", histogram_bucket_high(i), latency->histogram.counts[i]);
 	json_close(json, ']');
+}
+
+static void
+put_exact(struct json *json, const struct latency *latency, uint32_t cutoff_millionths)
+{
+	struct observed_list list = observed_list(latency, cutoff_millionths);
+	struct observed row;
+
 	json_open(json, "exact", '[');
 	while (observed_next(&list, &row))
 		json_bar(json, "ns", row.ns, row.count);
@@ -84,7 +89,7 @@ put_clean(struct json *json, const struct latency *latency, uint64_t gap_ns)
 }
 
 static void
-put_latency(struct json *json, const struct report *report, const struct latency *latency)
+put_latency(struct json *json, const struct report *report, const struct latency *latency, bool brief)
 {
 	struct scale scale;
 
@@ -104,7 +109,11 @@ put_latency(struct json *json, const struct report *report, const struct latency
 	json_decimal(json, "mean_ns", latency_mean_ps(latency), 3);
 	json_decimal(json, "loop_ns", latency_loop_ps(latency, &scale), 3);
 	put_clean(json, latency, report->options.gap_ns);
-	put_histograms(json, latency, report->options.cutoff_millionths);
+	put_histogram(json, latency);
+	if (brief)
+		json_null(json, "exact");
+	else
+		put_exact(json, latency, report->options.cutoff_millionths);
 	json_close(json, '}');
 }
 
@@ -124,7 +133,7 @@ put_monotonic(struct json *json, const struct monotonic *monotonic)
 }
 
 static void
-put_clock(struct json *json, const struct report *report, const struct report_clock *entry)
+put_clock(struct json *json, const struct report *report, const struct report_clock *entry, bool brief)
 {
 	const struct clock *clock = &entry->clock;
 
@@ -145,7 +154,7 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 	json_ppm(json, "change_ppm", &entry->change);
 	json_unsigned_or_null(json, "turned_sick_ms", entry->turned_sick, entry->turned_sick_ms);
 	put_step(json, entry);
-	put_latency(json, report, entry->latency);
+	put_latency(json, report, entry->latency, brief);
 	put_monotonic(json, &entry->monotonic);
 	json_string_or_null(json, "verdict",
 			    entry->verdict == VERDICT_INCOMPLETE ? NULL : verdict_word(entry->verdict));
@@ -153,10 +162,10 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 }
 
 void
-json_clocks(struct json *json, const struct report *report)
+json_clocks(struct json *json, const struct report *report, bool brief)
 {
 	json_open(json, "clocks", '[');
 	for (size_t i = 0; i < report->clock_count; i++)
-		put_clock(json, report, &report->clocks[i]);
+		put_clock(json, report, &report->clocks[i], brief);
 	json_close(json, ']');
 }

@@ -45,33 +45,17 @@ put_facts(struct json *json, const struct report_core *core)
 static void
 put_offset(struct json *json, const struct report *report, const struct report_core *core)
 {
-	struct json_ns offset;
+	struct interval_ns offset = report_offset_ns(report, core->offset);
 
-	if (!report->skew.measured || !offset_is_known(core->offset)) {
+	if (!offset.known) {
 		json_null(json, "offset_ns");
 		return;
 	}
-	offset = json_ns(report, core->offset);
 	json_open_flat(json, "offset_ns", '{');
 	json_signed(json, "value", offset.value);
 	json_signed(json, "low", offset.low);
 	json_signed(json, "high", offset.high);
 	json_close(json, '}');
-}
-
-/* A core's drift against the boot core's TSC. */
-void
-json_drift(struct json *json, const char *key, const struct report *report, const struct report_core *core)
-{
-	const struct drift *drift = &core->drift;
-	struct interval_ppb ppb = {
-		.known = report_drift_is_known(report, core),
-		.value = json_middle(drift->low_ppb, drift->high_ppb),
-		.low = drift->low_ppb,
-		.high = drift->high_ppb,
-	};
-
-	json_ppm(json, key, &ppb);
 }
 
 void
@@ -80,6 +64,7 @@ json_cores(struct json *json, const struct report *report)
 	json_open(json, "cores", '[');
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
+		struct interval_ppb drift = report_drift_ppb(report, core);
 
 		json_open(json, NULL, '{');
 		json_unsigned(json, "apic_id", core->apic_id);
@@ -89,7 +74,7 @@ json_cores(struct json *json, const struct report *report)
 		put_facts(json, core);
 		json_unsigned(json, "meetings", core->meetings);
 		put_offset(json, report, core);
-		json_drift(json, "drift_ppm", report, core);
+		json_ppm(json, "drift_ppm", &drift);
 		json_bool(json, "apart", core->apart);
 		json_unsigned_or_null(json, "watched_ns", core->watched_ns, core->watched_ns);
 		json_unsigned_or_null(json, "gaps", core->watched_ns, core->gaps);

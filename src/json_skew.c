@@ -1,24 +1,10 @@
 /* skew of the JSON report: the cores' TSCs against one another. */
 #include "json_internal.h"
 
-#include "scale.h"
-
 #define MATRIX_CORES_MAX 256 /* beyond, n x n entries would be most of the report */
 #define NO_PLAYER        UINT16_MAX
 #define NS_PER_US        1000
 #define US_PER_MS_DIGITS 3 /* behind the point */
-
-struct json_ns
-json_ns(const struct report *report, struct offset offset)
-{
-	struct scale scale;
-	int64_t low, high;
-
-	scale_init(&scale, report->tsc);
-	low = scale_ns_down(&scale, offset.low);
-	high = scale_ns_up(&scale, offset.high);
-	return (struct json_ns){ json_middle(low, high), low, high };
-}
 
 static void
 put_pair(struct json *json, const char *key, uint32_t a, uint32_t b)
@@ -73,15 +59,14 @@ static void
 put_worst(struct json *json, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	struct json_ns worst;
+	struct interval_ns worst = report_offset_ns(report, skew->summary.worst);
 
-	if (!skew->measured || !offset_is_known(skew->summary.worst)) {
+	if (!worst.known) {
 		json_null(json, "worst_offset_ns");
 		json_null(json, "worst_pair");
 		json_null(json, "error_ns");
 		return;
 	}
-	worst = json_ns(report, skew->summary.worst);
 	json_signed(json, "worst_offset_ns", worst.value);
 	put_pair(json, "worst_pair", report->cores[skew->players[skew->summary.worst_a]].apic_id,
 		 report->cores[skew->players[skew->summary.worst_b]].apic_id);
@@ -97,7 +82,7 @@ put_summary(struct json *json, const struct report *report)
 
 	put_worst(json, report);
 	json_unsigned_or_null(json, "within_ns", bounded,
-			      bounded ? json_ns(report, (struct offset){ 0, (int64_t)bound_ticks }).high : 0);
+			      report_offset_ns(report, (struct offset){ 0, (int64_t)bound_ticks }).high);
 	json_unsigned_or_null(json, "contradictions", skew->measured, skew->summary.contradictions);
 	json_unsigned_or_null(json, "best_trip_ns", skew->measured, skew->best_trip_ns);
 	json_unsigned_or_null(json, "median_trip_ns", skew->measured, skew->median_trip_ns);
@@ -107,15 +92,15 @@ static void
 put_entry(struct json *json, const struct report *report, uint16_t row, uint16_t column)
 {
 	struct offset offset = OFFSET_UNKNOWN;
-	struct json_ns ns;
+	struct interval_ns ns;
 
 	if (row != NO_PLAYER && column != NO_PLAYER)
 		offset = offsets_pair(&report->skew.offsets, row, column);
-	if (!offset_is_known(offset)) {
+	ns = report_offset_ns(report, offset);
+	if (!ns.known) {
 		json_null(json, NULL);
 		return;
 	}
-	ns = json_ns(report, offset);
 	json_open(json, NULL, '[');
 	json_signed(json, NULL, ns.low);
 	json_signed(json, NULL, ns.high);
@@ -153,8 +138,11 @@ put_drifts(struct json *json, const struct report *report)
 		return;
 	}
 	json_open(json, "drift_ppm", '[');
-	for (size_t i = 0; i < report->core_count; i++)
-		json_drift(json, NULL, report, &report->cores[i]);
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ppb drift = report_drift_ppb(report, &report->cores[i]);
+
+		json_ppm(json, NULL, &drift);
+	}
 	json_close(json, ']');
 }
 

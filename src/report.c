@@ -66,6 +66,35 @@ report_drift_is_known(const struct report *report, const struct report_core *cor
 	       core->drift.high_ppb != INT64_MAX;
 }
 
+/* Rounded down; of any two. */
+static int64_t
+middle(int64_t low, int64_t high)
+{
+	return (int64_t)(((__int128)low + high) >> 1);
+}
+
+struct interval_ppb
+report_drift_ppb(const struct report *report, const struct report_core *core)
+{
+	int64_t low = core->drift.low_ppb, high = core->drift.high_ppb;
+
+	return (struct interval_ppb){ report_drift_is_known(report, core), middle(low, high), low, high };
+}
+
+struct interval_ns
+report_offset_ns(const struct report *report, struct offset offset)
+{
+	struct scale scale;
+	int64_t low, high;
+
+	if (!report->skew.measured || !offset_is_known(offset))
+		return (struct interval_ns){ .known = false };
+	scale_init(&scale, report->tsc);
+	low = scale_ns_down(&scale, offset.low);
+	high = scale_ns_up(&scale, offset.high);
+	return (struct interval_ns){ true, middle(low, high), low, high };
+}
+
 void
 report_note(struct report *report, const char *format, ...)
 {

@@ -43,6 +43,11 @@ struct interval_ppb {
 	int64_t value, low, high; /* parts per 10^9 */
 };
 
+struct interval_ns {
+	bool known;
+	int64_t value, low, high;
+};
+
 struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
 	struct interval_millihz measured;
@@ -214,6 +219,12 @@ uint64_t report_clock_ps(const struct report_clock *entry, uint64_t ticks);
 
 /* Whether the core's TSC was followed against the boot core's. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);
+
+/* How fast it was seen to move, and the middle. */
+struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
+
+/* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
+struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
 /* Adds a note where there is room; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /*
- * How much room the report's two texts may take, so that it can be had before anything is measured.
+ * How much room the report's texts may take, so that it can be had before anything is measured.
  * Shared by whoever allocates them and the test that fills them with the longest figures there are.
  */
 #ifndef BARETICK_REPORT_ROOM_H
@@ -15,6 +15,9 @@
 #define REPORT_ROOM_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_ROOM_PER_ROW + 2048u)
 #define REPORT_ROOM_PER_PAIR 48u   /* two figures of 20 digits */
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
+#define REPORT_ROOM_CSV      ((size_t)256 << 10)
+#define REPORT_ROOM_CSV_ROW  192u  /* the run, the clock, the metric and three figures of 20 digits */
+#define REPORT_ROOM_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_ROOM_CSV_ROW)
 
 /* For the table, with its final 0. */
 static inline size_t
@@ -30,6 +33,20 @@ report_room_json(size_t cores)
 	size_t pairs = cores <= REPORT_MATRIX_CORES ? cores * cores : 0;
 
 	return REPORT_ROOM + cores * REPORT_ROOM_PER_CORE + pairs * REPORT_ROOM_PER_PAIR;
+}
+
+/* For the page, whose template is PAGE_LENGTH long. */
+static inline size_t
+report_room_html(size_t cores, size_t page_length)
+{
+	return page_length + report_room_json(cores);
+}
+
+/* For the CSV, with its final 0. */
+static inline size_t
+report_room_csv(size_t cores)
+{
+	return REPORT_ROOM_CSV + cores * REPORT_ROOM_CSV_CORE;
 }
 
 #endif

@@ -47,8 +47,8 @@ add_chunk(struct survey *survey, struct report_core *core)
 	uint64_t watched_ns = scale_ns(&survey->scale, gaps->watched_ticks);
 	uint64_t worst_ns = scale_ns(&survey->scale, gaps->worst_ticks);
 
-	all->measured = true;
 	all->watched_ns += watched_ns;
+	all->measured = all->watched_ns != 0;
 	all->total_ns += scale_ns(&survey->scale, gaps->total_ticks);
 	all->gaps += gaps->count;
 	for (size_t i = 0; i < GAPS_OCTAVES; i++)

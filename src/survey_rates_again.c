@@ -5,24 +5,33 @@
 #define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be told */
 
 /*
- * Moves TRACK on over all the time since the window, by the rate that it had there. False: too little is known to
- * tell how often the counter wrapped, be it of that rate or because clocks that wrap later, by up to APART_PPB,
- * no longer agree with the TSC. Of a clock that wraps the least change is seen that explains its reading.
+ * Whether too little is known to tell how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
+ * it had in the window or because clocks that wrap later, by up to APART_PPB, no longer agree with the TSC.
  */
 static bool
-catch_up(struct survey_track *track, const struct sample *sample, uint64_t apart_ppb)
+is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t apart_ppb)
 {
 	const struct rate_interval *implied = &track->entry->implied;
-	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
-	uint64_t expected = scale_mul_div(counted, sample->end - track->tsc, window);
 	uint64_t doubt = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
 	uint64_t apart = scale_mul_div_up(expected, apart_ppb, PPB);
 	uint64_t range = track->entry->clock.wrap_ticks + 1; /* 0 for a counter of 64 bits */
 
-	if (range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE))
-		return false;
-	survey_track_to(track, sample, expected);
-	return true;
+	return range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE);
+}
+
+/* How far TRACK's clock should have come since its latest reading, by the rate that it had in the window. */
+static uint64_t
+expected_ticks(const struct survey_track *track, uint64_t now_tsc)
+{
+	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
+
+	return scale_mul_div(counted, now_tsc - track->tsc, window);
+}
+
+static bool
+is_followed(const struct survey_track *track)
+{
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known;
 }
 
 /*
@@ -44,26 +53,65 @@ went_back(const struct survey *survey, const struct survey_track *track)
 	return true;
 }
 
-/* One more end for a clock that was followed through the window. False: there is none, or it says nothing. */
-static bool
-take_last_end(struct survey *survey, struct survey_track *track, uint64_t apart_ppb, struct rate_end *end)
+/* An edge clock's next edge, its ticks counted on. Not waited for where they can't be. */
+static void
+take_edge(struct survey *survey, struct survey_track *track, struct rate_end *end)
 {
-	struct sample sample;
+	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
+	uint64_t expected;
 
-	if (track->entry->clock.edges_only) {
-		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		if (!catch_up(track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1], apart_ppb) ||
-		    went_back(survey, track) || !survey_wait_for_edge(survey, track, NULL))
-			return false;
+	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	expected = expected_ticks(track, sample->end);
+	if (is_ambiguous(track, expected, 0))
+		return;
+	survey_track_to(track, sample, expected);
+	if (!went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
 		*end = track->edge;
-		return true;
+}
+
+/*
+ * One more end of each clock that was followed through the window, of all but the edge clocks with the ticks as they
+ * are read: those of the edge clocks first, then all others at once. So the stretch since the window is the same one
+ * for all, and what happened to the TSC in it shows alike in all.
+ */
+static void
+take_last_ends(struct survey *survey, struct rate_end *ends)
+{
+	const size_t count = survey->report->clock_count;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_followed(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
+			take_edge(survey, &survey->tracks[i], &ends[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct sample sample;
+
+		if (!is_followed(&survey->tracks[i]) || survey->tracks[i].entry->clock.edges_only)
+			continue;
+		sample = survey_track_tightest(survey, &survey->tracks[i]);
+		ends[i] = (struct rate_end){ sample.begin, sample.end, sample.ticks };
 	}
-	sample = survey_track_tightest(survey, track);
-	if (!survey_usable(track->entry) || !catch_up(track, &sample, apart_ppb) ||
-	    went_back(survey, track))
+}
+
+/*
+ * Counts TRACK's ticks on to END. Of a clock that wraps the least change is seen that explains its reading. False:
+ * there is no such end, or it says nothing.
+ */
+static bool
+count_on(const struct survey *survey, struct survey_track *track, uint64_t apart_ppb, struct rate_end *end)
+{
+	struct sample sample = { end->begin, end->ticks, end->end };
+	uint64_t expected;
+
+	if (!end->end)
 		return false;
-	*end = (struct rate_end){ sample.begin, sample.end, track->ticks };
-	return true;
+	if (track->entry->clock.edges_only)
+		return !is_ambiguous(track, end->ticks - track->last.ticks, apart_ppb);
+	expected = expected_ticks(track, end->end);
+	if (is_ambiguous(track, expected, apart_ppb))
+		return false;
+	survey_track_to(track, &sample, expected);
+	end->ticks = track->ticks;
+	return !went_back(survey, track);
 }
 
 /* How far from 0 all of an interval lies. */
@@ -86,8 +134,7 @@ wraps_last(const struct survey *survey, uint32_t done)
 		const struct clock *clock = &survey->report->clocks[i].clock;
 		uint64_t ns;
 
-		if (!survey->tracks[i].entry || !survey_usable(survey->tracks[i].entry) ||
-		    !survey->tracks[i].entry->implied.known || done >> i & 1)
+		if (!is_followed(&survey->tracks[i]) || done >> i & 1)
 			continue;
 		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * SURVEY_NS_PER_S, clock->claimed.den,
 				 clock->claimed.num, SCALE_UP);
@@ -99,31 +146,40 @@ wraps_last(const struct survey *survey, uint32_t done)
 	return last;
 }
 
-void
-survey_rates_again(struct survey *survey)
+/* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
+static void
+note_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
 {
-	struct report *report = survey->report;
-	bool whole_run = report->options.profile == PROFILE_SOAK;
 	uint64_t apart_ppb = 0;
 	uint32_t done = 0;
 
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	for (size_t i; (i = wraps_last(survey, done)) < REPORT_CLOCKS_MAX && !survey_expired(survey);) {
-		struct report_clock *entry = &report->clocks[i];
+	for (size_t i; (i = wraps_last(survey, done)) < REPORT_CLOCKS_MAX;) {
+		struct report_clock *entry = &survey->report->clocks[i];
 		struct survey_track *track = &survey->tracks[i];
-		struct rate_end end;
 
 		done |= UINT32_C(1) << i;
-		if (!take_last_end(survey, track, apart_ppb, &end))
+		if (!count_on(survey, track, apart_ppb, &ends[i]))
 			continue;
-		entry->change_since = survey_change(survey, track, &track->first, &track->last, &end);
+		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
 		if (least_size(&entry->change_since) > apart_ppb)
 			apart_ppb = least_size(&entry->change_since);
 		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
 			entry->change = entry->change_since;
 		if (whole_run)
-			track->end = end;
+			track->end = ends[i];
 	}
+}
+
+void
+survey_rates_again(struct survey *survey)
+{
+	bool whole_run = survey->report->options.profile == PROFILE_SOAK;
+	struct rate_end ends[REPORT_CLOCKS_MAX] = { { 0 } };
+
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	if (!survey_expired(survey))
+		take_last_ends(survey, ends);
+	note_changes(survey, ends, whole_run);
 	if (whole_run)
 		survey_conclude(survey);
 }

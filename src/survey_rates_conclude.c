@@ -6,13 +6,10 @@
 #define MICROHZ_PER_MILLIHZ 1000
 
 /*
- * The update of an RTC is a moment only on paper. An emulator raises it from its main loop, which a busy host lets
- * run late: by 47 us to 1.3 ms as seen with QEMU, by milliseconds where the host is overloaded. A real MC146818
- * may show the next second anywhere in its update cycle of 1,984 us, during which UIP is set and its registers are
- * undefined (its data sheet, update cycle): then the edge is seen early.
+ * An RTC's edge is the end of its update cycle, which a chip's crystal sets. An emulator raises it from its main loop,
+ * which a busy host lets run late: by 47 us to 1.3 ms as seen with QEMU, by milliseconds where the host is overloaded.
  */
-#define EDGE_LATE_NS  (10 * SURVEY_NS_PER_MS) /* in a guest */
-#define EDGE_EARLY_NS UINT64_C(1984000)       /* on bare metal */
+#define EDGE_LATE_NS (10 * SURVEY_NS_PER_MS) /* in a guest */
 
 /*
  * Two clocks whose ratio is known so well, and is still what they claim, have one source: crystals differ by
@@ -52,11 +49,11 @@ ticks_of_edges(const struct survey_track *track, uint64_t ns)
 			   (unsigned __int128)periods * claimed->den * SURVEY_NS_PER_S, SCALE_UP);
 }
 
+/* END as it may have been before it was seen. */
 static struct rate_end
-widened(const struct rate_end *end, uint64_t late_ticks, uint64_t early_ticks)
+widened(const struct rate_end *end, uint64_t late_ticks)
 {
-	return (struct rate_end){ end->begin > late_ticks ? end->begin - late_ticks : 0,
-				  end->end + early_ticks, end->ticks };
+	return (struct rate_end){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->end, end->ticks };
 }
 
 /* FROM..TO with all that is not known of its ends. */
@@ -65,17 +62,15 @@ stretch(const struct survey *survey, const struct survey_track *track, const str
 	const struct rate_end *to)
 {
 	const struct report_clock *entry = track->entry;
-	bool is_guest = survey->report->hypervisor[0];
 	struct rate_window window = { *from, *to, 0, survey->tsc_step_ticks };
 
 	if (!entry->clock.edges_only) {
 		window.slack_ticks = step_ticks(survey->report, entry);
-	} else if (from->end < to->begin && track->last.ticks != track->first.ticks) {
-		uint64_t late = is_guest ? ticks_of_edges(track, EDGE_LATE_NS) : 0;
-		uint64_t early = is_guest ? 0 : ticks_of_edges(track, EDGE_EARLY_NS);
+	} else if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
+		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
 
-		window.first = widened(from, late, early);
-		window.last = widened(to, late, early);
+		window.first = widened(from, late);
+		window.last = widened(to, late);
 	}
 	return window;
 }

@@ -12,7 +12,7 @@ LINKED = BUILD / "baretick.so"
 
 EXECUTE, READ, WRITE = 0x20000000, 0x40000000, 0x80000000  # PE/COFF, section flags
 NX_COMPAT, EFI_APPLICATION, PE32_PLUS, AMD64 = 0x0100, 10, 0x20B, 0x8664
-SIZE_MAX = 300 * 1000
+SIZE_MAX = 700 * 1000
 
 
 class Header:
@@ -55,7 +55,7 @@ def test_every_section_begins_on_a_page_of_its_own(header):
     assert not [section for section in header.sections if section[2] % header.alignment]
 
 
-def test_is_under_300_kilobytes():
+def test_is_under_700_kilobytes_with_the_page_inside():
     assert IMAGE.stat().st_size < SIZE_MAX
 
 

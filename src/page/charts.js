@@ -20,8 +20,9 @@ function redrawCharts() {
  * A chart, and what a reader who does not see it is told; CONFIGURE gives Chart.js's configuration in today's colours.
  * Of lying bars there are BARS, and it is as high as they need.
  */
-const AXIS_PX = 64;
+const AXIS_PX = 80;
 const BAR_PX = 28;
+const POINT_PX = 8;
 
 function chart(id, label, configure, bars) {
 	const canvas = el("canvas", { id, role: "img", "aria-label": label });
@@ -38,6 +39,10 @@ function startCharts() {
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
 	Chart.defaults.plugins.legend.display = false;
+	/* A point on the edge is drawn whole. */
+	Chart.defaults.layout.padding = POINT_PX;
+	for (const kind of ["line", "scatter"])
+		Chart.defaults.datasets[kind].clip = POINT_PX;
 	Object.assign(Chart.defaults.plugins.tooltip, { boxPadding: 4, padding: 10, usePointStyle: true });
 	redrawCharts();
 }

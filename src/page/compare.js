@@ -132,6 +132,9 @@ function compareCharts(here, there) {
 	if (!rows.length)
 		return [note("No clock was read in both.")];
 	const choice = el("select", { id: "compare-clock" }, rows.map((row, i) => el("option", { value: i }, row.here.id)));
+	const ratio = ({ here: a, there: b }) => Math.abs(Math.log((a.latency.p50_ns || 1) / (b.latency.p50_ns || 1)));
+
+	choice.value = String(rows.map(ratio).reduce((best, value, i, all) => (value > all[best] ? i : best), 0));
 
 	choice.addEventListener("change", () => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
 	return [el("div", { class: "pair" },

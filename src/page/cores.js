@@ -296,7 +296,7 @@ function skewWords(report) {
 		said.push(`No two TSCs are further apart than ${ns(skew.within_ns)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push(`Furthest apart for all that is known are cores ${skew.worst_pair.map(whole).join(" and ")}: ` +
-			`${nsDelta(skew.worst_offset_ns)} ± ${ns(skew.error_ns)}.`);
+			`${nsDelta(skew.worst_offset_ns)} ±\u00a0${ns(skew.error_ns)}.`);
 	said.push(isNumber(skew.warps) ? `Warps seen: ${whole(skew.warps)}.` : "");
 	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
 		said.push("Some core got too few turns in the contended check: no warp there proves nothing.");

@@ -33,10 +33,10 @@ function gapLengths(report) {
 
 	return {
 		type: "bar",
-		data: { labels: rows.map((row) => `≤ ${ns(row.le_ns)}`), datasets: [{ data: rows.map((row) => row.count),
-			backgroundColor: `${colour("clock-hpet")}99`, borderColor: colour("clock-hpet"), borderWidth: 1 }] },
+		data: { labels: rows.map((row) => nsTick(row.le_ns)), datasets: [{ data: rows.map((row) => row.count),
+			backgroundColor: `${colour("clock-hpet")}bb` }] },
 		options: {
-			scales: { x: { grid: { display: false }, title: title("gap"), ticks: { maxRotation: 60, autoSkipPadding: 8 } },
+			scales: { x: { grid: { display: false }, title: title("gap up to"), ticks: { maxRotation: 0, autoSkipPadding: 12 } },
 				y: { beginAtZero: true, title: title("gaps"), ticks: { precision: 0 } } },
 			plugins: { tooltip: { callbacks: { label: (item) => plural(item.raw, "gap") } } },
 		},

@@ -67,7 +67,7 @@ function standsAlone(context) {
 
 function histogramConfig(report, clocks, edges) {
 	const sets = clocks.map((clock) => ({
-		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), clip: 6,
+		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), 
 		pointRadius: standsAlone, data: histogramPoints(clock.latency, edges),
 	}));
 	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);
@@ -92,7 +92,7 @@ function percentileConfig(sets) {
 	const all = sets.flatMap((set) => set.data);
 
 	return {
-		type: "line", data: { datasets: sets.map((set) => ({ ...set, pointRadius: 0, clip: 4 })) },
+		type: "line", data: { datasets: sets.map((set) => ({ ...set, pointRadius: 0 })) },
 		options: {
 			interaction: { mode: "nearest", axis: "xy", intersect: false },
 			scales: {

@@ -31,6 +31,8 @@ class Registers:
     def _ask(self, line):
         self._socket.sendall(line.encode() + b"\n")
         answer = self._answers.readline()
+        if not answer:
+            raise ConnectionError("QEMU is gone")
         assert answer.startswith("OK"), f"{line}: {answer!r}"
         return answer.split()[1:]
 
@@ -55,19 +57,21 @@ class Process:
     """QEMU itself."""
 
     def __init__(self, pid_file):
-        self._pid = int(pid_file.read_text())
+        self._process = os.pidfd_open(int(pid_file.read_text()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self._process)
 
     def hold(self, seconds):
-        """All of the machine stands still, as a guest does that its host takes off the CPU. Returns for how long."""
-        begin = end = time.monotonic()
-        os.kill(self._pid, signal.SIGSTOP)
+        """All of the machine stands still, as a guest does that its host takes off the CPU."""
+        signal.pidfd_send_signal(self._process, signal.SIGSTOP)
         try:
-            begin = time.monotonic()
             time.sleep(seconds)
-            end = time.monotonic()
         finally:
-            os.kill(self._pid, signal.SIGCONT)
-        return end - begin
+            signal.pidfd_send_signal(self._process, signal.SIGCONT)
 
 
 class Machine:
@@ -90,9 +94,17 @@ class Machine:
             time.sleep(POLL_S)
         return False
 
-    @property
-    def running(self):
-        return not self._over.is_set()
+    def repeat(self, action, times, pause_s):
+        """Does ACTION so often, or until the run is over; returns how often that was."""
+        done = 0
+        try:
+            while done < times and not self._over.is_set():
+                action()
+                done += 1
+                time.sleep(pause_s)
+        except (ConnectionError, ProcessLookupError):
+            pass  # QEMU ended meanwhile
+        return done
 
 
 def run_while(pull, out, *arguments):

@@ -29,7 +29,8 @@ def skewed(run, cpus, skews):
 
 
 def within(interval, ticks, hz):
-    return interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
+    """Also where nothing is stated: on a busy host not all pairs may have had the time to meet."""
+    return interval is None or interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
 
 
 def accused(report):
@@ -37,11 +38,11 @@ def accused(report):
 
 
 def bounds(interval):
-    return interval["low"], interval["high"]
+    return interval and (interval["low"], interval["high"])
 
 
 def excludes_zero(interval):
-    return interval[0] > 0 or interval[1] < 0
+    return interval is not None and (interval[0] > 0 or interval[1] < 0)
 
 
 def pairs_of(report, number):
@@ -50,10 +51,11 @@ def pairs_of(report, number):
 
 
 def check_offsets(report, skews):
-    """Each core's offset, and each pair's, is an interval that holds the truth."""
+    """Each core's offset, and each pair's, is an interval that holds the truth; of cores in SKEWS there is one."""
     hz = Fraction(report["machine"]["tsc_hz"])
     true = [skews.get(number, 0) for number in range(len(report["cores"]))]
     for number, core in enumerate(report["cores"]):
+        assert core["offset_ns"] or number not in skews
         assert within(bounds(core["offset_ns"]), true[number], hz), (number, core["offset_ns"], hz)
     for a, b in itertools.product(range(len(true)), repeat=2):
         interval = report["skew"]["matrix"][a][b]
@@ -79,7 +81,7 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     """It runs as the others of this file do: so what they show is the offset's, not the guest's."""
     report = skewed(run, cpus, {cpus // 2: 0})
-    check_offsets(report, {})
+    check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]
     assert not [finding for finding in report["findings"] if finding["rule"].startswith("tsc-")]
     assert not [core for core in report["cores"] if core["apart"]]

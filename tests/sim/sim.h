@@ -130,6 +130,7 @@ struct sim_rtc {
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool uip_never;           /* UIP is 0 for ever */
 	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
+	uint64_t halted_at_ps;    /* the seconds stand from then on, without updates; SIM_NEVER */
 	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */

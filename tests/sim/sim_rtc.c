@@ -27,7 +27,7 @@ sim_rtc_reset(void)
 {
 	sim.rtc = (struct sim_rtc){
 		.a = 0x26, .b = 0x02, .d = 0x80, /* 1,024 Hz; 24 hours, BCD; battery good */
-		.index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
+		.halted_at_ps = SIM_NEVER, .index = 0x0d, .uip_early_ps = UIP_PS, .second_step = 1,
 	};
 }
 
@@ -40,7 +40,9 @@ is_halted(void)
 static uint64_t
 second_now(void)
 {
-	return is_halted() ? 0 : sim.now_ps / SIM_PS_PER_S * sim.rtc.second_step;
+	uint64_t until_ps = sim.now_ps < sim.rtc.halted_at_ps ? sim.now_ps : sim.rtc.halted_at_ps;
+
+	return is_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
 
 static uint8_t
@@ -48,7 +50,7 @@ uip_now(void)
 {
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_halted() || sim.rtc.uip_never)
+	if (is_halted() || sim.now_ps >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
 		return 0;
 	if (sim.now_ps >= SIM_PS_PER_S && sim.now_ps % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;

@@ -53,10 +53,10 @@ struct fault {
 /* The machines. */
 
 static void
-claim_no_tsc_rate_and_have_no_pit(struct bench *bench)
+claim_no_tsc_rate_and_have_two_clocks(struct bench *bench)
 {
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 });
-	sim.pit.absent = sim.pit.port_61_absent = true;
+	sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
 	sim_platform(&bench->platform);
 }
 
@@ -121,7 +121,7 @@ read_good_table(struct bench *bench)
 
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
-	few_clocks = { "no PIT, no claim for the TSC", 1, claim_no_tsc_rate_and_have_no_pit, NULL },
+	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
 	mobile = { "deep C-states", 1, allow_deep_c_states, NULL },
 	rolling = { "HPET near its rollover", 1, NULL, come_to_the_rollover },
 	wide_pm = { "PM timer of 32 bits", 1, have_32_bits, come_to_bit_24 },
@@ -213,6 +213,13 @@ seconds_halted(struct bench *bench)
 }
 
 static void
+seconds_stop(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.halted_at_ps = sim.now_ps;
+}
+
+static void
 flag_never_comes(struct bench *bench)
 {
 	(void)bench;
@@ -225,6 +232,14 @@ tsc_50_us_back(struct bench *bench)
 	(void)bench;
 	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
 	sim.tsc.counter.backward_ticks = 50000;
+}
+
+static void
+tsc_1_ms_ahead(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	sim.tsc.counter.backward_ticks = 0 - UINT64_C(1000000);
 }
 
 static void
@@ -580,7 +595,7 @@ static const struct fault faults[] = {
 	{ "clock-stuck", "hpet", "HPET stops after the rates", &plain, AFTER_RATES, hpet_stops },
 	{ "clock-stuck", "pit", "PIT stops after the rates", &plain, AFTER_RATES, pit_stops },
 	{ "clock-stuck", "rtc", "SET halts the seconds", &plain, FROM_THE_START, seconds_halted },
-	{ "clock-stuck", "rtc", "SET halts the seconds after the rates", &plain, AFTER_RATES, seconds_halted },
+	{ "clock-stuck", "rtc", "seconds stop after the rates", &plain, AFTER_RATES, seconds_stop },
 	{ "clock-stuck", "rtc_pf", "periodic flag never comes", &plain, FROM_THE_START, flag_never_comes },
 	{ "clock-stuck", "acpi_pm", "PM timer stops after the rates", &plain, AFTER_RATES, pm_stops },
 	{ "clock-broken", "hpet", "HPET answers all ones", &plain, FROM_THE_START, hpet_answers_all_ones },
@@ -594,6 +609,7 @@ static const struct fault faults[] = {
 	{ "no-reference", NULL, "no HPET, PM timer, PIT or RTC", &plain, FROM_THE_START, only_the_tsc },
 	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
+	{ "rate-changed", "tsc", "TSC moved 1 ms ahead", &plain, AFTER_RATES, tsc_1_ms_ahead },
 	{ "rate-changed", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &guest, FROM_THE_START, hpet_1000_ppm_fast },
 	{ "rate-wrong", "acpi_pm", "PM timer at double speed", &plain, FROM_THE_START, pm_at_double_speed },

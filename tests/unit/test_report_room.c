@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "csv.h"
 #include "json.h"
 #include "report_room.h"
 #include "table.h"
@@ -45,6 +46,7 @@ make_report(size_t count)
 
 	assert_non_null(report);
 	report->version = report->commit = report->fence = "x";
+	memset(report->started_at, '0', sizeof(report->started_at) - 1);
 	report->clock_count = REPORT_CLOCKS_MAX;
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
 		report->clocks[i].clock = (struct clock){
@@ -105,6 +107,16 @@ table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void 
 }
 
 static void
+csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+{
+	size_t one = length_of(csv_render, 1, report_room_csv(1));
+	size_t all = length_of(csv_render, CORES, report_room_csv(CORES));
+
+	(void)state;
+	assert_in_range(all - one, 1000000, report_room_csv(CORES) - report_room_csv(1));
+}
+
+static void
 above_256_cores_the_room_grows_by_the_core_alone(void **state)
 {
 	(void)state;
@@ -118,6 +130,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
 		cmocka_unit_test(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
+		cmocka_unit_test(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
 		cmocka_unit_test(above_256_cores_the_room_grows_by_the_core_alone),
 	};
 

@@ -312,7 +312,7 @@ one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
 	(void)state;
 	open_bench(4);
 	for (uint64_t i = 0; i < 200; i++)
-		bench.away[bench.away_count++] = (struct away){ 0, WARM_UP + 10 + 10 * i, 20000 };
+		bench.away[bench.away_count++] = (struct away){ 0, WARM_UP + 10 + 2000 * i, 20000 };
 	take_away(3, 5000000, 30000);
 	survey_interference(&bench.survey);
 	assert_int_equal(all->gaps, 201);
@@ -329,7 +329,7 @@ a_tsc_that_stands_still_is_left_after_one_chunk(void **state)
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	survey_interference(&bench.survey);
 	assert_int_equal(bench.readings[0], WARM_UP + 1 + 4000000 + 1);
-	assert_int_equal(bench.report.interference.gaps, 0);
+	assert_false(bench.report.interference.measured);
 	assert_int_equal(bench.report.cores[0].watched_ns, 0);
 }
 
