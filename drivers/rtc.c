@@ -38,19 +38,34 @@ rtc_follows(const struct device *device, unsigned seconds)
 }
 
 /*
- * Never waits. During an update the register may read anything, the next second too: until UIP falls
- * the last one counts. So an edge is the end of the update, which the crystal sets, and not some
- * moment in it. An emulator may drop UIP late: QEMU was seen to, by 60 to 150 us.
+ * Reads the register; false while an update goes on, in which it may hold anything. UIP that is 0
+ * stays so for 244 us: a core may be taken away for longer, so before a new second counts, UIP is
+ * asked for again.
+ */
+static bool
+rtc_read_seconds(const struct device *device, unsigned *seconds)
+{
+	bool updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+
+	*seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
+			      (uint8_t)device->saved[SAVED_B]);
+	if (!updating && *seconds != device->saved[RTC_SECOND])
+		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	return !updating;
+}
+
+/*
+ * Never waits: until UIP falls the last second still counts. So an edge is the end of the update,
+ * which the crystal sets, and not some moment in it. An emulator may drop UIP late: QEMU was seen
+ * to, by 60 to 150 us.
  */
 static uint64_t
 rtc_read(void *context)
 {
 	struct device *device = context;
-	bool updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	unsigned seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
-				      (uint8_t)device->saved[SAVED_B]);
+	unsigned seconds;
 
-	if (seconds <= RTC_SECONDS_MAX && !updating)
+	if (rtc_read_seconds(device, &seconds) && seconds <= RTC_SECONDS_MAX)
 		device->saved[RTC_SECOND] = seconds;
 	return device->saved[RTC_SECOND];
 }
@@ -63,15 +78,13 @@ rtc_read(void *context)
 static void
 rtc_settle(struct device *device)
 {
-	bool updating;
+	bool counts;
 	unsigned seconds, polls = 0;
 
-	do {
-		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-		seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
-				     (uint8_t)device->saved[SAVED_B]);
-	} while (updating && !rtc_follows(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
-	if (seconds <= RTC_SECONDS_MAX && !(updating && rtc_follows(device, seconds)))
+	do
+		counts = rtc_read_seconds(device, &seconds);
+	while (!counts && !rtc_follows(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
+	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_follows(device, seconds)))
 		device->saved[RTC_SECOND] = seconds;
 }
 

@@ -87,6 +87,7 @@ def parse(arguments, row=False):
     run = parser().parse_args(join_dashes(arguments))
     run.words = words
     run.transcript = None
+    run.fell_back = False  # from KVM, which did not work
     run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
     if run.matrix and not row:
         for name in (*OUTPUTS, "tap"):

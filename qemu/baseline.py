@@ -35,9 +35,10 @@ class Comparison:
     def _look_at_machines(self):
         """A difference between the machines is said: what differs below may come from it."""
         def differing(*keys):
-            figures = [(key, (self._before.get("machine") or {}).get(key), (self._now.get("machine") or {}).get(key))
-                       for key in keys]
-            return [f"{key} {now or 'none'}, it was {before or 'none'}" for key, before, now in figures if before != now]
+            figures = [(key, (self._before.get("machine") or {}).get(key),
+                        (self._now.get("machine") or {}).get(key)) for key in keys]
+            return [f"{key} {now or 'none'}, it was {before or 'none'}"
+                    for key, before, now in figures if before != now]
         elsewhere = differing("accelerator", "hypervisor")
         others = differing("cpu", "cores_started")
         timed = all((report.get("machine") or {"tsc_hz": 1}).get("tsc_hz", 1) for report in (self._before, self._now))
@@ -90,7 +91,8 @@ class Comparison:
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         undisturbed = (is_now.get("clean") or {}).get("hit") == 0
         if self._slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
-            return self._sentence("takes {} ns a turn of the loop, it took {} ns", is_now.get("loop_ns"), was["loop_ns"])
+            return self._sentence("takes {} ns a turn of the loop, it took {} ns",
+                                  is_now.get("loop_ns"), was["loop_ns"])
         return None
 
     def _slower(self, was_at_most, is_at_least):

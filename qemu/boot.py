@@ -75,6 +75,7 @@ def boot(run, console):
     reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
     if reason and run.accel == "auto":
         console.say(f"KVM does not work here ({reason}); going on with TCG")
+        run.fell_back = True
         return attempt(run, "tcg", console, deadline, on_trial=False), "tcg"
     if reason:
         guest.transcript.faults.append(f"--accel kvm: {reason}")

@@ -80,22 +80,30 @@ def run_all(common, words, do, table):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
     width = max(len(run.name) for run in runs)
     table.show(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
-    worst = 0
+    worst, no_kvm = 0, False
     for run in runs:
+        if no_kvm and run.accel == "auto":
+            run.accel = "tcg"
         console = Console(None, f"qemu/run: {run.name}")
         if run.baseline and not os.path.exists(run.baseline):
             console.say(f"not in the baseline: there is no {run.baseline}")
             run.baseline = run.tolerance = None
         begin = time.monotonic()
         status, problem = do(run, console)
-        table.show(f"{run.name:{width}}  {ENDINGS.get(status, 'not done'):9} {time.monotonic() - begin:5.1f}"
+        table.show(f"{run.name:{width}}  {ending(run, status):9} {time.monotonic() - begin:5.1f}"
                    f"  {problem or reason(run, status)}".rstrip())
         worst = max(worst, status)
+        no_kvm |= run.fell_back and not run.qemu_arg  # which may be why
         if status > 128:
             break  # a signal ends all of them
     shown = min(common.out, os.path.relpath(common.out), key=len)
-    table.show(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, summary.md, ...")
+    table.show(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, ...")
     return worst
+
+
+def ending(run, status):
+    report = run.transcript.report if run.transcript else None
+    return "warn" if status == 0 and report and report["verdict"] == "warn" else ENDINGS.get(status, "not done")
 
 
 def reason(run, status):

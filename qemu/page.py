@@ -11,8 +11,8 @@ BARE = """<!DOCTYPE html>
 
 
 def render(template, report):
-    """The page of REPORT, without the long lists of exact durations, which it does not draw."""
-    clocks = [{**clock, "latency": {**clock["latency"], "exact": []}} if clock.get("latency") else clock
+    """The page of REPORT, without the long lists of exact durations, which it does not draw: as src/html.c makes it."""
+    clocks = [{**clock, "latency": {**clock["latency"], "exact": None}} if clock.get("latency") else clock
               for clock in report["clocks"]]
     # No string can then end the <script> that the JSON stands in.
     body = json.dumps({**report, "clocks": clocks}, separators=(",", ":")).replace("<", "\\u003c")

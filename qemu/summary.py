@@ -6,19 +6,17 @@ import re
 
 ROWS_MAX = 64        # of a table or a list: a summary stays far below the 1 MiB that GitHub shows
 STRING_MAX = 400
-# Everything that can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a
-# character reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
-ACTIVE = set("\\`*_[]<>&|~@#/$")
-WWW = re.compile(r"(?i)(?<=www)\.")  # GitHub makes a link of it
+# Whatever can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a character
+# reference it is text: CommonMark 0.31, 2.5 "Entity and numeric character references".
+ACTIVE = re.compile(r"[\\`*\[\]<>&|~@#/$]|(?<![a-z0-9])_|_(?![a-z0-9])|(?<=www)\.", re.IGNORECASE)
 WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "incomplete": "**incomplete**"}
 
 
 def plain(text):
-    text = " ".join(str(text).split())
-    if len(text) > STRING_MAX:
-        text = text[:STRING_MAX] + "..."
-    return WWW.sub("&#46;", "".join(
-        f"&#{ord(c)};" if c in ACTIVE else c if " " <= c <= "~" else "?" for c in text))
+    text = str(text)
+    text = " ".join((text[:STRING_MAX] + "..." if len(text) > STRING_MAX else text).split())
+    text = "".join(c if " " <= c <= "~" else "?" for c in text)
+    return ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def hertz(value):
@@ -30,6 +28,10 @@ def hertz(value):
 
 def figure(value, unit=""):
     return "-" if value is None else f"{value:.4g}{unit}" if value < 1e4 else f"{value:,.0f}{unit}"
+
+
+def count(number, noun):
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def bounded(rows):
@@ -58,7 +60,7 @@ def synchrony(report):
     within, warps = skew.get("within_ns"), skew.get("warps")
     apart = "It is not proven how far the cores' TSCs are apart" if within is None else \
         f"No two cores' TSCs are further apart than {figure(within, ' ns')}"
-    return f"{apart} ({skew['pairs']} pairs of cores met, {'no' if not warps else warps} warps)."
+    return f"{apart} ({count(skew['pairs'], 'pair')} of cores met, {count(warps, 'warp')})."
 
 
 def advice(report):

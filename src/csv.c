@@ -209,7 +209,7 @@ put_core_latency(const struct csv *csv, struct subject of, const char *const met
 static void
 put_core(const struct csv *csv, const struct report_core *core)
 {
-	static const char *const alone[] = { "core_latency_min", "core_latency_p50", "core_latency_p99" };
+	static const char *const alone[] = { "latency_min", "latency_p50", "latency_p99" };
 	static const char *const together[] = { "contended_latency_min", "contended_latency_p50",
 						"contended_latency_p99" };
 	const struct report *report = csv->report;

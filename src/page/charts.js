@@ -65,9 +65,11 @@ function roundUp(value) {
 }
 
 /* The ticks of a logarithmic axis: decades, and where there are few of them 2 and 5 between; no more than fit. */
-function decades(axis, room) {
+const TICK_PX = { x: 75, y: 40 };
+
+function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
-	const fit = Math.max(Math.floor((axis.isHorizontal() ? axis.chart.width : axis.chart.height) / room), 2);
+	const fit = Math.max(Math.floor((axis.isHorizontal() ? axis.chart.width / TICK_PX.x : axis.chart.height / TICK_PX.y)), 2);
 	const steps = high - low <= 0.5 ? [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] : high - low <= fit / 3 ? [1, 2, 5] : [1];
 	const stride = Math.max(Math.ceil((high - low) / fit), 1);
 	const ticks = [];
@@ -78,7 +80,7 @@ function decades(axis, room) {
 	axis.ticks = ticks.filter((tick) => tick.value >= axis.min * 0.9999 && tick.value <= axis.max * 1.0001);
 }
 
-function logAxis(text, format, values, room) {
+function logAxis(text, format, values) {
 	const above = values.filter((value) => value > 0);
 
 	return {
@@ -86,12 +88,12 @@ function logAxis(text, format, values, room) {
 		min: above.length ? roundDown(Math.min(...above)) : 1,
 		max: above.length ? Math.max(roundUp(Math.max(...above)), 2 * roundDown(Math.min(...above))) : 10,
 		title: title(text),
-		afterBuildTicks: (axis) => decades(axis, room || 60),
+		afterBuildTicks: decades,
 		ticks: { callback: format, autoSkip: false, maxRotation: 0 },
 	};
 }
 
-const nsAxis = (text, values) => logAxis(text, nsTick, values, 50);
+const nsAxis = (text, values) => logAxis(text, nsTick, values);
 
 /*
  * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic beyond.

@@ -148,7 +148,7 @@ function contention(report) {
 		options: {
 			indexAxis: "y",
 			scales: {
-				x: logAxis("times as long as alone", (value) => `×${Number(value.toPrecision(2))}`, [1, ...rows.map((row) => row.factor)], 60),
+				x: logAxis("times as long as alone", (value) => `×${Number(value.toPrecision(2))}`, [1, ...rows.map((row) => row.factor)]),
 				y: { grid: { display: false }, ticks: { autoSkip: false } },
 			},
 			plugins: { tooltip: { callbacks: { label: (item) => times(rows[item.dataIndex].factor) } } },

@@ -78,7 +78,7 @@ function histogramConfig(report, clocks, edges) {
 			interaction: { mode: "nearest", axis: "xy", intersect: false },
 			scales: {
 				x: nsAxis("one read took", all.map((point) => point.x)),
-				y: { ...logAxis("of all reads", share, all.map((point) => point.y), 50), max: 100 },
+				y: { ...logAxis("of all reads", share, all.map((point) => point.y)), max: 100 },
 			},
 			plugins: { tooltip: { callbacks: {
 				title: ([item]) => item.dataset.label,
@@ -96,7 +96,7 @@ function percentileConfig(sets) {
 		options: {
 			interaction: { mode: "nearest", axis: "xy", intersect: false },
 			scales: {
-				x: { ...logAxis("of the reads", nines, all.map((point) => point.x), 90), min: 1 },
+				x: { ...logAxis("of the reads", nines, all.map((point) => point.x)), min: 1 },
 				y: nsAxis("took at most", all.map((point) => point.y)),
 			},
 			plugins: { tooltip: { callbacks: {

@@ -13,17 +13,17 @@ def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, st
     value, error = hz
     ppm = error / value * 1e6
     off = claimed and (value / claimed - 1) * 1e6
-    return {"id": name, "verdict": verdict, "reason": None, "claimed_hz": claimed, "resolution_ns": step, "step_ticks": 1,
-            "measured_hz": {"value": value, "low": value - error, "high": value + error},
+    return {"id": name, "verdict": verdict, "reason": None, "claimed_hz": claimed, "resolution_ns": step,
+            "step_ticks": 1, "measured_hz": {"value": value, "low": value - error, "high": value + error},
             "error_ppm": claimed and {"value": off, "low": off - ppm, "high": off + ppm},
             "latency": {"min_ns": least, "p50_ns": p50, "p99_ns": 2 * p50, "loop_ns": loop, "clean": {"hit": hit}}}
 
 
 def document(*clocks, verdict="pass", findings=(), asked=(), **machine):
-    return {"schema": "baretick.report/1", "verdict": verdict, "clocks": list(clocks), "options": {"clocks": list(asked)},
-            "findings": [{"rule": rule, "severity": "warn", "clock": name, "text": ""} for rule, name in findings],
-            "machine": {"cpu": "Some CPU", "hypervisor": None, "accelerator": None, "cores_started": 4, "tsc_hz": 1e9,
-                        **machine}}
+    return {"schema": "baretick.report/1", "verdict": verdict, "clocks": list(clocks),
+            "options": {"clocks": list(asked)}, "findings": [{"rule": rule, "severity": "warn", "clock": name, "text": ""} for rule, name in findings],
+            "machine": {"cpu": "Some CPU", "hypervisor": None, "accelerator": None, "cores_started": 4,
+                        "tsc_hz": 1e9, **machine}}
 
 
 def compare(before, now, factor=baseline.TOLERANCE):

@@ -10,6 +10,7 @@ from harness import ROOT, RUNNER, report, spoken
 import arguments
 import matrix
 from command import Wrong
+from test_run import needs_kvm_node, no_kvm_script
 
 MATRIX = """\
 [DEFAULT]
@@ -23,8 +24,10 @@ cpus = 1 | 2
 qemu-arg = -cpu qemu64
 options = profile=quick cores=mp
 """
-# A QEMU that has the verdict in its own hands: fails on pc, and hangs in none.
+# A QEMU whose clocks are doubtful with 2 cores, and else fail on pc.
 BY_MACHINE = """
+    if sys.argv[sys.argv.index("-smp") + 1] == "2":
+        sys.stdout.buffer.write(open(here + "/warning", "rb").read()); sys.stdout.flush(); sys.exit(33)
     if "pc" in sys.argv:
         sys.stdout.buffer.write(open(here + "/failing", "rb").read()); sys.stdout.flush(); sys.exit(35)
     sys.stdout.buffer.write(open(here + "/well", "rb").read()); sys.stdout.flush(); sys.exit(33)
@@ -83,14 +86,15 @@ def test_the_matrix_of_make_matrix_describes_runs():
 def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run, fake, tmp_path):
     (tmp_path / "matrix").write_text(MATRIX)
     (tmp_path / "well").write_bytes(spoken())
+    (tmp_path / "warning").write_bytes(spoken(report("warn", (("rtc", "warn"),))))
     (tmp_path / "failing").write_bytes(spoken(report("fail", (("hpet", "fail"),))))
     done = run(*fake(b"", BY_MACHINE), "--matrix", tmp_path / "matrix")
     assert done.status == 1, done
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [(row[0], row[1], row[3:]) for row in rows[1:-1]] == [
-        ("machine-q35-1", "pass", []), ("machine-q35-2", "pass", []),
-        ("machine-pc-1", "FAIL", ["rate"]), ("machine-pc-2", "FAIL", ["rate"]), ("odd-one", "pass", [])]
-    for name, verdict in ("machine-q35-2", "pass"), ("machine-pc-2", "fail"):
+        ("machine-q35-1", "pass", []), ("machine-q35-2", "warn", []),
+        ("machine-pc-1", "FAIL", ["rate"]), ("machine-pc-2", "warn", []), ("odd-one", "pass", [])]
+    for name, verdict in ("machine-q35-1", "pass"), ("machine-pc-1", "fail"):
         folder = done.out / name
         assert json.loads((folder / "report.json").read_text())["verdict"] == verdict
         assert xml.parse(folder / "junit.xml").getroot().get("failures") == ("2" if verdict == "fail" else "0")
@@ -103,6 +107,16 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
     assert done.status == 2
     assert done.stderr == "qemu/run: gone: --firmware: there is no file /nowhere/x.fd\n"
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["gone", "not"], ["here", "pass"]]
+
+
+@needs_kvm_node
+def test_kvm_that_does_not_work_is_tried_once(run, fake, tmp_path):
+    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
+    (tmp_path / "later").write_bytes(spoken())
+    done = run(*fake(b"", no_kvm_script("os.abort()")), "--accel", "auto", "--matrix", tmp_path / "matrix")
+    assert done.status == 0, done
+    assert done.stderr == ("qemu/run: a-1: KVM does not work here (QEMU was killed by signal 6); "
+                           "going on with TCG\n")
 
 
 def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):

@@ -1,4 +1,5 @@
 """The README's recipes for CI: as far as they can be tried where none of those services is."""
+import hashlib
 import re
 import shlex
 import subprocess
@@ -45,5 +46,4 @@ def test_sed_takes_the_report_out_of_the_line(tmp_path):
     command, = re.findall(r"^ {4}(sed .*)$", README, re.M)
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, timeout=60)
     told, = re.findall(r"REPORT END sha256=(\w+)", (tmp_path / "serial.log").read_text())
-    found = subprocess.run(["sha256sum", tmp_path / "report.json"], capture_output=True, text=True, check=True, timeout=60)
-    assert found.stdout.split()[0] == told
+    assert hashlib.sha256((tmp_path / "report.json").read_bytes()).hexdigest() == told

@@ -173,10 +173,10 @@ def test_the_csv_is_the_applications_own(run, fake):
 def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
     (tmp_path / "out1").mkdir()
     for name in ("report.html", "report.csv"):
-        (tmp_path / "out1" / name).write_text("old")
+        (tmp_path / "out1" / name).write_text("an earlier run")
     run(*fake(spoken()))
     assert sorted(p.name for p in (tmp_path / "out1").iterdir()) == LEFT
-    assert b"old" not in (tmp_path / "out1" / "report.html").read_bytes()
+    assert b"an earlier run" not in (tmp_path / "out1" / "report.html").read_bytes()
     assert (tmp_path / "out1" / "report.csv").read_text() == "run,clock,core,metric,value,low,high,unit\n"
 
 

@@ -21,9 +21,9 @@ a_reading_is_the_update_flag_and_the_second_2_us_in_all(void **state)
 	assert_int_equal(clocks[RTC].claimed.num, 1);
 	assert_int_equal(clocks[RTC].claimed.den, 1);
 	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);
-	/* Both registers are read once before the run, which takes 2,000 ns. */
-	assert_sample(samples[0], UINT64_C(12000002020), 57, UINT64_C(12000004040));
-	assert_sample(samples[1], UINT64_C(12000004040), 57, UINT64_C(12000006060));
+	/* Both registers are read once before the run, and A again for a new second: 3,000 ns. */
+	assert_sample(samples[0], UINT64_C(12000003020), 57, UINT64_C(12000005040));
+	assert_sample(samples[1], UINT64_C(12000005040), 57, UINT64_C(12000007060));
 	take(&clocks[RTC], 14 * SIM_PS_PER_S, samples, 1);
 	assert_int_equal(samples[0].ticks, 59);
 	take(&clocks[RTC], 15 * SIM_PS_PER_S, samples, 1);
@@ -43,7 +43,7 @@ seconds_in_binary_are_read_as_such(void **state)
 	assert_int_equal(sample.ticks, 19); /* 13h, which as BCD were 13 */
 }
 
-/* Takes one sample whose read of register A ends at A_PS, and returns its second. */
+/* Takes one sample in an update, whose read of register A ends at A_PS, and returns its second. */
 static uint64_t
 second_at(uint64_t a_ps)
 {
@@ -51,7 +51,7 @@ second_at(uint64_t a_ps)
 
 	/* Two registers are read before the run begins, then comes a bracket, then register A. */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
-	assert_int_equal(sample.end - sample.begin, 2020);
+	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A again for a new second */
 	return sample.ticks;
 }
 

@@ -574,9 +574,12 @@ an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
 	close_clocks();
 }
 
-/* A sample of the RTC takes 4 accesses: its two edges are known to twice as much. */
+/*
+ * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
+ * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
+ */
 static void
-on_bare_metal_an_rtc_is_known_within_10_ppm_wherever_it_shows_the_second_early(void **state)
+on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early(void **state)
 {
 	const struct interval_ppb *error;
 
@@ -587,7 +590,7 @@ on_bare_metal_an_rtc_is_known_within_10_ppm_wherever_it_shows_the_second_early(v
 	measure();
 	error = &find(RTC)->error;
 	assert_holds_ppb(error, (pace(RTC) / pace_of_reference() - 1) * PPB);
-	assert_true(error->high - error->low <= 20 * PPM);
+	assert_true(error->high - error->low <= 30 * PPM);
 	close_clocks();
 }
 
@@ -672,6 +675,30 @@ a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void
 		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can tell */
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
+		close_clocks();
+	}
+}
+
+static void
+an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody(void **state)
+{
+	(void)state;
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		strcpy(bench->report.accelerator, "tcg");
+		bench->report.cores_started = 2;
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		if (c != TSC)
+			sim_counter_hasten(counter_of(c), -1000);
+		sim_advance_ps(5 * SIM_PS_PER_S);
+		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* by 5 ms in 5 s: 1000 ppm */
+		survey_rates_again(&bench->survey);
+		if (c == TSC)
+			rules_judge(&bench->report);
+		else
+			assert_only("rate-changed", ids[c], -1000);
+		assert_int_equal(bench->report.finding_count, c != TSC);
 		close_clocks();
 	}
 }
@@ -797,12 +824,13 @@ main(void)
 		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
-		RATE_TEST(on_bare_metal_an_rtc_is_known_within_10_ppm_wherever_it_shows_the_second_early),
+		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
 		RATE_TEST(of_two_that_disagree_neither_is_blamed),
 		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
 		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
 		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_nobody_else_is),
 		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is),
+		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody),
 		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
 		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
 		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),

@@ -1,0 +1,406 @@
+"""report.html in a headless Chromium: it draws, asks for nothing, and does nothing that a hostile report wants."""
+import copy
+import json
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import browser as chromium
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
+sys.path.insert(0, str(ROOT / "qemu"))
+
+import page as runner_page  # noqa: E402
+from results import incomplete  # noqa: E402
+
+GOLDENS = ROOT / "tests" / "goldens"
+HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"
+ALWAYS = {"chart-histogram", "chart-percentiles", "chart-claims", "chart-pairs", "chart-cores", "chart-contention"}
+GAPS = {"chart-gaps", "chart-gap-lengths"}
+COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
+# What each chart has drawn: figures that are there and shown, and pixels that are not empty.
+DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
+    const chart = Chart.getChart(canvas);
+    const sets = chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i));
+    const there = (point) => [point].flat().every((each) => each !== null && Number.isFinite(each.y ?? each));
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+    copy.drawImage(canvas, 0, 0);
+    const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+    return [canvas.id, [sets.flatMap((set) => set.data).filter(there).length,
+                        pixels.filter((alpha, i) => i % 4 === 3 && alpha > 0).length]];
+}))"""
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    subprocess.run([ROOT / "src" / "page" / "build", path], check=True)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not chromium.find():
+        pytest.skip(f"none of {', '.join(chromium.NAMES)} is installed")
+    one = chromium.Browser()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def show(browser, template, tmp_path):
+    """Opens the page of a report; keywords are those of Browser.open."""
+    opened = []
+
+    def call(report, **keywords):
+        path = tmp_path / f"report{len(opened)}.html"
+        path.write_bytes(runner_page.render(template, report))
+        opened.append(browser.open(path, **keywords))
+        return opened[-1]
+    yield call
+    for page in opened:
+        page.close()
+
+
+def golden(name):
+    return json.loads((GOLDENS / f"{name}.json").read_text())
+
+
+def of_cores(count):
+    """The clean machine with COUNT cores, of which the last quarter is behind and the third can't be compared."""
+    report = golden("clean")
+    one = report["cores"][0]
+    behind = [0 if core < count - count // 4 else 52_000 for core in range(count)]
+    report["cores"] = [{**copy.deepcopy(one), "apic_id": core, "boot": core == 0, "apart": behind[core] != 0,
+                        "offset_ns": {"value": -behind[core], "low": -behind[core] - 30, "high": -behind[core] + 30}}
+                       for core in range(count)]
+    report["machine"].update(cores_listed=count, cores_started=count)
+    matrix = [[[behind[row] - behind[column] - 40, behind[row] - behind[column] + 40] for column in range(count)]
+              for row in range(count)]
+    for core in range(count):
+        matrix[2][core] = matrix[core][2] = None
+        matrix[core][core] = [0, 0]
+    report["skew"].update(matrix=matrix, pairs=count * (count - 1) // 2, drift_ppm=[core["drift_ppm"] for core in report["cores"]])
+    return report
+
+
+def hostile(value, key=None):
+    """VALUE with every string, but the schema's name, made hostile; the same string becomes the same one."""
+    if isinstance(value, str):
+        return value if key == "schema" else HOSTILE + value
+    if isinstance(value, list):
+        return [hostile(item) for item in value]
+    if isinstance(value, dict):
+        by_clock = key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
+        return {hostile(name) if by_clock else name: hostile(item, name) for name, item in value.items()}
+    return value
+
+
+def assert_quiet(page):
+    assert page.problems == []
+    assert page.requests == []
+    assert page.evaluate("document.querySelectorAll('.problem').length") == 0
+
+
+def assert_drawn(page, charts):
+    page.settle()
+    drawn = page.evaluate(DRAWN)
+    assert set(drawn) == charts
+    assert {name: figures for name, figures in drawn.items() if figures[0] < 1 or figures[1] < 500} == {}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
+    page = show(golden("clean"), dark=dark)
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS)
+    assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+    assert page.evaluate("document.title") == "baretick: pass, Example CPU 9000 @ 2.00GHz"
+    assert page.evaluate("Chart.getChart('chart-histogram').data.datasets.length") == 12
+    assert page.evaluate("document.querySelectorAll('#clocks tbody tr').length") == 12
+    assert page.evaluate("document.querySelectorAll('#matrix td').length") == 16
+
+
+def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(show):
+    report = golden("sick")
+    page = show(report)
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | GAPS)
+    texts = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.textContent)")
+    assert len(texts) == len(report["findings"]) > 5
+    severities = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.className)")
+    assert severities == sorted(severities), "failures stand before warnings"
+    for finding in report["findings"]:
+        assert any(all(finding[key] in text for key in ("rule", "text", "cause", "advice", "source")) for text in texts)
+    assert page.evaluate("document.querySelector('#main section').id") == "findings"
+    shown = page.evaluate("document.querySelector('#clocks').textContent")
+    assert all(clock["reason"] in shown for clock in report["clocks"] if clock["reason"])
+    assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead], #matrix td[class^=behind]').length") == 8
+
+
+def test_machine_of_which_nothing_was_measured_is_said_to_be_so(show):
+    page = show(golden("empty"))
+    assert_quiet(page)
+    assert page.evaluate("document.querySelectorAll('canvas').length") == 0
+    for name in ("latency", "rates", "cores", "interference"):
+        assert "Not measured" in page.evaluate(f"document.getElementById('{name}').textContent")
+    assert "One core ran" in page.evaluate("document.getElementById('skew').textContent")
+
+
+def test_run_that_gave_no_report_says_why(show):
+    page = show(incomplete("the guest hung", "tcg", 5000))
+    assert page.problems == [] and page.requests == []
+    assert page.evaluate("document.querySelector('.problem').textContent") == "The run gave no report: the guest hung"
+
+
+def test_255_cores_are_drawn_with_their_whole_matrix(show):
+    page = show(of_cores(255))
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS)
+    assert page.evaluate("document.querySelectorAll('#matrix td').length") == 255 * 255
+    # The last 63 are behind 191 others each, and the other way round; core 2 met nobody.
+    assert page.evaluate("document.querySelectorAll('#matrix td[class^=behind]').length") == 63 * 191
+    assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 63 * 191
+    assert page.evaluate("document.querySelectorAll('#matrix td.unknown').length") == 2 * 254
+    page.evaluate("document.querySelector('#matrix tbody tr').cells[255].click()")
+    assert page.evaluate("document.querySelector('.readout').textContent") == \
+        "Core 254 against core 0: −52.0\u00a0µs to −52.0\u00a0µs; it is behind."
+
+
+def test_more_cores_than_a_matrix_has_get_a_chart_of_their_offsets(show):
+    report = of_cores(300)
+    report["skew"]["matrix"] = None
+    page = show(report)
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | {"chart-offsets"})
+    assert page.evaluate("Chart.getChart('chart-offsets').data.datasets[0].data.length") == 300
+
+
+@pytest.mark.parametrize("name", ["clean", "sick"])
+def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
+    report = hostile(golden(name))
+    page = show(report)
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | (GAPS if name == "sick" else set()))
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    other = tmp_path / "<img src=x onerror=window.pwned=1>.json"
+    other.write_text(json.dumps(hostile(golden("sick" if name == "clean" else "clean"))))
+    page.choose_file("#compare-file", other)
+    page.wait("document.getElementById('compare')")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.settle()
+    assert_quiet(page)
+    assert page.evaluate("window.pwned === undefined")
+    assert page.evaluate("document.querySelectorAll('img, iframe, object, embed, link:not([rel=icon])').length") == 0
+    assert page.evaluate("document.querySelectorAll('script').length") == 3
+    assert report["machine"]["cpu"] in page.evaluate("document.body.textContent")
+
+
+def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
+    here, there = golden("clean"), golden("clean")
+    clock = next(clock for clock in there["clocks"] if clock["id"] == "hpet")
+    clock["latency"].update(p50_ns=1118, min_ns=900)
+    clock.update(verdict="warn", step_ticks=2, error_ppm={"value": 50, "low": 49, "high": 51})
+    there["clocks"] = [clock for clock in there["clocks"] if clock["id"] != "rtc_pf"]
+    there["findings"] = [{"rule": "rate-off", "severity": "warn", "clock": "hpet", "text": "hpet is off."}]
+    there["verdict"] = "warn"
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps(there))
+    page = show(here)
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare')")
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | COMPARED)
+    rows = page.evaluate("[...document.querySelectorAll('#compare table')][0].tBodies[0].innerText").split("\n")
+    assert [row.replace("\u00a0", " ").split("\t") for row in rows] == [
+        ["hpet", "rate, ppm off its claim", "−0.0980 to +0.102", "+49.0 to +51.0", "changed"],
+        ["rtc_pf", "clock", "present", "not listed", "changed"],
+        ["the run", "verdict", "pass", "warn", "better"],
+        ["hpet", "verdict", "pass", "warn", "better"],
+        ["hpet", "median read", "559 ns", "1.12 µs; here ×0.500", "better"],
+        ["hpet", "step", "1 tick", "2 ticks", "better"],
+        ["rate-off, hpet", "finding", "none", "hpet is off.", "better"],
+    ]
+    assert page.evaluate("document.getElementById('compare-clock').selectedOptions[0].textContent") == "hpet"
+
+
+def test_report_compared_with_itself_is_the_same(show, tmp_path):
+    path = tmp_path / "same.json"
+    path.write_text(json.dumps(golden("sick")))
+    page = show(golden("sick"))
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare')")
+    assert_quiet(page)
+    assert "Nothing: verdicts, findings and steps are the same" in page.evaluate("document.getElementById('compare').textContent")
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("not JSON", "it is not JSON"),
+    ("[]", "it is not a report of baretick: its schema is not baretick.report/1"),
+    ('{"schema": "baretick.report/2"}', "it is not a report of baretick: its schema is not baretick.report/1"),
+    ('{"schema": "baretick.report/1", "clocks": {}}', "clocks is not a list"),
+    ('{"schema": "baretick.report/1", "clocks": [null]}', "clocks[0] is not an object"),
+    ('{"schema": "baretick.report/1", "clocks": [{"latency": {"p50_ns": "9"}}]}', "clocks[0].latency.p50_ns is not a number"),
+    ('{"schema": "baretick.report/1", "elapsed_ms": 1e999}', "elapsed_ms is not a number"),
+    ('{"schema": "baretick.report/1", "machine": {"cpu": ["x"]}}', "machine.cpu is not a string"),
+], ids=range(8))
+def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reason):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    page = show(golden("clean"))
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare-problem')")
+    assert page.evaluate("document.getElementById('compare-problem').textContent") == f"other.json can't be compared with: {reason}."
+    assert page.problems == [] and page.requests == []
+    assert_drawn(page, ALWAYS)
+
+
+def test_page_without_a_report_says_so(browser, template, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_bytes(template)
+    page = browser.open(path)
+    assert page.evaluate("document.querySelector('.problem').textContent") == \
+        "There is no report in this page that can be shown: it is not JSON."
+    assert page.problems == [] and page.requests == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("cores", [4, 64])
+def test_page_is_no_wider_than_its_window(show, tmp_path, width, cores):
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(golden("sick")))
+    page = show(of_cores(cores), width=width)
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare')")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.settle()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_each_clock_can_be_looked_at_core_by_core_and_taken_out_of_the_charts(show):
+    page = show(golden("clean"))
+    for choice in range(12):
+        page.evaluate(f"{{ const choice = document.getElementById('core-clock'); choice.value = '{choice}';"
+                      "choice.dispatchEvent(new Event('change')); }")
+        assert_drawn(page, ALWAYS)
+    shown = "Chart.getChart('{}').getVisibleDatasetCount()"
+    page.evaluate("document.querySelectorAll('.legend button')[4].click()")
+    assert [page.evaluate(shown.format(name)) for name in ("chart-histogram", "chart-percentiles")] == [11, 11]
+    assert page.evaluate("document.querySelectorAll('.legend button')[4].getAttribute('aria-pressed')") == "false"
+    page.evaluate("document.querySelectorAll('.legend button')[4].click()")
+    assert page.evaluate(shown.format("chart-histogram")) == 12
+    assert_quiet(page)
+
+
+def test_colours_follow_the_switch_and_paper_is_light(show, tmp_path):
+    page = show(golden("clean"), dark=True)
+    theme = "document.documentElement.dataset.theme"
+    line = "Chart.getChart('chart-histogram').data.datasets[0].borderColor"
+    dark = page.evaluate(line)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light" and page.evaluate(line) != dark
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark" and page.evaluate(line) == dark
+    seen = []
+    for _ in range(3):
+        page.evaluate("document.getElementById('theme').click()")
+        seen.append((page.evaluate("document.getElementById('theme').textContent"), page.evaluate(theme)))
+    assert seen == [("Colours: light", "light"), ("Colours: dark", "dark"), ("Colours: auto", "dark")]
+    page.print(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert_drawn(page, ALWAYS)
+
+
+class Listener:
+    """A server of one's own that hangs up on everybody, and counts them."""
+
+    def __init__(self):
+        self.over, self.calls, self.server = False, 0, socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.server.getsockname()[1]}/"
+        self.thread = threading.Thread(target=self._listen)
+        self.thread.start()
+
+    def _listen(self):
+        while True:
+            caller = self.server.accept()[0]
+            caller.close()
+            if self.over:
+                return
+            self.calls += 1
+
+    def close(self):
+        self.over = True
+        socket.create_connection(self.server.getsockname()).close()
+        self.thread.join()
+        self.server.close()
+
+
+@pytest.fixture
+def listener():
+    one = Listener()
+    yield one
+    one.close()
+
+
+KNOCK = """Promise.all([
+    fetch("{address}fetch").then(() => "sent", (error) => error.name),
+    new Promise((go) => document.body.append(Object.assign(new Image(), {{src: "{address}image", onerror: () => go("no image")}}))),
+])"""
+
+
+def test_policy_lets_nothing_out_and_no_text_become_markup(show, listener):
+    page = show(golden("clean"))
+    assert page.evaluate(KNOCK.format(address=listener.address)) == ["TypeError", "no image"]
+    assert listener.calls == 0
+    assert "Content Security Policy" in json.dumps(page.problems)
+    for markup in ("document.body.innerHTML = '<b>'", "document.createElement('script').text = '1'"):
+        assert page.evaluate(f"(() => {{ try {{ {markup}; }} catch (error) {{ return error.name; }} }})()") == "TypeError"
+
+
+def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
+    """Or none of the tests above would prove anything."""
+    path = tmp_path / "bad.html"
+    path.write_text("<html data-ready=yes><body><img src='missing.png'><script>console.error('x'); throw 1;</script>")
+    page = browser.open(path)
+    page.settle()
+    assert page.requests == [(tmp_path / "missing.png").as_uri()]
+    assert len(page.problems) >= 2
+    assert page.evaluate(KNOCK.format(address=listener.address)) == ["TypeError", "no image"]
+    assert listener.calls >= 2
+    page.close()
+
+
+def test_page_is_small_even_for_64_cores(template):
+    assert len(template) < 400_000
+    assert len(runner_page.render(template, of_cores(64))) < 600_000
+
+
+def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):
+    subprocess.run([ROOT / "src" / "page" / "build", tmp_path / "again.html"], check=True)
+    assert (tmp_path / "again.html").read_bytes() == template
+    assert b"Chart.js v3." in template and b"Released under the MIT License" in template
+    assert template.count(runner_page.MARK) == 1
+
+
+def test_policy_names_every_script_and_style_by_its_hash(template):
+    policy = re.search(rb'http-equiv="Content-Security-Policy" content="([^"]*)"', template)[1].decode()
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'" and "connect-src" not in rules
+    assert re.fullmatch(r"'sha256-[\w+/]{43}=' 'sha256-[\w+/]{43}='", rules["script-src"])
+    assert re.fullmatch(r"'sha256-[\w+/]{43}='", rules["style-src"])
+    assert rules["img-src"] == "data:"
+
+
+def test_no_source_of_the_page_parses_text_as_markup_or_code():
+    sources = {path.name: path.read_text() for path in (ROOT / "src" / "page").glob("*.js")}
+    assert len(sources) > 5
+    found = {name: re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|DOMParser|srcdoc", text)
+             for name, text in sources.items()}
+    assert not any(found.values()), found
