@@ -1,8 +1,15 @@
-/* What the charts have in common: how they are made and made anew, their axes, their legend. Drawing is Chart.js's. */
+/* What the charts have in common: how they are made and made anew, axes, legends. Drawing is Chart.js's. */
+
+const AXIS_PX = 80;
+const BAR_PX = 28;
+const POINT_PX = 8;
+/* A tick needs so much room on a lying axis and on a standing one. */
+const TICK_X_PX = 75;
+const TICK_Y_PX = 40;
 
 const charts = []; /* {canvas, configure}, to be drawn again in other colours */
 
-function drawChart({ canvas, configure }) {
+function drawChart({canvas, configure}) {
 	const old = Chart.getChart(canvas);
 
 	if (old)
@@ -17,25 +24,21 @@ function redrawCharts() {
 }
 
 /*
- * A chart, and what a reader who does not see it is told; CONFIGURE gives Chart.js's configuration in today's colours.
- * Of lying bars there are BARS, and it is as high as they need.
+ * A chart, and what a reader who does not see it is told. CONFIGURE gives Chart.js's configuration in the
+ * colours of the moment. Where it lies on its side it has BARS bars, and is as high as they need.
  */
-const AXIS_PX = 80;
-const BAR_PX = 28;
-const POINT_PX = 8;
-
 function chart(id, label, configure, bars) {
-	const canvas = el("canvas", { id, role: "img", "aria-label": label });
-	const place = el("div", { class: "chart" }, canvas);
+	const canvas = el("canvas", {id, role: "img", "aria-label": label});
+	const place = el("div", {class: "chart"}, canvas);
 
 	if (bars)
 		place.style.height = `${AXIS_PX + bars * BAR_PX}px`;
-	charts.push({ canvas, configure });
+	charts.push({canvas, configure});
 	return place;
 }
 
 function startCharts() {
-	Object.assign(Chart.defaults, { animation: false, responsive: true, maintainAspectRatio: false });
+	Object.assign(Chart.defaults, {animation: false, responsive: true, maintainAspectRatio: false});
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
 	Chart.defaults.plugins.legend.display = false;
@@ -43,12 +46,13 @@ function startCharts() {
 	Chart.defaults.layout.padding = POINT_PX;
 	for (const kind of ["line", "scatter"])
 		Chart.defaults.datasets[kind].clip = POINT_PX;
-	Object.assign(Chart.defaults.plugins.tooltip, { boxPadding: 4, padding: 10, usePointStyle: true });
+	Object.assign(
+		Chart.defaults.plugins.tooltip, {boxPadding: 4, padding: 10, usePointStyle: true});
 	redrawCharts();
 }
 
 function title(text) {
-	return { display: true, text, padding: 8 };
+	return {display: true, text, padding: 8};
 }
 
 /* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends where a tick may stand. */
@@ -64,40 +68,47 @@ function roundUp(value) {
 	return [1, 2, 5, 10].find((step) => step * power >= value * 0.9999) * power;
 }
 
-/* The ticks of a logarithmic axis: decades, and where there are few of them 2 and 5 between; no more than fit. */
-const TICK_PX = { x: 75, y: 40 };
-
+/* The ticks of a logarithmic axis: decades, and others between where those are few; no more than fit. */
 function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
-	const fit = Math.max(Math.floor((axis.isHorizontal() ? axis.chart.width / TICK_PX.x : axis.chart.height / TICK_PX.y)), 2);
-	const steps = high - low <= 0.5 ? [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] : high - low <= fit / 3 ? [1, 2, 5] : [1];
+	const lies = axis.isHorizontal();
+	const room = lies ? axis.chart.width / TICK_X_PX : axis.chart.height / TICK_Y_PX;
+	const fit = Math.max(Math.floor(room), 2);
+	let steps = [1];
+
+	if (high - low <= 0.5)
+		steps = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
+	else if (high - low <= fit / 3)
+		steps = [1, 2, 5];
 	const stride = Math.max(Math.ceil((high - low) / fit), 1);
 	const ticks = [];
 
 	for (let power = Math.floor(low); power <= Math.ceil(high); power++)
 		for (const step of power % stride ? [] : steps)
-			ticks.push({ value: step * 10 ** power });
-	axis.ticks = ticks.filter((tick) => tick.value >= axis.min * 0.9999 && tick.value <= axis.max * 1.0001);
+			ticks.push({value: step * 10 ** power});
+	axis.ticks = ticks.filter(
+		(tick) => tick.value >= axis.min * 0.9999 && tick.value <= axis.max * 1.0001);
 }
 
 function logAxis(text, format, values) {
 	const above = values.filter((value) => value > 0);
+	const min = roundDown(Math.min(...above));
 
 	return {
 		type: "logarithmic",
-		min: above.length ? roundDown(Math.min(...above)) : 1,
-		max: above.length ? Math.max(roundUp(Math.max(...above)), 2 * roundDown(Math.min(...above))) : 10,
+		min,
+		max: Math.max(roundUp(Math.max(...above)), 2 * min),
 		title: title(text),
 		afterBuildTicks: decades,
-		ticks: { callback: format, autoSkip: false, maxRotation: 0 },
+		ticks: {callback: format, autoSkip: false, maxRotation: 0},
 	};
 }
 
 const nsAxis = (text, values) => logAxis(text, nsTick, values);
 
 /*
- * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic beyond.
- * Chart.js has none, so figures are bent before they are handed over, and the ticks are bent back.
+ * An axis on which 0.05 and 20,000 ppm of either sign are both seen: linear within LINEAR_PPM of 0, logarithmic
+ * beyond. Chart.js has none, so figures are bent before they are handed over, and the ticks are bent back.
  */
 const LINEAR_PPM = 0.1;
 
@@ -117,17 +128,24 @@ function bentAxis(text, values) {
 	const end = bend(10 ** powers);
 
 	return {
-		type: "linear", min: -end * 1.02, max: end * 1.02, title: title(text),
+		type: "linear",
+		min: -end * 1.02,
+		max: end * 1.02,
+		title: title(text),
 		afterBuildTicks: (axis) => {
 			const stride = Math.ceil((2 * powers + 3) / Math.max(axis.chart.width / 60, 3));
 
-			axis.ticks = [{ value: 0 }];
+			axis.ticks = [{value: 0}];
 			for (let power = powers; power >= (powers > 1 ? 0 : -1); power -= stride)
-				axis.ticks.push({ value: bend(10 ** power) }, { value: -bend(10 ** power) });
+				axis.ticks.push(
+					{value: bend(10 ** power)}, {value: -bend(10 ** power)});
 			axis.ticks.sort((a, b) => a.value - b.value);
 		},
-		ticks: { callback: (value) => ppmTick(unbend(value)), autoSkip: false, maxRotation: 0 },
-		grid: { color: (context) => colour(context.tick && context.tick.value === 0 ? "quiet" : "line") },
+		ticks: {callback: (value) => ppmTick(unbend(value)), autoSkip: false, maxRotation: 0},
+		grid: {
+			color: (context) =>
+				colour(context.tick && context.tick.value === 0 ? "quiet" : "line")
+		},
 	};
 }
 
@@ -151,56 +169,74 @@ function look(report, clock) {
 }
 
 function lineLook(report, clock) {
-	const { colour: line, point, dash, width } = look(report, clock);
+	const {colour: line, point, dash, width} = look(report, clock);
 
 	return {
-		borderColor: line, backgroundColor: line, borderWidth: width, borderDash: dash, pointStyle: point,
-		pointRadius: 2, pointHoverRadius: 4, pointBorderWidth: 1,
+		borderColor: line,
+		backgroundColor: line,
+		borderWidth: width,
+		borderDash: dash,
+		pointStyle: point,
+		pointRadius: 2,
+		pointHoverRadius: 4,
+		pointBorderWidth: 1,
 	};
 }
 
 /* The line of a legend, as the chart has it. */
 function swatch(report, clock) {
-	const { variable, dash, width } = look(report, clock);
-	const line = svg("line", { x1: 0, y1: 5, x2: 26, y2: 5, "stroke-width": width + 0.5, "stroke-dasharray": dash.join(" ") });
+	const {variable, dash, width} = look(report, clock);
+	const line = svg("line", {
+		x1: 0,
+		y1: 5,
+		x2: 26,
+		y2: 5,
+		"stroke-width": width + 0.5,
+		"stroke-dasharray": dash.join(" ")
+	});
 
 	line.style.stroke = variable;
-	return svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, line);
+	return svg("svg", {width: 26, height: 10, "aria-hidden": "true"}, line);
 }
 
-/* Buttons that show and hide a clock in all of CANVASES; datasets are found by the clock's number in their `clock`. */
+/* Buttons that show and hide a clock in all of CANVASES, whose datasets say of which clock they are. */
 const hiddenClocks = new Set();
 
 function clockLegend(report, clocks, canvases) {
-	return el("div", { class: "legend", role: "group", "aria-label": "Clocks shown in the charts" }, clocks.map((clock) => {
-		const button = el("button", { type: "button", "aria-pressed": "true", title: clock.title }, swatch(report, clock), clock.id);
+	return el("div", {class: "legend", role: "group", "aria-label": "Clocks shown in the charts"},
+		clocks.map((clock) => {
+			const button = el("button",
+				{type: "button", "aria-pressed": "true", title: clock.title},
+				swatch(report, clock), clock.id);
 
-		button.addEventListener("click", () => {
-			const hide = !hiddenClocks.has(clock);
+			button.addEventListener("click", () => {
+				const hide = !hiddenClocks.has(clock);
 
-			hiddenClocks[hide ? "add" : "delete"](clock);
-			button.setAttribute("aria-pressed", String(!hide));
-			for (const id of canvases) {
-				const drawn = Chart.getChart(id);
+				hiddenClocks[hide ? "add" : "delete"](clock);
+				button.setAttribute("aria-pressed", String(!hide));
+				for (const id of canvases) {
+					const drawn = Chart.getChart(id);
 
-				drawn.data.datasets.forEach((dataset, i) => {
-					if (dataset.clock === clock)
-						drawn.setDatasetVisibility(i, !hide);
-				});
-				drawn.update();
-			}
-		});
-		return button;
-	}));
+					drawn.data.datasets.forEach((dataset, i) => {
+						if (dataset.clock === clock)
+							drawn.setDatasetVisibility(i, !hide);
+					});
+					drawn.update();
+				}
+			});
+			return button;
+		}));
 }
 
 /* A legend that only explains: [colour's name, text, shape]. */
 function key(...entries) {
-	return el("ul", { class: "key" }, entries.map(([name, text, shape]) =>
-		el("li", null, el("span", { class: `mark ${shape || "bar"} ${name}`, "aria-hidden": "true" }), text)));
+	const mark = (name, shape) => el("span", {class: `mark ${shape} ${name}`, "aria-hidden": "true"});
+
+	return el("ul", {class: "key"},
+		entries.map(([name, text, shape]) => el("li", null, mark(name, shape || "bar"), text)));
 }
 
-/* Intervals as floating bars, with a mark at the middle. ROWS: {label, interval, colour}; BENT: on such an axis. */
+/* Intervals as floating bars, a mark at the value. ROWS: {label, interval, colour}; PLACE: figure to axis. */
 function intervalBars(rows, axis, place, format) {
 	return {
 		type: "bar",
@@ -208,29 +244,50 @@ function intervalBars(rows, axis, place, format) {
 			labels: rows.map((row) => row.label),
 			datasets: [
 				{
-					type: "line", data: rows.map((row) => place(row.interval.value)), showLine: false,
-					pointStyle: "rectRot", pointRadius: 5, pointHoverRadius: 6, borderColor: colour("text"),
-					pointBorderColor: colour("paper"), backgroundColor: colour("text"),
+					type: "line",
+					data: rows.map((row) => place(row.interval.value)),
+					showLine: false,
+					pointStyle: "rectRot",
+					pointRadius: 5,
+					pointHoverRadius: 6,
+					borderColor: colour("text"),
+					pointBorderColor: colour("paper"),
+					backgroundColor: colour("text"),
 				},
 				{
-					data: rows.map((row) => [place(row.interval.low), place(row.interval.high)]),
-					backgroundColor: rows.map((row) => `${row.colour}99`), borderColor: rows.map((row) => row.colour),
-					borderWidth: 1, borderSkipped: false, minBarLength: 3, barThickness: 12,
+					data: rows.map(({interval}) =>
+						[place(interval.low), place(interval.high)]),
+					backgroundColor: rows.map((row) => `${row.colour}99`),
+					borderColor: rows.map((row) => row.colour),
+					borderWidth: 1,
+					borderSkipped: false,
+					minBarLength: 3,
+					barThickness: 12,
 				},
 			],
 		},
 		options: {
 			indexAxis: "y",
-			interaction: { mode: "index", axis: "y", intersect: false },
-			scales: { x: axis, y: { offset: true, grid: { display: false }, ticks: { autoSkip: false } } },
-			plugins: { tooltip: {
-				filter: (item) => item.datasetIndex === 1,
-				callbacks: { label: (item) => {
-					const { interval } = rows[item.dataIndex];
+			interaction: {mode: "index", axis: "y", intersect: false},
+			scales: {
+				x: axis,
+				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
+			},
+			plugins: {
+				tooltip: {
+					filter: (item) => item.datasetIndex === 1,
+					callbacks: {
+						label: (item) => {
+							const {interval} = rows[item.dataIndex];
 
-					return `${format(interval.value)} (${span(interval, format)})`;
-				} },
-			} },
+							return [
+								format(interval.value),
+								`(${span(interval, format)})`
+							].join(" ");
+						}
+					},
+				}
+			},
 		},
 	};
 }

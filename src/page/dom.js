@@ -6,7 +6,7 @@ function el(tag, attributes, ...children) {
 	for (const [name, value] of Object.entries(attributes || {}))
 		if (value !== null && value !== undefined && value !== false)
 			element.setAttribute(name, value === true ? "" : value);
-	element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+	element.append(...children.flat(Infinity).filter(Boolean));
 	return element;
 }
 
@@ -23,20 +23,20 @@ function svg(tag, attributes, ...children) {
 
 /* COLUMNS: {title, text(row), name: true for the row's heading, left: true for words}. */
 function table(columns, rows, caption) {
-	const cell = (column, row) => {
-		const content = column.text(row);
+	const align = (column) => (column.name || column.left ? "left" : null);
+	const heading = (column) => el("th", {scope: "col", class: align(column)}, column.title);
+	const cell = (row, column) => {
+		const tag = column.name ? "th" : "td";
 
-		return el(column.name ? "th" : "td", {
-			scope: column.name ? "row" : null, class: column.name || column.left ? "left" : null,
-		}, content);
+		return el(tag, {scope: column.name ? "row" : null, class: align(column)}, column.text(row));
 	};
+	const line = (row) => el("tr", null, columns.map((column) => cell(row, column)));
 
-	return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+	return el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption},
 		el("table", null,
-			el("caption", { class: "hidden" }, caption),
-			el("thead", null, el("tr", null, columns.map((column) =>
-				el("th", { scope: "col", class: column.name || column.left ? "left" : null }, column.title)))),
-			el("tbody", null, rows.map((row) => el("tr", null, columns.map((column) => cell(column, row)))))));
+			el("caption", {class: "hidden"}, caption),
+			el("thead", null, el("tr", null, columns.map(heading))),
+			el("tbody", null, rows.map(line))));
 }
 
 /* Filled when it is opened first: of 255 cores it is long. */
@@ -51,17 +51,27 @@ function details(summary, make) {
 }
 
 function section(id, title, ...children) {
-	return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), children);
+	return el("section", {id, "aria-labelledby": `${id}-title`},
+		el("h2", {id: `${id}-title`}, title), children);
 }
 
-const SIGNS = { pass: "✓", warn: "!", fail: "✗", incomplete: "…", absent: "–" };
+const SIGNS = {
+	pass: "✓",
+	warn: "!",
+	fail: "✗",
+	incomplete: "…",
+	absent: "–"
+};
 
 /* A verdict in a word, with a sign and a colour; WORD is said in place of the verdict's own. */
 function badge(verdict, word) {
 	const kind = Object.hasOwn(SIGNS, verdict || "") ? verdict : "absent";
 
-	return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, SIGNS[kind]),
+	return el("span", {class: `badge ${kind}`}, el("span", {"aria-hidden": "true"}, SIGNS[kind]),
 		` ${word || verdict || "not read"}`);
 }
 
-const note = (...text) => el("p", { class: "note" }, text);
+/* One of two things side by side, where there is room. */
+const half = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
+
+const note = (...text) => el("p", {class: "note"}, text);

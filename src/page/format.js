@@ -11,8 +11,12 @@ function signed(text) {
 	return text.replace("-", "−");
 }
 
+function grouped(value, digits) {
+	return signed(value.toLocaleString("en-US", {maximumFractionDigits: digits}));
+}
+
 function whole(value) {
-	return isNumber(value) ? signed(value.toLocaleString("en-US", { maximumFractionDigits: 0 })) : NONE;
+	return isNumber(value) ? grouped(value, 0) : NONE;
 }
 
 /* SIGNIFICANT digits, all of the whole part in any case. */
@@ -20,10 +24,14 @@ function precise(value, significant) {
 	const before = value === 0 ? 1 : Math.floor(Math.log10(Math.abs(value))) + 1;
 	const behind = Math.min(Math.max(significant - before, 0), 12);
 
-	return signed(value.toLocaleString("en-US", { minimumFractionDigits: behind, maximumFractionDigits: behind }));
+	return signed(value.toLocaleString(
+		"en-US", {minimumFractionDigits: behind, maximumFractionDigits: behind}));
 }
 
-/* The space before a unit does not break. Whole numbers of the smallest unit stay whole; everything else has as many digits as asked for. */
+/*
+ * The space before a unit does not break. Whole numbers of the smallest unit stay whole; everything else has
+ * as many digits as asked for.
+ */
 function withUnit(value, units, significant) {
 	if (!isNumber(value))
 		return NONE;
@@ -67,12 +75,14 @@ function times(value) {
 
 /* A figure of a rule, in the rule's own unit: rules are about the last digit. */
 function exact(value) {
-	return isNumber(value) ? signed(value.toLocaleString("en-US", { maximumFractionDigits: 3 })) : NONE;
+	return isNumber(value) ? grouped(value, 3) : NONE;
 }
 
 /* {value, low, high} where all of it was measured, else null. */
 function known(interval) {
-	return interval && isNumber(interval.value) && isNumber(interval.low) && isNumber(interval.high) ? interval : null;
+	if (!interval || ![interval.value, interval.low, interval.high].every(isNumber))
+		return null;
+	return interval;
 }
 
 function span(interval, format) {
@@ -82,6 +92,13 @@ function span(interval, format) {
 function duration(ms) {
 	return isNumber(ms) ? withUnit(ms * 1e6, UNITS_NS, 3) : NONE;
 }
+
+/* What there is of WORDS: null, false and "" are not. */
+function joined(words, between) {
+	return words.filter(Boolean).join(between);
+}
+
+const yesOrNo = (fact) => (fact ? "yes" : "no");
 
 function plural(count, one, more) {
 	return `${whole(count)} ${count === 1 ? one : more || `${one}s`}`;

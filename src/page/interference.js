@@ -1,18 +1,38 @@
 /* What took the cores away: each gap over time, and how long the gaps were. */
 
+function gapSentence(gap) {
+	return `core ${whole(gap.core)}: ${ns(gap.y)} at ${precise(gap.x, 4)} s`;
+}
+
 function gapsOverTime(report) {
-	const events = report.interference.events.filter((event) => isNumber(event.at_ms) && event.ns > 0);
+	const events =
+		report.interference.events.filter((event) => isNumber(event.at_ms) && event.ns > 0);
 
 	return {
 		type: "scatter",
-		data: { datasets: [{ data: events.map((event) => ({ x: event.at_ms / 1000, y: event.ns, core: event.core })),
-			backgroundColor: `${colour("clock-hpet")}88`, borderColor: colour("clock-hpet"), pointRadius: 4 }] },
+		data: {
+			datasets: [{
+				data: events.map((event) => ({
+					x: event.at_ms / 1000,
+					y: event.ns,
+					core: event.core
+				})),
+				backgroundColor: `${colour("clock-hpet")}88`,
+				borderColor: colour("clock-hpet"),
+				pointRadius: 4
+			}]
+		},
 		options: {
 			scales: {
-				x: { type: "linear", title: title("into the run, s"), ticks: { maxRotation: 0 }, grace: "5%" },
+				x: {
+					type: "linear",
+					title: title("into the run, s"),
+					ticks: {maxRotation: 0},
+					grace: "5%"
+				},
 				y: nsAxis("gap", events.map((event) => event.ns)),
 			},
-			plugins: { tooltip: { callbacks: { label: (item) => `core ${whole(item.raw.core)}: ${ns(item.raw.y)} at ${precise(item.raw.x, 4)} s` } } },
+			plugins: {tooltip: {callbacks: {label: ({raw}) => gapSentence(raw)}}},
 		},
 	};
 }
@@ -24,7 +44,7 @@ function gapOctaves(histogram) {
 	const rows = [];
 
 	for (let exponent = Math.min(...exponents); exponent <= Math.max(...exponents); exponent++)
-		rows.push({ le_ns: 2 ** exponent, count: counts.get(exponent) || 0 });
+		rows.push({le_ns: 2 ** exponent, count: counts.get(exponent) || 0});
 	return rows;
 }
 
@@ -33,12 +53,23 @@ function gapLengths(report) {
 
 	return {
 		type: "bar",
-		data: { labels: rows.map((row) => nsTick(row.le_ns)), datasets: [{ data: rows.map((row) => row.count),
-			backgroundColor: `${colour("clock-hpet")}bb` }] },
+		data: {
+			labels: rows.map((row) => nsTick(row.le_ns)),
+			datasets: [{
+				data: rows.map((row) => row.count),
+				backgroundColor: `${colour("clock-hpet")}bb`
+			}]
+		},
 		options: {
-			scales: { x: { grid: { display: false }, title: title("gap up to"), ticks: { maxRotation: 0, autoSkipPadding: 12 } },
-				y: { beginAtZero: true, title: title("gaps"), ticks: { precision: 0 } } },
-			plugins: { tooltip: { callbacks: { label: (item) => plural(item.raw, "gap") } } },
+			scales: {
+				x: {
+					grid: {display: false},
+					title: title("gap up to"),
+					ticks: {maxRotation: 0, autoSkipPadding: 12}
+				},
+				y: {beginAtZero: true, title: title("gaps"), ticks: {precision: 0}}
+			},
+			plugins: {tooltip: {callbacks: {label: (item) => plural(item.raw, "gap")}}},
 		},
 	};
 }
@@ -47,25 +78,35 @@ function interferenceWords(found) {
 	const said = [];
 
 	if (isNumber(found.gaps))
-		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)} in ${ns(found.watched_ns)} of watching` +
-			`${found.gaps > 0 && isNumber(found.total_ns) ? `, ${ns(found.total_ns)} in all` : ""}` +
-			`${isNumber(found.worst_ns) ? `; the longest, ${ns(found.worst_ns)}, on core ${whole(found.worst_core)}` : ""}.`);
-	said.push(isNumber(found.smi_count) ? `SMIs on the boot core in the whole run: ${whole(found.smi_count)}.` : "The CPU does not count its SMIs.");
+		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)}`,
+			`in ${ns(found.watched_ns)} of watching.`);
+	if (found.gaps > 0)
+		said.push(`They took ${ns(found.total_ns)} in all, the longest ${ns(found.worst_ns)}`,
+			`on core ${whole(found.worst_core)}.`);
+	if (isNumber(found.smi_count))
+		said.push(`SMIs on the boot core in the whole run: ${whole(found.smi_count)}.`);
+	else
+		said.push("The CPU does not count its SMIs.");
 	return note(said.join(" "));
 }
 
 function gapTables(report) {
-	const { events, histogram } = report.interference;
+	const {events, histogram} = report.interference;
 
-	return [
-		histogram && histogram.length ? table([
-			{ title: "Gap up to", name: true, text: (row) => ns(row.le_ns) }, { title: "Count", text: (row) => whole(row.count) },
-		], histogram, "Gaps by length") : null,
-		events && events.length ? table([
-			{ title: "Into the run", name: true, text: (row) => duration(row.at_ms) }, { title: "Core", text: (row) => whole(row.core) },
-			{ title: "Gap", text: (row) => ns(row.ns) },
-		], events, "The first gaps of each core") : null,
-	].filter(Boolean);
+	return el("div", null,
+		table(
+			[
+				{title: "Gap up to", name: true, text: (row) => ns(row.le_ns)},
+				{title: "Count", text: (row) => whole(row.count)},
+			],
+			histogram, "Gaps by length"),
+		table(
+			[
+				{title: "Into the run", name: true, text: (row) => duration(row.at_ms)},
+				{title: "Core", text: (row) => whole(row.core)},
+				{title: "Gap", text: (row) => ns(row.ns)},
+			],
+			events || [], "The first gaps of each core"));
 }
 
 function interferenceSection(report) {
@@ -74,12 +115,19 @@ function interferenceSection(report) {
 	if (!found)
 		return section("interference", "Interference", note("Not measured."));
 	const any = found.gaps > 0 && (found.histogram || []).length;
-	const timed = any && (found.events || []).some((event) => isNumber(event.at_ms) && event.ns > 0);
+	const timed =
+		any && (found.events || []).some((event) => isNumber(event.at_ms) && event.ns > 0);
 
-	return section("interference", "Interference", interferenceWords(found), any ? [
-		el("div", { class: "pair" },
-			timed ? el("div", null, el("h3", null, "When"), chart("chart-gaps", "Gaps over the time of the run", () => gapsOverTime(report))) : null,
-			el("div", null, el("h3", null, "How long"), chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)))),
-		details("The figures as tables", () => el("div", null, gapTables(report))),
-	] : []);
+	if (!any)
+		return section("interference", "Interference", interferenceWords(found));
+	const halves = [half("How long",
+		chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)))];
+
+	if (timed)
+		halves.unshift(half("When",
+			chart("chart-gaps", "Gaps over the time of the run",
+				() => gapsOverTime(report))));
+	return section("interference", "Interference", interferenceWords(found),
+		el("div", {class: "pair"}, halves),
+		details("The figures as tables", () => gapTables(report)));
 }

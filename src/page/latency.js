@@ -1,4 +1,4 @@
-/* Read latency of all clocks on the boot core: how the reads are spread, and how slow the slow ones are. */
+/* Read latency of all clocks on the boot core: how the reads are spread, how slow the slow ones are. */
 
 const BINS_PER_OCTAVE = 5;
 
@@ -20,7 +20,7 @@ function binCentre(edges, i) {
 	return Math.sqrt(Math.max(edges[i], 1) * Math.max(edges[i + 1] - 1, 1));
 }
 
-/* Points of {x, y: percent of the reads} in every bin; empty bins are null, for a logarithm knows no 0. */
+/* Points of {x, y: percent of the reads} in every bin; null in an empty one: a logarithm knows no 0. */
 function histogramPoints(latency, edges) {
 	const counts = new Array(edges.length - 1).fill(0);
 	let bin = 0;
@@ -32,10 +32,14 @@ function histogramPoints(latency, edges) {
 			bin++;
 		counts[bin] += bucket.count;
 	}
-	return counts.map((count, i) => ({ x: binCentre(edges, i), y: count > 0 ? 100 * count / latency.count : null, count }));
+	return counts.map((count, i) => ({
+		x: binCentre(edges, i),
+		y: count > 0 ? 100 * count / latency.count : null,
+		count
+	}));
 }
 
-/* The quantile function over 1 / (1 - p): each bucket is a level stretch, the last ends at the slowest read. */
+/* The quantile function over 1 / (1 - p): a bucket is a level stretch, the last ends at the slowest read. */
 function percentilePoints(latency) {
 	const points = [];
 	let below = 0;
@@ -43,9 +47,9 @@ function percentilePoints(latency) {
 	for (const bucket of latency.histogram) {
 		const y = Math.max(Math.min(bucket.le_ns, latency.max_ns), 1);
 
-		points.push({ x: latency.count / Math.max(latency.count - below, 1), y });
+		points.push({x: latency.count / Math.max(latency.count - below, 1), y});
 		below += bucket.count;
-		points.push({ x: latency.count / Math.max(latency.count - below, 1), y });
+		points.push({x: latency.count / Math.max(latency.count - below, 1), y});
 	}
 	return points;
 }
@@ -54,36 +58,54 @@ function percentilePoints(latency) {
 function nines(value) {
 	const percent = 100 - 100 / value;
 
-	return value < 2 ? "0 %" : `${percent.toFixed(Math.max(Math.round(Math.log10(value)) - 2, 0))} %`;
+	const digits = Math.max(Math.round(Math.log10(value)) - 2, 0);
+
+	return value < 2 ? "0 %" : `${percent.toFixed(digits)} %`;
 }
 
 /* A bin between two empty ones has no line: it gets a point. */
 function standsAlone(context) {
-	const { data } = context.dataset;
+	const {data} = context.dataset;
 	const at = (i) => data[i] && data[i].y !== null;
 
 	return at(context.dataIndex - 1) || at(context.dataIndex + 1) ? 0 : 2.5;
 }
 
+function binSentence(bin) {
+	return `${ns(Math.round(bin.x))}: ${share(bin.y)}, ${plural(bin.count, "read")}`;
+}
+
 function histogramConfig(report, clocks, edges) {
 	const sets = clocks.map((clock) => ({
-		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), 
-		pointRadius: standsAlone, data: histogramPoints(clock.latency, edges),
+		...lineLook(report, clock),
+		label: clock.id,
+		clock,
+		hidden: hiddenClocks.has(clock),
+		pointRadius: standsAlone,
+		data: histogramPoints(clock.latency, edges),
 	}));
 	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);
 
 	return {
-		type: "line", data: { datasets: sets },
+		type: "line",
+		data: {datasets: sets},
 		options: {
-			interaction: { mode: "nearest", axis: "xy", intersect: false },
+			interaction: {mode: "nearest", axis: "xy", intersect: false},
 			scales: {
 				x: nsAxis("one read took", all.map((point) => point.x)),
-				y: { ...logAxis("of all reads", share, all.map((point) => point.y)), max: 100 },
+				y: {
+					...logAxis("of all reads", share, all.map((point) => point.y)),
+					max: 100
+				},
 			},
-			plugins: { tooltip: { callbacks: {
-				title: ([item]) => item.dataset.label,
-				label: (item) => `${ns(Math.round(item.raw.x))}: ${share(item.raw.y)}, ${plural(item.raw.count, "read")}`,
-			} } },
+			plugins: {
+				tooltip: {
+					callbacks: {
+						title: ([item]) => item.dataset.label,
+						label: ({raw}) => binSentence(raw),
+					}
+				}
+			},
 		},
 	};
 }
@@ -92,50 +114,79 @@ function percentileConfig(sets) {
 	const all = sets.flatMap((set) => set.data);
 
 	return {
-		type: "line", data: { datasets: sets.map((set) => ({ ...set, pointRadius: 0 })) },
+		type: "line",
+		data: {datasets: sets.map((set) => ({...set, pointRadius: 0}))},
 		options: {
-			interaction: { mode: "nearest", axis: "xy", intersect: false },
+			interaction: {mode: "nearest", axis: "xy", intersect: false},
 			scales: {
-				x: { ...logAxis("of the reads", nines, all.map((point) => point.x)), min: 1 },
+				x: {
+					...logAxis("of the reads", nines, all.map((point) => point.x)),
+					min: 1
+				},
 				y: nsAxis("took at most", all.map((point) => point.y)),
 			},
-			plugins: { tooltip: { callbacks: {
-				title: ([item]) => item.dataset.label,
-				label: (item) => `${share(100 - 100 / item.raw.x)} within ${ns(item.raw.y)}`,
-			} } },
+			plugins: {
+				tooltip: {
+					callbacks: {
+						title: ([item]) => item.dataset.label,
+						label: ({raw}) =>
+							`${share(100 - 100 / raw.x)} within ${ns(raw.y)}`,
+					}
+				}
+			},
 		},
 	};
 }
 
 function latencyTable(clocks) {
-	const column = (heading, name, format) => ({ title: heading, text: (clock) => (format || ns)(clock.latency[name]) });
+	const column = (heading, name, format) =>
+		({title: heading, text: (clock) => (format || ns)(clock.latency[name])});
 
-	return table([
-		{ title: "Clock", name: true, text: (clock) => el("code", null, clock.id) },
-		column("Reads", "count", whole), column("Fastest", "min_ns"), column("50 %", "p50_ns"), column("90 %", "p90_ns"),
-		column("99 %", "p99_ns"), column("99.9 %", "p999_ns"), column("Slowest", "max_ns"), column("Mean", "mean_ns"),
-		column("One turn of the loop", "loop_ns"),
-		{ title: "Interrupted reads", text: (clock) => whole(clock.latency.clean && clock.latency.clean.hit) },
-	], clocks, "Read latency of each clock");
+	return table(
+		[
+			{title: "Clock", name: true, text: (clock) => el("code", null, clock.id)},
+			column("Reads", "count", whole),
+			column("Fastest", "min_ns"),
+			column("50 %", "p50_ns"),
+			column("90 %", "p90_ns"),
+			column("99 %", "p99_ns"),
+			column("99.9 %", "p999_ns"),
+			column("Slowest", "max_ns"),
+			column("Mean", "mean_ns"),
+			column("One turn of the loop", "loop_ns"),
+			{
+				title: "Interrupted reads",
+				text: (clock) => whole(clock.latency.clean && clock.latency.clean.hit)
+			},
+		],
+		clocks, "Read latency of each clock");
 }
 
 function latencySection(report) {
 	const clocks = report.clocks.filter((clock) => clock.latency);
 
 	if (!clocks.length)
-		return section("latency", "Read latency", note("Not measured: no clock could be read."));
+		return section(
+			"latency", "Read latency", note("Not measured: no clock could be read."));
 	const edges = binEdges(Math.max(...clocks.map((clock) => clock.latency.max_ns)));
 	const percentiles = () => percentileConfig(clocks.map((clock) => ({
-		...lineLook(report, clock), label: clock.id, clock, hidden: hiddenClocks.has(clock), data: percentilePoints(clock.latency),
+		...lineLook(report, clock),
+		label: clock.id,
+		clock,
+		hidden: hiddenClocks.has(clock),
+		data: percentilePoints(clock.latency),
 	})));
 
 	return section("latency", "Read latency",
-		note("What one read of a clock takes, on the boot core. The bracket's own cost is in every figure: the clock ",
-			el("code", null, "null"), " shows it. Choose clocks by their names."),
+		note("What one read of a clock takes, on the boot core. The bracket's own cost is in every ",
+			"figure: the clock ", el("code", null, "null"),
+			" shows it. Choose clocks by their names."),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
 		el("h3", null, "How the reads are spread"),
-		chart("chart-histogram", "Histogram of read latency for each clock, logarithmic", () => histogramConfig(report, clocks, edges)),
+		chart("chart-histogram", "Histogram of read latency for each clock, logarithmic",
+			() => histogramConfig(report, clocks, edges)),
 		el("h3", null, "How slow the slow ones are"),
-		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic", percentiles),
+		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic",
+			percentiles),
 		details("The figures as a table", () => latencyTable(clocks)));
 }

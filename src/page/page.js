@@ -4,10 +4,16 @@ function showReport(report, main) {
 	const place = el("div");
 	const file = document.getElementById("compare-file");
 
-	document.title = `baretick: ${report.verdict || "no verdict"}${report.machine.cpu ? `, ${report.machine.cpu}` : ""}`;
-	main.replaceChildren(...[headline(report), place, findings(report), advice(report), clocksTable(report), latencySection(report),
-		ratesSection(report), coresSection(report), skewSection(report), interferenceSection(report), behaviours(report), notes(report),
-		section("machine", "Machine and run", machineFacts(report))].filter(Boolean));
+	document.title =
+		`baretick: ${joined([report.verdict || "no verdict", report.machine.cpu], ", ")}`;
+	const parts = [
+		headline(report), place, findings(report), advice(report), clocksTable(report),
+		latencySection(report), ratesSection(report), coresSection(report), skewSection(report),
+		interferenceSection(report), behaviours(report), notes(report),
+		section("machine", "Machine and run", machineFacts(report)),
+	];
+
+	main.replaceChildren(...parts.filter(Boolean));
 	file.addEventListener("change", () => {
 		if (file.files.length)
 			compareWith(report, file.files[0], place);
@@ -22,12 +28,15 @@ function start() {
 	const footer = document.getElementById("footer");
 
 	startTheme(redrawCharts);
-	footer.append("Made by baretick with no operating system. This page needs no network and can use none. Charts: Chart.js, MIT licence.");
+	footer.append(
+		"Made by baretick, with no operating system. This page needs no network and can use none. ",
+		"Charts: Chart.js, MIT licence.");
 	try {
 		showReport(readReport(text), main);
 	} catch (error) {
 		document.getElementById("compare-label").hidden = true;
-		main.replaceChildren(el("p", { class: "problem", role: "alert" }, `There is no report in this page that can be shown: ${error.message}.`));
+		main.replaceChildren(el("p", {class: "problem", role: "alert"},
+			`There is no report in this page that can be shown: ${error.message}.`));
 	}
 	document.documentElement.dataset.ready = "yes";
 }

@@ -1,14 +1,21 @@
-/* Rates: against what each clock claims, and of each against each, as intervals in which the truth lies. */
+/* Rates: against what each clock claims, and each against each, as intervals in which the truth lies. */
 
 function rateRows(report) {
 	const byId = new Map(report.clocks.map((clock) => [clock.id, clock]));
 	const tint = (id) => (byId.has(id) ? look(report, byId.get(id)).colour : colour("clock-other"));
 
 	return {
-		claims: report.clocks.filter((clock) => known(clock.error_ppm)).map((clock) => (
-			{ label: clock.id, interval: clock.error_ppm, colour: tint(clock.id) })),
-		pairs: report.rates.filter((rate) => known(rate.ppm)).map((rate) => (
-			{ label: `${rate.a} − ${rate.b}`, interval: rate.ppm, colour: tint(rate.a), same: rate.same_source })),
+		claims: report.clocks.filter((clock) => known(clock.error_ppm)).map((clock) => ({
+			label: clock.id,
+			interval: clock.error_ppm,
+			colour: tint(clock.id)
+		})),
+		pairs: report.rates.filter((rate) => known(rate.ppm)).map((rate) => ({
+			label: `${rate.a} − ${rate.b}`,
+			interval: rate.ppm,
+			colour: tint(rate.a),
+			same: rate.same_source
+		})),
 	};
 }
 
@@ -24,30 +31,43 @@ function rateChart(report, id, label, which) {
 }
 
 function ratesTable(report) {
-	const { claims, pairs } = rateRows(report);
+	const {claims, pairs} = rateRows(report);
 
-	return table([
-		{ title: "Rate", name: true, text: (row) => row.label },
-		{ title: "ppm", text: (row) => ppm(row.interval.value) },
-		{ title: "low", text: (row) => ppm(row.interval.low) },
-		{ title: "high", text: (row) => ppm(row.interval.high) },
-		{ title: "Independent", left: true, text: (row) => (row.same === undefined ? "" : row.same ? "no: one source" : "yes") },
-	], [...claims.map((row) => ({ ...row, label: `${row.label} against its claim` })), ...pairs], "Rates in ppm with their errors");
+	return table(
+		[
+			{title: "Rate", name: true, text: (row) => row.label},
+			{title: "ppm", text: (row) => ppm(row.interval.value)},
+			{title: "low", text: (row) => ppm(row.interval.low)},
+			{title: "high", text: (row) => ppm(row.interval.high)},
+			{
+				title: "Independent",
+				left: true,
+				text: (row) => (row.same === undefined ? "" : yesOrNo(!row.same))
+			},
+		],
+		[...claims.map((row) => ({...row, label: `${row.label} against its claim`})), ...pairs],
+		"Rates in ppm with their errors");
 }
 
 function ratesSection(report) {
-	const { claims, pairs } = rateRows(report);
+	const {claims, pairs} = rateRows(report);
 
 	if (!claims.length && !pairs.length)
 		return section("rates", "Rates", note("Not measured: it takes two clocks that run."));
+	const halves = [];
+
+	if (claims.length)
+		halves.push(half("Against what each claims",
+			rateChart(report, "chart-claims",
+				"How far each clock's rate is off its claim, in ppm", "claims")));
+	if (pairs.length)
+		halves.push(half("One against another",
+			rateChart(report, "chart-pairs",
+				"How much faster one clock runs than another, in ppm", "pairs")));
 	return section("rates", "Rates",
-		note("Bars are intervals in which the true rate lies; a bar that touches 0 accuses nobody. The axis is linear near 0 " +
-			"and logarithmic beyond."),
+		note("Bars are intervals in which the true rate lies; a bar that touches 0 accuses nobody. ",
+			"The axis is linear near 0 and logarithmic beyond."),
 		key(["", "measured", "diamond"], ["quiet-bar", "between these ends for certain"]),
-		el("div", { class: "pair" },
-			claims.length ? el("div", null, el("h3", null, "Against what each claims"),
-				rateChart(report, "chart-claims", "How far each clock's rate is off its claim, in ppm", "claims")) : null,
-			pairs.length ? el("div", null, el("h3", null, "One against another"),
-				rateChart(report, "chart-pairs", "How much faster one clock runs than another, in ppm", "pairs")) : null),
+		el("div", {class: "pair"}, halves),
 		details("The figures as a table", () => ratesTable(report)));
 }

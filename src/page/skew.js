@@ -1,0 +1,229 @@
+/* How far the TSCs of the cores stand apart: pair by pair, and against the boot core. */
+
+const MATRIX_CORES_MAX = 256;
+/* Up to so many cores a cell has room for its figure, the edge for a heading, a cell for a sign. */
+const MATRIX_FIGURES = 12;
+const MATRIX_HEADINGS = 32;
+const MATRIX_SIGNS = 64;
+const MATRIX_SIZES = [
+	[MATRIX_FIGURES, "large"], [MATRIX_HEADINGS, "medium"], [MATRIX_SIGNS, "small"],
+	[MATRIX_CORES_MAX, "tiny"]
+];
+
+/* 1 to 4: below 100 ns, 1 us, 100 us, and above. */
+function magnitude(value_ns) {
+	return 1 + [100, 1000, 100000].filter((limit) => Math.abs(value_ns) >= limit).length;
+}
+
+function cellKind(interval) {
+	if (!interval || interval.length !== 2)
+		return "unknown";
+	const [low, high] = interval;
+
+	if (low > 0)
+		return `ahead${magnitude(low)}`;
+	return high < 0 ? `behind${magnitude(high)}` : `within${magnitude((high - low) / 2)}`;
+}
+
+function cellText(interval, cores) {
+	const kind = cellKind(interval);
+
+	if (kind === "unknown" || cores > MATRIX_SIGNS)
+		return "";
+	if (cores > MATRIX_FIGURES)
+		return {a: "+", b: "−", w: ""}[kind[0]];
+	const [low, high] = interval;
+
+	if (kind.startsWith("within"))
+		return `±${ns(Math.ceil((high - low) / 2))}`;
+	return nsDelta((low + high) / 2);
+}
+
+function pairSentence(report, row, column, interval) {
+	const [a, b] = [coreName(report.cores[row]), coreName(report.cores[column])];
+
+	if (row === column)
+		return `Core ${a}.`;
+	if (cellKind(interval) === "unknown")
+		return `Core ${b} against core ${a}: not measured.`;
+	const words = {a: "it is ahead", b: "it is behind", w: "it is not proven to be apart"};
+	const ends = interval.map(nsDelta).join(" to ");
+
+	return `Core ${b} against core ${a}: ${ends}; ${words[cellKind(interval)[0]]}.`;
+}
+
+function matrixTable(report, matrix) {
+	const count = report.cores.length;
+	const [, size] = MATRIX_SIZES.find(([cores]) => count <= cores);
+	const body = el("tbody");
+	const head = (text, scope) => el("th", {scope}, count <= MATRIX_HEADINGS ? text : "");
+
+	matrix.forEach((row, i) => {
+		const line = el("tr", null, head(coreName(report.cores[i]), "row"));
+
+		row.forEach((interval, j) => {
+			const cell = document.createElement("td");
+
+			cell.className = i === j ? "self" : cellKind(interval);
+			cell.textContent = i === j ? "" : cellText(interval, count);
+			line.append(cell);
+		});
+		body.append(line);
+	});
+	return el("table", {class: `matrix ${size}`, id: "matrix"},
+		el("caption", {class: "hidden"}, "Offset of the column's core against the row's"),
+		el("thead", null,
+			el("tr", null, el("th"),
+				report.cores.map((core) => head(coreName(core), "col")))),
+		body);
+}
+
+function matrixView(report) {
+	const {matrix} = report.skew;
+	const drawn = matrixTable(report, matrix);
+	const rest = "Point at a field, or touch it, for its figures.";
+	const said = el("p", {class: "readout", "aria-live": "polite"}, rest);
+	const tell = (event) => {
+		const cell = event.target.closest("td");
+		const [row, column] = cell ? [cell.parentNode.sectionRowIndex, cell.cellIndex - 1] : [];
+
+		said.textContent = cell ? pairSentence(report, row, column, matrix[row][column]) : rest;
+	};
+
+	drawn.addEventListener("pointerover", tell);
+	drawn.addEventListener("click", tell);
+	return [
+		key(["behind3", "behind, proven"],
+			["within2", "not proven apart; fainter: less is known"],
+			["ahead3", "ahead, proven"], ["unknown", "not measured"]),
+		said,
+		el("div", {
+			class: "scroll",
+			tabindex: 0,
+			role: "region",
+			"aria-label": "Matrix of offsets"
+		},
+			drawn)
+	];
+}
+
+function offsetsChart(report) {
+	const cores = report.cores.filter((core) => known(core.offset_ns));
+
+	return chart("chart-offsets", "Offset of each core's TSC against the boot core's", () => {
+		const at = (name) => cores.map((core) => core.offset_ns[name]);
+		const values = [...at("low"), ...at("high")];
+
+		return {
+			type: "bar",
+			data: {
+				labels: cores.map(coreName),
+				datasets: [{
+					data: cores.map(
+						(core) => [core.offset_ns.low, core.offset_ns.high]),
+					minBarLength: 2,
+					maxBarThickness: 20,
+					backgroundColor: cores.map(
+						(core) => colour(core.apart ? "fail" : "clock-tsc")),
+				}]
+			},
+			options: {
+				scales: {
+					x: {
+						title: title("core, by its APIC id"),
+						grid: {display: false},
+						ticks: {maxRotation: 0, autoSkipPadding: 12}
+					},
+					y: {
+						title: title("against the boot core"),
+						suggestedMin: Math.min(...values),
+						suggestedMax: Math.max(...values),
+						ticks: {callback: nsDelta}
+					}
+				},
+				plugins: {
+					tooltip: {
+						callbacks: {
+							title: ([item]) => `core ${item.label}`,
+							label: (item) =>
+								span(cores[item.dataIndex].offset_ns,
+									nsDelta)
+						}
+					}
+				},
+			},
+		};
+	});
+}
+
+function skewWords(report) {
+	const {skew} = report;
+	const said = [];
+
+	if (skew.schedule)
+		said.push(`${plural(skew.pairs, "pair")} of cores met.`);
+	if (isNumber(skew.best_trip_ns))
+		said.push(`The best round trip took ${ns(skew.best_trip_ns)},`,
+			`the median one ${ns(skew.median_trip_ns)}.`);
+	if (skew.schedule_reason)
+		said.push(skew.schedule_reason);
+	if (isNumber(skew.within_ns))
+		said.push(`No two TSCs are further apart than ${ns(skew.within_ns)}.`);
+	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
+		said.push("Furthest apart for all that is known are cores",
+			`${skew.worst_pair.map(whole).join(" and ")}:`,
+			`${nsDelta(skew.worst_offset_ns)} ±\u00a0${ns(skew.error_ns)}.`);
+	if (isNumber(skew.warps))
+		said.push(`Warps seen: ${whole(skew.warps)}.`);
+	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
+		said.push(
+			"Some core got too few turns in the contended check: no warp there proves nothing.");
+	return note(said.join(" "));
+}
+
+function offsetsTable(report) {
+	return table(
+		[
+			{title: "Core", name: true, text: coreName},
+			{
+				title: "Offset",
+				text: (core) => nsDelta(core.offset_ns && core.offset_ns.value)
+			},
+			{title: "low", text: (core) => nsDelta(core.offset_ns && core.offset_ns.low)},
+			{title: "high", text: (core) => nsDelta(core.offset_ns && core.offset_ns.high)},
+			{
+				title: "Drift, ppm",
+				text: (core) => ppm(core.drift_ppm && core.drift_ppm.value)
+			},
+			{title: "low", text: (core) => ppm(core.drift_ppm && core.drift_ppm.low)},
+			{title: "high", text: (core) => ppm(core.drift_ppm && core.drift_ppm.high)},
+			{title: "TSC_ADJUST", text: (core) => whole(core.tsc_adjust)},
+			{
+				title: "Apart",
+				left: true,
+				text: (core) => (known(core.offset_ns) ? yesOrNo(core.apart) : NONE)
+			},
+		],
+		report.cores, "Offset and drift of each core's TSC against the boot core's");
+}
+
+function skewSection(report) {
+	const count = report.cores.length;
+
+	const alone = "One core ran: there is nothing to compare it with.";
+
+	if (!report.skew)
+		return section("skew", "TSC against TSC", note(count > 1 ? "Not measured." : alone));
+	const {matrix} = report.skew;
+	const square = matrix && count <= MATRIX_CORES_MAX && matrix.length === count &&
+		matrix.every((row) => row && row.length === count);
+	const any = report.cores.some((core) => known(core.offset_ns));
+	let picture = note("No offsets were measured.");
+
+	if (square)
+		picture = matrixView(report);
+	else if (any)
+		picture = offsetsChart(report);
+	return section("skew", "TSC against TSC", skewWords(report), picture,
+		any && details("Offset and drift of each core as a table", () => offsetsTable(report)));
+}
