@@ -69,7 +69,8 @@ note_fall(struct update_watch *w, const struct look *look)
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
-		w->shortest_low_ticks = w->last.begin - w->risen_high;
+		/* Where one look alone saw it, nothing says how long it lasted at least. */
+		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
 		w->shortest_high_ticks = high_ticks;
 	}
 }
@@ -149,7 +150,10 @@ an_update_came(const struct update_watch *w)
 	return w->right || w->wrong || w->updates || w->spoilt;
 }
 
-/* Looks on until all is settled, or nothing comes that could settle it; FLAG, at 2 Hz, is looked at beside where it is not NULL. */
+/*
+ * Looks on until all is settled, or nothing comes that could settle it; FLAG, at 2 Hz, is looked at beside
+ * where it is not NULL.
+ */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
 {

@@ -35,7 +35,10 @@ farthest(const struct finding *finding)
 	return low > high ? low : high;
 }
 
-/* How wrong the rate may be by which the checks took times: where it is the TSC's that changed, or nobody's is known. */
+/*
+ * How wrong the rate may be by which the checks took times: where it is the TSC's that changed, or nobody's is
+ * known.
+ */
 static uint64_t
 doubt_ppm(const struct report *report)
 {

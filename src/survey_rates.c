@@ -139,7 +139,7 @@ survey_rates(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i] = (struct survey_track){ .entry = NULL };
-	for (size_t i = 0; i < report->clock_count && !edges; i++) {
+	for (size_t i = 0; i < report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (!survey_can_vouch(&report->clocks[i]) || !report->clocks[i].clock.edges_only)
@@ -149,6 +149,7 @@ survey_rates(struct survey *survey)
 			continue;
 		track->first = track->edge;
 		edges = track;
+		break;
 	}
 	if (!report->incomplete)
 		watch_window(survey, edges);

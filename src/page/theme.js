@@ -5,12 +5,14 @@ const THEMES = ["auto", "light", "dark"];
 let chosen = 0;
 let printing = false;
 let onTheme = () => {};
+const colours = new Map();
 
 function applyTheme() {
 	const wish = THEMES[chosen] === "auto" ? (dark.matches ? "dark" : "light") : THEMES[chosen];
 
 	document.documentElement.dataset.theme = printing ? "light" : wish;
 	document.getElementById("theme").textContent = `Colours: ${THEMES[chosen]}`;
+	colours.clear();
 	onTheme();
 }
 
@@ -30,7 +32,12 @@ function startTheme(redraw) {
 	onTheme = redraw;
 }
 
-/* A colour of page.css, by its name there. */
+/* A colour of page.css, by its name there; asked for once in each theme, because asking is slow. */
 function colour(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+	if (!colours.has(name)) {
+		const style = getComputedStyle(document.documentElement);
+
+		colours.set(name, style.getPropertyValue(`--${name}`).trim());
+	}
+	return colours.get(name);
 }

@@ -313,6 +313,10 @@ def test_colours_follow_the_switch_and_paper_is_light(show, tmp_path):
         page.evaluate("document.getElementById('theme').click()")
         seen.append((page.evaluate("document.getElementById('theme').textContent"), page.evaluate(theme)))
     assert seen == [("Colours: light", "light"), ("Colours: dark", "dark"), ("Colours: auto", "dark")]
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)  # A4
+    page.settle()
+    assert page.evaluate("document.documentElement.scrollWidth") == 718
     page.print(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert_drawn(page, ALWAYS)

@@ -211,7 +211,8 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 			cores[players++] = i;
 	skew->measured = players > 1;
 	skew->kind = kind;
-	skew->kind_reason = kind == TOURNAMENT_ALL ? "" : "All pairs would take longer than this profile allows: each core met the boot core.";
+	skew->kind_reason = kind == TOURNAMENT_ALL ? "" :
+		"All pairs would take longer than this profile allows: each core met the boot core.";
 	skew->players = cores;
 	skew->width = kind == TOURNAMENT_ALL ? players / 2 : 1;
 	skew->rounds = tournament_rounds(kind, players);

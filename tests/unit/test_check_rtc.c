@@ -115,6 +115,18 @@ uip_of_244_us_as_qemu_has_it_is_seen(void **state)
 }
 
 static void
+uip_that_a_single_look_saw_may_have_lasted_0_us(void **state)
+{
+	(void)state;
+	become_a_guest();
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* 280 and more from look to look */
+	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_kept("rtc-update", "UIP lasted 0 to 561 us at its shortest; updates seen: 1.");
+}
+
+static void
 seconds_that_skip_are_a_fault(void **state)
 {
 	(void)state;
@@ -291,6 +303,7 @@ main(void)
 		cmocka_unit_test_setup(uip_that_never_rises_is_a_fault, reset_slow),
 		cmocka_unit_test_setup(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times, reset_slow),
 		cmocka_unit_test_setup(uip_of_244_us_as_qemu_has_it_is_seen, reset_slow),
+		cmocka_unit_test_setup(uip_that_a_single_look_saw_may_have_lasted_0_us, reset_slow),
 		cmocka_unit_test_setup(seconds_that_skip_are_a_fault, reset_slow),
 		cmocka_unit_test_setup(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs, reset_slow),
 		cmocka_unit_test_setup(seconds_that_are_none_are_a_fault, reset_slow),

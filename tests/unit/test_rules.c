@@ -1,4 +1,7 @@
-/* The catalogue and the judge; the cores' TSCs are in test_rules_skew.c. Each rule is broken by the least that breaks it, and by nothing less. */
+/*
+ * The catalogue and the judge; the cores' TSCs are in test_rules_skew.c. Each rule is broken by the least that
+ * breaks it, and by nothing less.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

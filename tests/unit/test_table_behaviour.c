@@ -44,7 +44,8 @@ cores_that_were_left_alone_are_said_to_be(void **state)
 	report->core_count = 1;
 	literal_watch(report);
 	report->interference.smi_known = true;
-	assert_has(table_interference, report, "in 1.00 s of watching 1 core. The boot\n  core counted no SMI in the whole run.\n");
+	assert_has(table_interference, report,
+		   "in 1.00 s of watching 1 core. The boot\n  core counted no SMI in the whole run.\n");
 	literal_free(report);
 }
 
