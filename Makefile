@@ -74,7 +74,9 @@ $(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
 # The page of report.html: one file of all that it needs, its mark for the report left open.
 PAGE := $(BUILD)/page.html
 
-$(PAGE): $(wildcard src/page/*) | deps-build
+CHARTS := /usr/share/javascript/chart.js/chart.min.js
+
+$(PAGE): $(wildcard src/page/* $(CHARTS)) | deps-build
 	@mkdir -p $(@D)
 	$(call say,PAGE  )
 	$(QUIET)$(PYTHON) src/page/build $@.tmp

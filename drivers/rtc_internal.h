@@ -35,7 +35,7 @@
 
 enum { RTC, RTC_PF, RTC_COUNT }; /* rows */
 /* device.saved: registers as found, and the driver's own memory. */
-enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE };
+enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 
 static inline uint8_t
 rtc_read_register(const struct device *device, uint8_t number)

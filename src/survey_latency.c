@@ -6,6 +6,8 @@
 #define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stood still */
 #define STALL_NS_MIN     UINT64_C(2000)
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and stood for so long has stopped */
+/* An emulator raises edges from a thread of its host, which came 10 ms late and more where that was busy. */
+#define EMULATED_STOPPED_NS SURVEY_NS_PER_S
 #define LEAP_STEPS       8  /* so many of its steps may a clock take at once: emulators catch up in bursts */
 #define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
@@ -77,7 +79,10 @@ look_for_standstill(struct survey *survey, struct report_clock *entry, uint64_t 
 {
 	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stood_ns = scale_ns(&survey->scale, now - moved);
+	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
 
+	if (is_emulated && stood_ns <= EMULATED_STOPPED_NS)
+		return;
 	if (enough && now - moved > enough && (moved == start || stood_ns > STOPPED_NS))
 		survey_mark_stuck(survey, entry, stood_ns, now);
 }

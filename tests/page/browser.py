@@ -26,7 +26,7 @@ class Browser:
         to_read, self.to = os.pipe()
         self.back, back_write = os.pipe()
         self.process = subprocess.Popen(
-            ["bash", "-c", PIPES, str(to_read), str(back_write), find(), "--headless", "--no-sandbox", "--disable-gpu",
+            ["bash", "-c", PIPES, str(to_read), str(back_write), find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--remote-debugging-pipe", "--no-first-run", "--disable-background-networking", "--disable-sync",
              "--disable-component-update", "--hide-scrollbars", f"--user-data-dir={self.profile.name}", "about:blank"],
             pass_fds=[to_read, back_write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -28,22 +28,18 @@ class Registers:
         self._socket.connect(str(path))
         self._answers = self._socket.makefile("r")
 
-    def _ask(self, line):
-        self._socket.sendall(line.encode() + b"\n")
-        answer = self._answers.readline()
-        if not answer:
-            raise ConnectionError("QEMU is gone")
-        assert answer.startswith("OK"), f"{line}: {answer!r}"
-        return answer.split()[1:]
-
-    def out8(self, port, value):
-        self._ask(f"outb {port:#x} {value:#x}")
+    def ask(self, *lines):
+        """All LINES at once, between which the guest does not get at its devices; the answer to the last."""
+        self._socket.sendall("".join(f"{line}\n" for line in lines).encode())
+        for line in lines:
+            answer = self._answers.readline()
+            if not answer:
+                raise ConnectionError("QEMU is gone")
+            assert answer.startswith("OK"), f"{line}: {answer!r}"
+        return answer
 
     def read32(self, address):
-        return int(self._ask(f"readl {address:#x}")[0], 0)
-
-    def write32(self, address, value):
-        self._ask(f"writel {address:#x} {value:#x}")
+        return int(self.ask(f"readl {address:#x}").split()[1], 0)
 
     def __enter__(self):
         return self
@@ -133,7 +129,7 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """A QEMU whose host's clock runs at RATE: every clock of the machine but the TSC; without MONOTONIC the RTC alone."""
+    """A QEMU whose host's time runs at RATE: every clock's but the TSC's; without MONOTONIC the RTC's alone."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

@@ -74,6 +74,19 @@ the_new_second_shows_when_uip_falls_and_no_earlier(void **state)
 }
 
 static void
+in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls(void **state)
+{
+	(void)state;
+	sim.rtc.uip_late_ps = 36 * SIM_PS_PER_MS;
+	sim.rtc.seconds = 59;
+	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
+	open_driver(&rtc_driver);
+	assert_int_equal(second_at(SIM_PS_PER_S - 2000 * SIM_PS_PER_US), 59);
+	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS - 1), 59);
+	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS), 0); /* the seconds are read 1,000 ns later */
+}
+
+static void
 what_an_update_makes_of_the_register_is_not_believed(void **state)
 {
 	static struct sample samples[1200];
@@ -312,6 +325,7 @@ main(void)
 		cmocka_unit_test_setup(seconds_in_binary_are_read_as_such, reset),
 		cmocka_unit_test_setup(
 			the_new_second_shows_when_uip_falls_and_no_earlier, reset),
+		cmocka_unit_test_setup(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls, reset),
 		cmocka_unit_test_setup(what_an_update_makes_of_the_register_is_not_believed, reset),
 		cmocka_unit_test_setup(
 			a_run_that_begins_in_an_update_with_an_old_second_waits_it_out, reset),
