@@ -57,6 +57,7 @@ struct report_clock {
 	 * these the rule catalogue tells who is wrong.
 	 */
 	struct rate_interval implied;
+	struct rate_interval implied_since; /* likewise, from the rates' window to the end of the run */
 	/*
 	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
 	 * to the rest of the run, and the worse of the two. Where all clocks show the same, it is the TSC's.

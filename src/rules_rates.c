@@ -130,6 +130,16 @@ is_pushed_ahead(const struct report *report, bool halves)
 	return !halves && text_equal(report->accelerator, "tcg") && report->cores_started > 1;
 }
 
+/*
+ * A hypervisor that stops its guest as a whole stops all its clocks but the RTC, which follows the host's time of day
+ * and so leaps, through no fault of its own: in one stretch of the run, or differently in each.
+ */
+static bool
+may_leap(const struct report *report, const struct report_clock *entry)
+{
+	return report->hypervisor[0] && entry->clock.edges_only;
+}
+
 /* Each clock's change is measured against the TSC, which itself says that it has not changed. */
 static void
 hear_changes(struct court *court, bool halves)
@@ -140,7 +150,7 @@ hear_changes(struct court *court, bool halves)
 		const struct report_clock *entry = &court->report->clocks[i];
 
 		court->rates[i] = (struct rate_interval){ .known = false };
-		if (!is_party(court->report, entry))
+		if (!is_party(court->report, entry) || may_leap(court->report, entry))
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
 			court->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
@@ -187,14 +197,28 @@ judge_changes(struct court *court, bool halves)
 		   &by, limit);
 }
 
+/* Of a clock that may leap what two stretches say together, where one does not contradict the other. */
+static struct rate_interval
+rate_of(const struct report *report, const struct report_clock *entry)
+{
+	const struct rate_interval *since = &entry->implied_since;
+	struct rate_interval rate = entry->implied;
+
+	if (!is_party(report, entry))
+		return (struct rate_interval){ .known = false };
+	if (may_leap(report, entry)) {
+		rate.known &= since->known && since->low <= rate.high && rate.low <= since->high;
+		rate.low = since->low < rate.low ? since->low : rate.low;
+		rate.high = since->high > rate.high ? since->high : rate.high;
+	}
+	return rate;
+}
+
 static void
 hear_rates(struct court *court)
 {
-	for (size_t i = 0; i < court->report->clock_count; i++) {
-		const struct report_clock *entry = &court->report->clocks[i];
-
-		court->rates[i] = is_party(court->report, entry) ? entry->implied : (struct rate_interval){ .known = false };
-	}
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		court->rates[i] = rate_of(court->report, &court->report->clocks[i]);
 }
 
 static void
@@ -228,6 +252,24 @@ judge_rates(struct court *court)
 }
 
 static void
+note_leaps(struct court *court)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-off");
+	size_t reference = court->liar.reference;
+
+	for (size_t i = 0; i < court->report->clock_count && reference < court->report->clock_count; i++) {
+		const struct report_clock *entry = &court->report->clocks[i];
+		struct rate_ppb by = rate_compare(&entry->implied, &court->rates[reference]);
+
+		if (may_leap(court->report, entry) && is_party(court->report, entry) && rate_beyond(&by, limit) &&
+		    !liar_has(court->liar.apart, i))
+			report_note(court->report, "%s ran %s off %s in the rates' window, and otherwise after it, as where "
+						   "the whole machine was stopped: no fault of its own.",
+				    id_of(court, i), ppm_phrase(&by).bytes, id_of(court, reference));
+	}
+}
+
+static void
 judge_disagreement(struct court *court)
 {
 	uint64_t limit = limit_ppb(court->report, "rate-disagree");
@@ -254,5 +296,6 @@ rules_judge_rates(struct report *report)
 	judge_changes(&court, true);
 	judge_changes(&court, false);
 	judge_rates(&court);
+	note_leaps(&court);
 	judge_disagreement(&court);
 }

@@ -50,6 +50,10 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
 /* Looks at the clocks that are not edge clocks, often enough to keep count of their wraps. */
 void survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t now_tsc);
 
+/* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
+struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
+				    const struct rate_end *from, const struct rate_end *to);
+
 /* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
 struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
 				  const struct rate_end *from, const struct rate_end *middle,

@@ -53,6 +53,20 @@ went_back(const struct survey *survey, const struct survey_track *track)
 	return true;
 }
 
+/*
+ * Whether the rate that TRACK's clock had in the window and the one that it claims give different counts of its wraps:
+ * the clock of a guest that was stopped as a whole leaps.
+ */
+static bool
+is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
+{
+	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
+	uint64_t claimed = period ? (now_tsc - track->tsc) / period : 0;
+	uint64_t apart = expected > claimed ? expected - claimed : claimed - expected;
+
+	return range && apart > range / AMBIGUOUS_SHARE;
+}
+
 /* An edge clock's next edge, its ticks counted on. Not waited for where they can't be. */
 static void
 take_edge(struct survey *survey, struct survey_track *track, struct rate_end *end)
@@ -62,7 +76,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct rate_end *en
 
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 	expected = expected_ticks(track, sample->end);
-	if (is_ambiguous(track, expected, 0))
+	if (is_ambiguous(track, expected, 0) || is_doubtful(survey, track, expected, sample->end))
 		return;
 	survey_track_to(track, sample, expected);
 	if (!went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
@@ -160,6 +174,7 @@ note_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
 		done |= UINT32_C(1) << i;
 		if (!count_on(survey, track, apart_ppb, &ends[i]))
 			continue;
+		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);
 		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
 		if (least_size(&entry->change_since) > apart_ppb)
 			apart_ppb = least_size(&entry->change_since);

@@ -75,9 +75,9 @@ stretch(const struct survey *survey, const struct survey_track *track, const str
 	return window;
 }
 
-static struct rate_interval
-implied(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
-	const struct rate_end *to)
+struct rate_interval
+survey_implied(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
+	       const struct rate_end *to)
 {
 	struct rate_window window = stretch(survey, track, from, to);
 
@@ -96,8 +96,8 @@ struct interval_ppb
 survey_change(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
 	      const struct rate_end *middle, const struct rate_end *to)
 {
-	struct rate_interval before = implied(survey, track, from, middle);
-	struct rate_interval after = implied(survey, track, middle, to);
+	struct rate_interval before = survey_implied(survey, track, from, middle);
+	struct rate_interval after = survey_implied(survey, track, middle, to);
 	struct rate_ppb change = rate_compare(&after, &before);
 
 	return to_interval_ppb(&change);
@@ -132,9 +132,9 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 
 		if (!track->entry || !(survey_usable(track->entry) || track->entry->implied.known))
 			continue;
-		stretches->whole[i] = implied(survey, track, &track->first, &track->end);
-		stretches->halves[0][i] = implied(survey, track, &track->first, &track->middle);
-		stretches->halves[1][i] = implied(survey, track, &track->middle, &track->last);
+		stretches->whole[i] = survey_implied(survey, track, &track->first, &track->end);
+		stretches->halves[0][i] = survey_implied(survey, track, &track->first, &track->middle);
+		stretches->halves[1][i] = survey_implied(survey, track, &track->middle, &track->last);
 	}
 }
 

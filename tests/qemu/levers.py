@@ -1,6 +1,7 @@
 """Faults on stock QEMU, brought about from outside while baretick runs: registers written, time bent, the process
 held. Each lever is one that QEMU has of itself, so no test needs a patched one.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -49,6 +50,37 @@ class Registers:
         self._socket.close()
 
 
+class Monitor:
+    """QEMU's machine protocol."""
+
+    def __init__(self, path):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(ANSWER_S)
+        self._socket.connect(str(path))
+        self._lines = self._socket.makefile("rw")
+        self._lines.readline()  # its greeting
+        self._execute("qmp_capabilities")
+
+    def _execute(self, command):
+        self._lines.write(json.dumps({"execute": command}) + "\n")
+        self._lines.flush()
+        while "return" not in (message := json.loads(self._lines.readline())):
+            assert "event" in message, message
+
+    def freeze(self, seconds):
+        """All cores stop, and all clocks but the RTC with them, as under a hypervisor's pause."""
+        self._execute("stop")
+        time.sleep(seconds)
+        self._execute("cont")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._lines.close()
+        self._socket.close()
+
+
 class Process:
     """QEMU itself."""
 
@@ -78,6 +110,9 @@ class Machine:
 
     def registers(self):
         return Registers(self._folder / "qtest")
+
+    def monitor(self):
+        return Monitor(self._folder / "qmp")
 
     def process(self):
         return Process(self._folder / "pid")
@@ -120,7 +155,8 @@ def run_while(pull, out, *arguments):
         thread.start()
         try:
             done = Run(out, [*qemu("-qtest", f"unix:{folder / 'qtest'},server=on,wait=off", "-qtest-log", "none",
-                                   "-pidfile", str(folder / "pid")), *arguments])
+                                   "-qmp", f"unix:{folder / 'qmp'},server=on,wait=off", "-pidfile",
+                                   str(folder / "pid")), *arguments])
         finally:
             over.set()
             thread.join()

@@ -4,6 +4,7 @@ seen by the guest at all: what was measured before is then the same to the last 
 """
 from fractions import Fraction
 import os
+import time
 
 import pytest
 
@@ -139,6 +140,7 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
 
 # Interference: the machine is taken away from baretick, and no clock is to blame.
 
+FREEZE_S, FREEZES = 0.4, 3
 HOLD_S, HOLDS = 0.3, 5  # beyond the gap= of QUICK, which is beyond what a busy host does by itself
 
 
@@ -158,6 +160,22 @@ def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_p
     assert report["interference"]["gaps"] > clean["interference"]["gaps"], clean["interference"]
     assert report["interference"]["worst_ns"] > (clean["interference"]["worst_ns"] or 0)
     assert report["findings"] == []
+
+
+def test_a_machine_that_is_frozen_again_and_again_has_no_sick_clock(tmp_path):
+    """Its RTC is ahead of all others by each freeze: in the window of the rates, and in what follows."""
+    def freeze(machine):
+        for text in (b"baretick ", b"\n  hpet "):
+            assert machine.wait_for(text)
+            with machine.monitor() as monitor:
+                for _ in range(FREEZES):
+                    monitor.freeze(FREEZE_S)
+                    time.sleep(FREEZE_S)
+
+    done = levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK)
+    report = checked(done)
+    assert report["findings"] == []
+    assert any("the whole machine was stopped" in note for note in report["notes"]), (report["notes"], rates(report))
 
 
 APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # of the chip set: a write to the first raises an SMI, one to the second nothing

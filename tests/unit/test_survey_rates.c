@@ -43,6 +43,7 @@ struct bench {
 	uint64_t seed;
 	/* The RTC has each update so much too late at most, and shows its second so much before the end of it; 0 */
 	uint64_t late_max_ps, early_max_ps;
+	uint64_t leaps_at_ps, leap_ps; /* from then on the RTC is so much ahead */
 	uint64_t jitter_ps;        /* at most so much of a read lies before the clock is looked at, and behind */
 	int64_t off_tenths[CLOCKS]; /* how fast each clock is against its claim, in tenths of a ppm */
 	uint64_t tsc_hz;
@@ -155,7 +156,9 @@ in_rtc(void *context, uint16_t port, unsigned width_bytes)
 	(void)width_bytes;
 	if (sim.now_ps % SIM_PS_PER_S > RTC_FAR_PS && sim.now_ps % SIM_PS_PER_S < SIM_PS_PER_S - RTC_FAR_PS)
 		sim_advance_ps(RTC_SLOW_PS);
-	return rtc_in_at(sim.now_ps - late_ps + (is_second ? early_ps : 0), port);
+	if (sim.now_ps >= bench->leaps_at_ps)
+		early_ps += bench->leap_ps;
+	return rtc_in_at(sim.now_ps - late_ps + (is_second || bench->leap_ps ? early_ps : 0), port);
 }
 
 static void
@@ -274,7 +277,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
-	bench->changes_at_ps = SIM_NEVER;
+	bench->changes_at_ps = bench->leaps_at_ps = SIM_NEVER;
 	sim_unmap(SIM_HPET_BASE);
 	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
 	sim_hook_ports((struct sim_port_hook){ SIM_PM_PORT, SIM_PM_PORT, in_pm, NULL, NULL });
@@ -574,6 +577,37 @@ an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
 	close_clocks();
 }
 
+/* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
+static void
+an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
+{
+	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		bool guest = i % 2, after = i / 2 % 2;
+
+		begin_well();
+		if (guest)
+			become_a_guest();
+		survey_prepare(&bench->survey);
+		bench->leap_ps = leaps_ps[i / 4];
+		/* The window begins with the next second. */
+		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
+				     (after ? SIM_PS_PER_S : 0);
+		survey_rates(&bench->survey);
+		sim_advance_ps(10 * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		rules_judge(&bench->report);
+		assert_int_equal(bench->report.finding_count != 0, !guest);
+		for (size_t f = 0; f < bench->report.finding_count; f++)
+			assert_string_equal(bench->report.findings[f].clock, "rtc");
+		assert_int_equal(bench->report.note_count, guest && !after);
+		close_clocks();
+	}
+	bench->leap_ps = 0;
+}
+
 /*
  * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
  * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
@@ -824,6 +858,7 @@ main(void)
 		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
+		RATE_TEST(an_rtc_that_leaps_is_to_blame_on_bare_metal_only),
 		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
 		RATE_TEST(of_two_that_disagree_neither_is_blamed),
 		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
