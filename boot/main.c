@@ -7,34 +7,26 @@
 #include "console.h"
 #include "cores.h"
 #include "cpu.h"
-#include "csv.h"
+#include "describe.h"
 #include "driver.h"
-#include "files.h"
 #include "firmware.h"
-#include "html.h"
-#include "json.h"
 #include "leave.h"
 #include "mp.h"
-#include "page.h"
 #include "plan.h"
 #include "processor.h"
 #include "progress.h"
-#include "recommend.h"
 #include "report.h"
 #include "rules.h"
 #include "rules_print.h"
 #include "settings.h"
-#include "sha256.h"
 #include "survey.h"
-#include "table.h"
+#include "tell.h"
 #include "text.h"
 
 #define DRIVERS_MAX   8
 #define SAMPLES       8192
-#define SUMMARY_SIZE  4096
 #define RULES_TEXT_SIZE (64u << 10)
 #define NO_MEMORY "the firmware has too little memory for a report"
-#define NOT_TOLD "error: the report does not fit the memory that the firmware gave\n"
 #define DEADLINE_FACTOR 3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
@@ -128,58 +120,6 @@ compare_registers(struct run *run)
 		report_note(&run->report, "Not put back as found: %s was %lxh and is %lxh.",
 			    before->registers[i].name, before->registers[i].value,
 			    after->registers[i].value);
-}
-
-static const char *
-accelerator_of(const char *hypervisor)
-{
-	static const struct {
-		const char *signature, *word;
-	} known[] = {
-		{ "", "none" },
-		{ "TCGTCGTCGTCG", "tcg" },
-		{ "KVMKVMKVM", "kvm" },
-		{ "Microsoft Hv", "hyperv" },
-		{ "VMwareVMware", "vmware" },
-		{ "XenVMMXenVMM", "xen" },
-		{ "bhyve bhyve ", "bhyve" },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (text_equal(known[i].signature, hypervisor))
-			return known[i].word;
-	return "unknown";
-}
-
-static void
-describe_machine(struct run *run)
-{
-	struct report *report = &run->report;
-	const struct cpu_facts *cpu = &run->platform.cpu;
-	char vendor[64];
-	struct text text;
-	EFI_TIME now;
-
-	report->version = VERSION;
-	report->commit = COMMIT;
-	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
-			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
-	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	text_init(&text, report->accelerator, sizeof(report->accelerator));
-	text_put(&text, accelerator_of(cpu->hypervisor));
-	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
-	text_init(&text, report->firmware, sizeof(report->firmware));
-	text_printf(&text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
-		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
-		    (firmware_system->Hdr.Revision & 0xffff) / 10);
-	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
-	report->tsc_is_invariant = cpu->tsc_is_invariant;
-	report->cores_listed = run->platform.acpi.madt.found ? run->platform.acpi.madt.enabled : 1;
-	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
-		return;
-	text_init(&text, report->started_at, sizeof(report->started_at));
-	text_printf(&text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour,
-		    now.Minute, now.Second);
 }
 
 static void
@@ -316,120 +256,6 @@ measure_counting_smis(struct run *run)
 	interference->smi_count = counts ? cpu_smi_count() - before : 0;
 }
 
-/* One block for programs: its lines between two markers, the second with the digest of what lies between. */
-static void
-put_block(struct console *console, const char *name, const struct text *body)
-{
-	char line_bytes[128];
-	char hex[SHA256_HEX_SIZE];
-	struct text line;
-
-	sha256_hex(body->bytes, body->length, hex);
-	text_init(&line, line_bytes, sizeof(line_bytes));
-	text_printf(&line, "BARETICK %s BEGIN\n", name);
-	console_serial(console, line_bytes);
-	console_serial(console, body->bytes);
-	text_init(&line, line_bytes, sizeof(line_bytes));
-	text_printf(&line, "BARETICK %s END sha256=%s\n", name, hex);
-	console_serial(console, line_bytes);
-}
-
-/* The four files; false, and REASON a sentence, where one of them could not be written. */
-static bool
-write_files(const struct plan *plan, const char *folder, char reason[FILES_REASON_SIZE])
-{
-	const struct {
-		const char *name;
-		const struct text *text;
-	} files[] = {
-		{ "report.json", &plan->json },
-		{ "report.txt", &plan->table },
-		{ "report.html", &plan->html },
-		{ "report.csv", &plan->csv },
-	};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!files_write(folder, files[i].name, files[i].text->bytes, files[i].text->length, reason))
-			return false;
-	return true;
-}
-
-static void
-save(struct run *run)
-{
-	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE];
-	struct text line;
-
-	if (!run->report.options.save)
-		return;
-	if (!files_make_folder(folder, reason) || !write_files(&run->plan, folder, reason)) {
-		report_note(&run->report, "%s", reason);
-		return;
-	}
-	text_init(&line, run->saved, sizeof(run->saved));
-	text_printf(&line, " Report saved on the boot volume in %s", folder);
-	console_serial(&run->console, run->saved + 1);
-	console_serial(&run->console, "\n");
-}
-
-/* False: some text does not fit, which its room is there to rule out. */
-static bool
-render(struct run *run)
-{
-	const struct html_page page = { page_bytes, (size_t)(page_end - page_bytes) };
-	struct text *texts[] = { &run->plan.table, &run->plan.json, &run->plan.html, &run->plan.csv };
-	bool fit = true;
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		text_init(texts[i], texts[i]->bytes, texts[i]->size);
-	table_render(&run->plan.table, &run->report);
-	json_render(&run->plan.json, &run->report);
-	html_render(&run->plan.html, page, &run->report);
-	csv_render(&run->plan.csv, &run->report);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		fit &= !texts[i]->truncated;
-	return fit;
-}
-
-static void
-show_summary(struct run *run)
-{
-	char *bytes = firmware_allocate(SUMMARY_SIZE);
-	struct text summary;
-
-	if (!bytes)
-		return;
-	text_init(&summary, bytes, SUMMARY_SIZE);
-	table_summary(&summary, &run->report);
-	console_clear(&run->console);
-	console_screen(&run->console, bytes);
-	if (run->console.rows > 0)
-		console_row(&run->console, run->console.rows - 1, run->saved);
-	firmware_boot->FreePool(bytes);
-}
-
-static bool
-tell(struct run *run)
-{
-	size_t notes;
-
-	rules_judge(&run->report);
-	recommend(&run->report);
-	if (!render(run)) {
-		console_put(&run->console, NOT_TOLD);
-		return false;
-	}
-	notes = run->report.note_count;
-	save(run);
-	if (run->report.note_count != notes)
-		render(run); /* with the sentence on the volume */
-	show_summary(run);
-	put_block(&run->console, "TEXT", &run->plan.table);
-	put_block(&run->console, "CSV", &run->plan.csv);
-	put_block(&run->console, "REPORT", &run->plan.json);
-	return true;
-}
-
 static void
 list_clock_ids(struct run *run)
 {
@@ -465,7 +291,7 @@ show_rules(struct run *run)
 		return refuse(run, NO_MEMORY);
 	text_init(&text, bytes, RULES_TEXT_SIZE);
 	rules_print(&text, &run->report.options);
-	put_block(&run->console, "TEXT", &text);
+	tell_block(&run->console, "TEXT", &text);
 	leave(&run->console, run->report.options.exit, LEAVE_PASS, true, bytes, "");
 	firmware_boot->FreePool(bytes);
 	console_close(&run->console);
@@ -500,7 +326,7 @@ run_all(struct run *run)
 		return show_rules(run);
 	run->report.duration_ns = options_duration_ns(options);
 	read_acpi(run);
-	describe_machine(run);
+	describe_machine(&run->report, &run->platform);
 	if (!plan_take(&run->plan, cores_to_come(run), &run->report))
 		return refuse(run, NO_MEMORY);
 	read_registers(run, &run->before);
@@ -512,11 +338,11 @@ run_all(struct run *run)
 	run->report.elapsed_ms = progress_elapsed_ms(&run->progress);
 	run->report.elapsed_known = run->report.tsc.den != 0;
 
-	bool told = tell(run);
+	bool told = tell(&run->console, &run->plan, &run->report, run->saved);
 	bool can_return = !run->cores.taken;
 
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
-	      can_return, told ? run->plan.table.bytes : NOT_TOLD, run->saved);
+	      can_return, told ? run->plan.table.bytes : TELL_NO_ROOM, run->saved);
 	give_back(run);
 	return told && leave_result_of(run->report.verdict) == LEAVE_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }

@@ -1,0 +1,56 @@
+/* Facts of the machine, as the report has them. See describe.h. */
+#include "describe.h"
+
+#include "firmware.h"
+#include "text.h"
+
+static const char *
+accelerator_of(const char *hypervisor)
+{
+	static const struct {
+		const char *signature, *word;
+	} known[] = {
+		{ "", "none" },
+		{ "TCGTCGTCGTCG", "tcg" },
+		{ "KVMKVMKVM", "kvm" },
+		{ "Microsoft Hv", "hyperv" },
+		{ "VMwareVMware", "vmware" },
+		{ "XenVMMXenVMM", "xen" },
+		{ "bhyve bhyve ", "bhyve" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (text_equal(known[i].signature, hypervisor))
+			return known[i].word;
+	return "unknown";
+}
+
+void
+describe_machine(struct report *report, const struct platform *platform)
+{
+	const struct cpu_facts *cpu = &platform->cpu;
+	char vendor[64];
+	struct text text;
+	EFI_TIME now;
+
+	report->version = VERSION;
+	report->commit = COMMIT;
+	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
+			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
+	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
+	text_init(&text, report->accelerator, sizeof(report->accelerator));
+	text_put(&text, accelerator_of(cpu->hypervisor));
+	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
+	text_init(&text, report->firmware, sizeof(report->firmware));
+	text_printf(&text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
+		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
+		    (firmware_system->Hdr.Revision & 0xffff) / 10);
+	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
+	report->tsc_is_invariant = cpu->tsc_is_invariant;
+	report->cores_listed = platform->acpi.madt.found ? platform->acpi.madt.enabled : 1;
+	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
+		return;
+	text_init(&text, report->started_at, sizeof(report->started_at));
+	text_printf(&text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour,
+		    now.Minute, now.Second);
+}

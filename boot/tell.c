@@ -1,0 +1,104 @@
+/* The report, told wherever it can be. See tell.h. */
+#include "tell.h"
+
+#include "csv.h"
+#include "html.h"
+#include "json.h"
+#include "page.h"
+#include "recommend.h"
+#include "rules.h"
+#include "save.h"
+#include "sha256.h"
+#include "table.h"
+
+#define SUMMARY_SIZE 4096
+
+void
+tell_block(struct console *console, const char *name, const struct text *body)
+{
+	char line_bytes[128];
+	char hex[SHA256_HEX_SIZE];
+	struct text line;
+
+	sha256_hex(body->bytes, body->length, hex);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s BEGIN\n", name);
+	console_serial(console, line_bytes);
+	console_serial(console, body->bytes);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s END sha256=%s\n", name, hex);
+	console_serial(console, line_bytes);
+}
+
+/* False: some text does not fit, which its room is there to rule out. */
+static bool
+render(struct plan *plan, const struct report *report)
+{
+	const struct html_page page = { page_bytes, (size_t)(page_end - page_bytes) };
+	struct text *texts[] = { &plan->table, &plan->json, &plan->html, &plan->csv };
+	bool fit = true;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		text_init(texts[i], texts[i]->bytes, texts[i]->size);
+	table_render(&plan->table, report);
+	json_render(&plan->json, report);
+	html_render(&plan->html, page, report);
+	csv_render(&plan->csv, report);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		fit &= !texts[i]->truncated;
+	return fit;
+}
+
+static void
+save(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
+{
+	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE];
+	struct text line;
+
+	saved[0] = '\0';
+	if (!report->options.save)
+		return;
+	if (!save_report(plan, folder, reason)) {
+		report_note(report, "%s", reason);
+		render(plan, report); /* with that sentence */
+		return;
+	}
+	text_init(&line, saved, CONSOLE_LINE);
+	text_printf(&line, " Report saved on the boot volume in %s", folder);
+	console_serial(console, saved + 1);
+	console_serial(console, "\n");
+}
+
+static void
+show_summary(struct console *console, const struct report *report, const char *saved)
+{
+	char *bytes = firmware_allocate(SUMMARY_SIZE);
+	struct text summary;
+
+	if (!bytes)
+		return;
+	text_init(&summary, bytes, SUMMARY_SIZE);
+	table_summary(&summary, report);
+	console_clear(console);
+	console_screen(console, bytes);
+	if (console->rows > 0)
+		console_row(console, console->rows - 1, saved);
+	firmware_boot->FreePool(bytes);
+}
+
+bool
+tell(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
+{
+	rules_judge(report);
+	recommend(report);
+	if (!render(plan, report)) {
+		console_put(console, TELL_NO_ROOM);
+		return false;
+	}
+	save(console, plan, report, saved);
+	show_summary(console, report, saved);
+	tell_block(console, "TEXT", &plan->table);
+	tell_block(console, "CSV", &plan->csv);
+	tell_block(console, "REPORT", &plan->json);
+	return true;
+}
