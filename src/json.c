@@ -6,20 +6,6 @@
 
 #define NS_PER_MS 1000000
 
-void
-json_ppm(struct json *json, const char *key, const struct interval_ppb *ppb)
-{
-	if (!ppb->known) {
-		json_null(json, key);
-		return;
-	}
-	json_open_flat(json, key, '{');
-	json_signed_decimal(json, "value", ppb->value, 3);
-	json_signed_decimal(json, "low", ppb->low, 3);
-	json_signed_decimal(json, "high", ppb->high, 3);
-	json_close(json, '}');
-}
-
 static void
 put_tool(struct json *json, const struct report *report)
 {

@@ -43,15 +43,6 @@ put_step(struct json *json, const struct report_clock *entry)
 		json_null(json, "step_ticks");
 }
 
-void
-json_bar(struct json *json, const char *name, uint64_t ns, uint64_t count)
-{
-	json_open_flat(json, NULL, '{');
-	json_unsigned(json, name, ns);
-	json_unsigned(json, "count", count);
-	json_close(json, '}');
-}
-
 static void
 put_histogram(struct json *json, const struct latency *latency)
 {

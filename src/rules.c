@@ -1,5 +1,5 @@
-/* What is asked of the rule catalogue. See rules.h. */
-#include "rules.h"
+/* What is asked of the rule catalogue, and findings with their figures. See rules.h. */
+#include "rules_internal.h"
 
 #include "text.h"
 
@@ -30,6 +30,20 @@ rules_limit(const struct rule *rule, const struct options *options)
 		if (text_equal(options->limits[i].rule, rule->id))
 			return options->limits[i].value;
 	return rule->limit;
+}
+
+uint64_t
+rules_limit_of(const struct report *report, const char *rule_id)
+{
+	return rules_limit(rules_find(rule_id), &report->options);
+}
+
+bool
+rules_is_broken(const struct report *report, const struct behaviour *row)
+{
+	const struct rule *rule = rules_find(row->rule);
+
+	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
 }
 
 const char *
@@ -77,4 +91,36 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	text_vprintf(&text, format, arguments);
 	va_end(arguments);
 	return finding;
+}
+
+static int64_t
+figure(uint64_t count)
+{
+	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
+void
+rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit)
+{
+	if (!finding)
+		return;
+	finding->has_measured = true;
+	finding->measured = measured;
+	finding->low = low;
+	finding->high = high;
+	finding->limit = figure(limit);
+}
+
+void
+rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
+{
+	rules_set_figure(finding, figure(count), figure(count), figure(count), limit);
+}
+
+const char *
+rules_full_stop(const char *sentence)
+{
+	size_t length = text_length(sentence);
+
+	return length && sentence[length - 1] == '.' ? "" : ".";
 }

@@ -6,26 +6,6 @@
 
 #define PS_PER_NS 1000
 
-static bool
-is_broken(const struct report *report, const struct behaviour *row, const struct rule *rule)
-{
-	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
-}
-
-bool
-rules_misbehaves(const struct report *report, const struct clock *clock)
-{
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		const struct behaviour *row = &report->behaviours.rows[i];
-		const struct rule *rule = rules_find(row->rule);
-
-		if (text_equal(row->clock, clock->main) && is_broken(report, row, rule) &&
-		    rule->severity == VERDICT_FAIL)
-			return true;
-	}
-	return false;
-}
-
 static uint64_t
 farthest(const struct finding *finding)
 {
@@ -64,7 +44,7 @@ drop_doubtful_rates(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
-		if (!is_broken(report, row, rule) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		if (!rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
 		    behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))
 			continue;
 		row->seen = false;
@@ -78,12 +58,11 @@ static size_t
 count_broken(const struct report *report, size_t from)
 {
 	const struct behaviour *rows = report->behaviours.rows;
-	const struct rule *rule = rules_find(rows[from].rule);
 	size_t count = 0;
 
 	for (size_t i = from; i < report->behaviours.count; i++)
 		count += text_equal(rows[i].rule, rows[from].rule) &&
-			 text_equal(rows[i].clock, rows[from].clock) && is_broken(report, &rows[i], rule);
+			 text_equal(rows[i].clock, rows[from].clock) && rules_is_broken(report, &rows[i]);
 	return count;
 }
 
@@ -111,7 +90,7 @@ rules_judge_behaviours(struct report *report)
 		char more[48] = "";
 		struct text text;
 
-		if (!is_broken(report, row, rule) || is_accused(report, row))
+		if (!rules_is_broken(report, row) || is_accused(report, row))
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_broken(report, i) > 1)

@@ -13,6 +13,12 @@ void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, in
 /* A count is exact: its interval is the count itself. */
 void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
 
+/* Whether ROW's promise was seen broken. */
+bool rules_is_broken(const struct report *report, const struct behaviour *row);
+
+/* What ends SENTENCE, which may have its full stop already. */
+const char *rules_full_stop(const char *sentence);
+
 /*
  * Whether a promise of the device that CLOCK belongs to was seen broken, of a rule that fails it: the reason of
  * whatever else is odd about its readings, which then is no fault of its own.
@@ -25,6 +31,7 @@ bool rules_misbehaves(const struct report *report, const struct clock *clock);
  */
 const struct rule *rules_broken_by(const struct report *report, const struct report_clock *entry);
 
+void rules_judge_states(struct report *report); /* and each clock's verdict by itself; before all others */
 /* After the rates: what was timed by a TSC that is itself in doubt accuses nobody, unless by more than that. */
 void rules_judge_behaviours(struct report *report);
 /* What a reading costs, what a step is, what vouches for the TSC. */
