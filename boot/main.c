@@ -157,6 +157,8 @@ start_cores(struct run *run)
 	const struct cores_limits limits = { run->plan.cores, options->cores_max };
 	uint32_t own = run->platform.cpu.apic_id;
 
+	if (run->survey.tsc_stands)
+		return; /* nothing could be measured from them, and no wait for them would end in time */
 	if (options->cores == CORES_SIPI)
 		cores_start(&run->cores, &run->platform.acpi.madt, own, limits, run->report.tsc,
 			    &run->crew);

@@ -1,10 +1,31 @@
 /* What the drivers' checks share. See check.h. */
 #include "check.h"
 
+#include "probe.h"
 #include "wait.h"
 
 #define WATCH_TURN_NS_MAX  UINT64_C(100000) /* ours: a turn is a few accesses, at worst of 57 us each (nested) */
+#define WATCH_STILL_TURNS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stands */
 #define WATCH_TURN_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
+
+static uint64_t
+read_tsc(void *device)
+{
+	return check_tsc(device);
+}
+
+void
+check_forget_where_the_tsc_stands(const struct checking *checking, struct behaviours *behaviours, size_t first)
+{
+	if (probe_moves(read_tsc, checking->device))
+		return;
+	for (size_t i = first; i < behaviours->count; i++) {
+		struct behaviour *row = &behaviours->rows[i];
+
+		*row = (struct behaviour){ .rule = row->rule, .clock = row->clock };
+		behaviour_tell(row, "Not seen: the TSC stood still, by which it would be timed.");
+	}
+}
 
 void
 check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
@@ -15,6 +36,7 @@ check_each(const struct checking *checking, const struct check *checks, size_t c
 
 		if (row && check_has_time(checking, checks[i].needs_ns, row))
 			checks[i].look(checking, row);
+		check_forget_where_the_tsc_stands(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }
 
@@ -92,5 +114,6 @@ check_goes_on(struct check_watch *watch)
 
 	watch->last_tsc = now;
 	watch->seen_ticks += ticks < watch->turn_ticks_max ? ticks : watch->turn_ticks_max;
-	return --watch->turns_left && watch->seen_ticks < watch->bound_ticks;
+	watch->still = ticks ? 0 : watch->still + 1;
+	return --watch->turns_left && watch->still < WATCH_STILL_TURNS_MAX && watch->seen_ticks < watch->bound_ticks;
 }

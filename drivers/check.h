@@ -35,6 +35,9 @@ struct check {
 void check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
 		struct behaviours *behaviours);
 
+/* Where the TSC stands still by now, the rows from FIRST on become "not seen": by it they would be timed. */
+void check_forget_where_the_tsc_stands(const struct checking *checking, struct behaviours *behaviours, size_t first);
+
 /* What is left of the budget; and whether it is NEEDS_NS, else ROW says that it is not. */
 uint64_t check_left_ns(const struct checking *checking);
 bool check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row);
@@ -63,6 +66,7 @@ struct check_watch {
 	const struct device *device;
 	uint64_t bound_ticks, turn_ticks_max; /* no turn counts for more */
 	uint64_t last_tsc, seen_ticks, turns_left;
+	unsigned still; /* turns in which the TSC read the same */
 };
 
 struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);

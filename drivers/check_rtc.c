@@ -260,6 +260,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	struct update_watch w = {
 		.checking = *checking, .times_min = guest ? GUEST_TIMES_MIN : 1, .long_min = guest ? GUEST_LONG_MIN : 1,
 	};
+	size_t first = behaviours->count;
 	struct behaviour *row;
 	struct rtc_flag flag;
 	uint64_t interrupts = hw_interrupts_mask();
@@ -274,6 +275,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 		tell_seconds(&w, row);
 	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
 		rtc_flag_tell(checking, &flag, row);
+	check_forget_where_the_tsc_stands(checking, behaviours, first);
 }
 
 /* The flag may be asked for where open could: where it comes, and no firmware lives off it. */

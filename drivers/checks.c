@@ -62,4 +62,5 @@ checks_run(const struct platform *platform, struct device *devices,
 		drivers[d]->check(platform, &devices[d], rows, &survey->scale,
 				  budget_ns(drivers[d], all_ns, left_ns), &survey->report->behaviours);
 	}
+	survey_expired(survey); /* a TSC that stopped in the last of them is told of too */
 }

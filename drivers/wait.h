@@ -1,6 +1,6 @@
 /*
  * A wait that ends: by the TSC, and, should the TSC stand still or step back, by the number of
- * turns.
+ * turns, the sooner where it reads the same in all of them.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -24,9 +24,14 @@
  */
 #define WAIT_TURN_NS_MIN 4
 
+/* A TSC that reads the same for so many turns stands still; waits of 16 ms and less run to their count. */
+#define WAIT_STILL_TURNS_MAX (1u << 22)
+
 struct wait {
 	uint64_t begin, bound_ticks; /* of the TSC */
 	uint64_t turns_left;
+	uint64_t last;     /* reading of the TSC, */
+	unsigned still;    /* and in how many turns it was the same */
 };
 
 static inline struct wait
@@ -46,11 +51,16 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 static inline bool
 wait_goes_on(struct wait *wait)
 {
+	uint64_t now;
+
 	if (wait->turns_left == 0)
 		return false;
 	wait->turns_left--;
 	hw_pause();
-	return (int64_t)(hw_tsc() - wait->begin) < (int64_t)wait->bound_ticks;
+	now = hw_tsc();
+	wait->still = now == wait->last ? wait->still + 1 : 0;
+	wait->last = now;
+	return wait->still < WAIT_STILL_TURNS_MAX && (int64_t)(now - wait->begin) < (int64_t)wait->bound_ticks;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
 #define TOURNAMENTS        2
+#define STILL_READS        65536u /* of the TSC, 0.5 ms and more: no counter that moves stands for so long */
 
 void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)
@@ -49,15 +50,72 @@ survey_living(const struct survey *survey)
 	return living;
 }
 
+static bool
+tsc_moves(const struct survey *survey)
+{
+	uint64_t first = survey->hooks.tsc_ordered();
+
+	for (unsigned i = 0; i < STILL_READS; i++)
+		if (survey->hooks.tsc_ordered() != first)
+			return true;
+	return false;
+}
+
+static void
+mark_standing(struct survey *survey, struct report_clock *entry)
+{
+	struct text reason;
+
+	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
+	entry->clock.state = CLOCK_STUCK;
+	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
+	text_printf(&reason, "It read the same %u times.", STILL_READS);
+}
+
+static void
+mark_untimed(struct report_clock *entry)
+{
+	size_t length = text_length(entry->clock.reason);
+	struct text reason;
+
+	text_init(&reason, entry->clock.reason + length, CLOCK_REASON_SIZE - length);
+	text_printf(&reason, "%sIts reads could not be timed: the TSC stands still.", length ? " " : "");
+}
+
+/* What the TSC could not time is unknown of every clock; that it stands is the TSC's own fault. */
+static void
+end_by_standstill(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	survey->tsc_stands = report->incomplete = true;
+	report_note(report, "The TSC stands still, and everything here is timed by it: nothing was measured from then on.");
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry))
+			continue;
+		if (text_equal(entry->clock.main, "tsc"))
+			mark_standing(survey, entry);
+		else if (!entry->latency->count)
+			mark_untimed(entry);
+	}
+}
+
 bool
 survey_expired(struct survey *survey)
 {
-	if (!survey->report->incomplete && survey->hooks.expired(survey->hooks.context)) {
-		survey->report->incomplete = true;
-		report_note(survey->report,
-			    "The deadline of the run passed: what had been measured by then is reported.");
+	struct report *report = survey->report;
+
+	if (report->incomplete)
+		return true;
+	if (!tsc_moves(survey)) {
+		end_by_standstill(survey);
+	} else if (survey->hooks.expired(survey->hooks.context)) {
+		report->incomplete = true;
+		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
 	}
-	return survey->report->incomplete;
+	return report->incomplete;
 }
 
 void

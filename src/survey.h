@@ -83,6 +83,7 @@ struct survey {
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
 	uint64_t start_tsc;             /* the run's begin */
+	bool tsc_stands;                /* it was seen to: nothing is timed any more, the report is incomplete */
 	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	struct gaps gaps;               /* of one core at a time */
@@ -119,7 +120,10 @@ void survey_interference(struct survey *survey); /* how often each core is taken
  */
 void survey_rates_again(struct survey *survey);
 
-/* Whether the run's deadline is over: the report notes then that the run is incomplete. */
+/*
+ * Whether the run is to end: its deadline is over, or the TSC stands still, by which everything is timed. The report
+ * says which, and is incomplete then.
+ */
 bool survey_expired(struct survey *survey);
 
 /* How long the checks of the devices' behaviour may take, all together; part of the plan. */

@@ -102,8 +102,10 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	start = now = moved = survey->samples[0].begin;
 	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	latency_clear(entry->latency);
-	while (batches-- > 0 && now - start < duration_ticks && !survey_expired(survey)) {
+	while (batches-- > 0 && now - start < duration_ticks) {
 		survey_batch(survey, clock, size);
+		if (survey_expired(survey))
+			break; /* maybe of a TSC that stopped in this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
 		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
 		fold_steps(survey, entry, &bounds, size);
@@ -114,7 +116,8 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
-	look_for_standstill(survey, entry, start, moved, now);
+	if (!survey->tsc_stands)
+		look_for_standstill(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
 

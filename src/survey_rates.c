@@ -130,15 +130,19 @@ note_halves(struct survey *survey)
 	}
 }
 
-void
-survey_rates(struct survey *survey)
+static void
+forget_tracks(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		survey->tracks[i] = (struct survey_track){ .entry = NULL };
+}
+
+/* The edge clock that has one, its first seen, or NULL. */
+static struct survey_track *
+first_edge(struct survey *survey)
 {
 	struct report *report = survey->report;
-	struct survey_track *edges = NULL;
 
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	for (size_t i = 0; i < report->clock_count; i++)
-		survey->tracks[i] = (struct survey_track){ .entry = NULL };
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
@@ -148,11 +152,26 @@ survey_rates(struct survey *survey)
 		if (!survey_wait_for_edge(survey, track, NULL))
 			continue;
 		track->first = track->edge;
-		edges = track;
-		break;
+		return track;
 	}
-	if (!report->incomplete)
+	return NULL;
+}
+
+void
+survey_rates(struct survey *survey)
+{
+	struct report *report = survey->report;
+	struct survey_track *edges = NULL;
+
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	forget_tracks(survey);
+	if (!survey_expired(survey))
+		edges = first_edge(survey);
+	if (!survey_expired(survey))
 		watch_window(survey, edges);
+	/* A window in which the TSC stopped says nothing. */
+	if (survey_expired(survey) && survey->tsc_stands)
+		forget_tracks(survey);
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].end = survey->tracks[i].last;
 	survey_conclude(survey);

@@ -154,6 +154,8 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 		survey->tsc = rates[best];
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
+	} else if (survey->tsc_stands) {
+		text_put(&source, "the TSC stands still");
 	} else if (tsc && tsc->clock.claimed.den) {
 		report->tsc = tsc->clock.claimed;
 		text_printf(&source, "claimed by %s; no other clock could be asked",
@@ -258,7 +260,7 @@ survey_tell_doubt(const struct survey *survey)
 		agreeing++;
 		alone = report->clocks[i].clock.id;
 	}
-	if (!report->tsc.den)
+	if (!report->tsc.den && !survey->tsc_stands)
 		report_note(report, "Nothing tells the TSC's rate: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)

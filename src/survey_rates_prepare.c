@@ -107,8 +107,19 @@ learn_steps(struct survey *survey)
 	}
 }
 
-void
-survey_prepare(struct survey *survey)
+static void
+clear_figures(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		resolution_clear(&report->clocks[i].resolution);
+		monotonic_clear(&report->clocks[i].monotonic);
+		latency_clear(report->clocks[i].latency);
+	}
+}
+
+/* The TSC's rate for planning, by the clocks that work or else by what is claimed of it. */
+static void
+guess_scale(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
@@ -117,15 +128,9 @@ survey_prepare(struct survey *survey)
 	size_t best, votes = 0;
 	struct scale bound;
 
-	take_claim(report);
-	survey->tsc_step_ticks = tsc_step_ticks(survey);
-	survey->start_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		resolution_clear(&entry->resolution);
-		monotonic_clear(&entry->monotonic);
-		latency_clear(entry->latency);
 		if (!survey_usable(entry))
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
@@ -141,7 +146,22 @@ survey_prepare(struct survey *survey)
 	scale_init(&survey->scale, hz);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
 	survey->edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
-	learn_steps(survey);
+}
+
+void
+survey_prepare(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	clear_figures(report);
+	take_claim(report);
+	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
+	survey->start_tsc = survey->hooks.tsc_ordered();
 	survey->done_ns = 0;
 	survey->total_ns = survey_plan_ns(report, survey->crew->count);
+	if (survey_expired(survey))
+		return;
+	survey->tsc_step_ticks = tsc_step_ticks(survey);
+	guess_scale(survey);
+	learn_steps(survey);
 }

@@ -70,7 +70,7 @@ a_reading_that_is_off_and_the_next_right_again_is_a_glitch(void **state)
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-glitch",
-		    "12 of 4096 single readings were off, the next one right again: 1e20h after 1e26h.");
+		    "12 of 4096 single readings were off, the next one right again: 1cf8h after 1cfah.");
 }
 
 static void

@@ -322,15 +322,28 @@ one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
 }
 
 static void
-a_tsc_that_stands_still_is_left_after_one_chunk(void **state)
+a_tsc_that_stands_still_is_not_watched(void **state)
 {
 	(void)state;
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	survey_interference(&bench.survey);
-	assert_int_equal(bench.readings[0], WARM_UP + 1 + 4000000 + 1);
+	assert_int_equal(bench.readings[0], 0);
 	assert_false(bench.report.interference.measured);
-	assert_int_equal(bench.report.cores[0].watched_ns, 0);
+	assert_true(bench.report.incomplete);
+}
+
+/* Two chunks of 10 ms each, half of a third one, and the turns that end it. */
+static void
+a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did(void **state)
+{
+	(void)state;
+	open_bench(1);
+	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
+	survey_interference(&bench.survey);
+	assert_in_range(bench.readings[0], 4000000, 4000000 + 25 * NS_PER_MS / 20);
+	assert_in_range(bench.report.interference.watched_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
+	assert_int_equal(bench.report.interference.gaps, 0);
 }
 
 static void
@@ -365,7 +378,8 @@ main(void)
 		TEST(the_deadline_ends_the_watch_and_keeps_what_was_seen),
 		TEST(watching_300_cores_takes_as_long_as_watching_11),
 		TEST(one_noisy_core_leaves_room_for_the_events_of_the_others),
-		TEST(a_tsc_that_stands_still_is_left_after_one_chunk),
+		TEST(a_tsc_that_stands_still_is_not_watched),
+		TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did),
 		TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault),
 	};
 
