@@ -117,10 +117,13 @@ class Machine:
     def process(self):
         return Process(self._folder / "pid")
 
+    def has_said(self, text):
+        return self._log.exists() and text in self._log.read_bytes()
+
     def wait_for(self, text):
         """Until baretick has said TEXT on the serial line; False where the run is over before."""
         while not self._over.is_set():
-            if self._log.exists() and text in self._log.read_bytes():
+            if self.has_said(text):
                 return True
             time.sleep(POLL_S)
         return False

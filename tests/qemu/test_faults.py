@@ -140,7 +140,8 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
 
 # Interference: the machine is taken away from baretick, and no clock is to blame.
 
-FREEZE_S, FREEZES = 0.4, 3
+FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
+RATE_WRONG_PPM, RATE_CHANGED_PPM = 500, 100  # the catalogue's limits
 HOLD_S, HOLDS = 0.3, 5  # beyond the gap= of QUICK, which is beyond what a busy host does by itself
 
 
@@ -162,20 +163,36 @@ def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_p
     assert report["findings"] == []
 
 
-def test_a_machine_that_is_frozen_again_and_again_has_no_sick_clock(tmp_path):
-    """Its RTC is ahead of all others by each freeze: in the window of the rates, and in what follows."""
-    def freeze(machine):
-        for text in (b"baretick ", b"\n  hpet "):
-            assert machine.wait_for(text)
-            with machine.monitor() as monitor:
-                for _ in range(FREEZES):
-                    monitor.freeze(FREEZE_S)
-                    time.sleep(FREEZE_S)
+def freeze_while(machine, wanted):
+    with machine.monitor() as monitor:
+        while wanted():
+            monitor.freeze(FREEZE_S)
+            time.sleep(RUN_S)
 
-    done = levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK)
-    report = checked(done)
+
+def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp_path):
+    """Its RTC ran ahead of all others by each freeze: so fast that the rule would have named it, as the note says."""
+    def freeze(machine):
+        assert machine.wait_for(b"baretick ")
+        freeze_while(machine, lambda: not machine.has_said(b"\n  tsc "))
+
+    report = checked(levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
-    assert any("the whole machine was stopped" in note for note in report["notes"]), (report["notes"], rates(report))
+    assert [note.split()[0] for note in report["notes"] if "the whole machine was stopped" in note] == ["rtc"], report
+    for name in ("hpet", "acpi_pm", "pit"):
+        assert rates(report)[name, "rtc"]["high"] < -RATE_WRONG_PPM, rates(report)
+
+
+def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
+    """Its RTC is seen to run faster since, by more than the rule allows a clock that does so by itself."""
+    def freeze(machine):
+        assert machine.wait_for(b"\n  hpet ")
+        freezes = iter(range(FREEZES))
+        freeze_while(machine, lambda: next(freezes, None) is not None)
+
+    report = checked(levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK))
+    assert report["findings"] == []
+    assert clocks(report)["rtc"]["change_ppm"]["low"] > RATE_CHANGED_PPM, clocks(report)["rtc"]
 
 
 APM_COMMAND, APM_STATUS = 0xB2, 0xB3  # of the chip set: a write to the first raises an SMI, one to the second nothing
