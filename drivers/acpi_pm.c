@@ -192,15 +192,6 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 			       (unsigned long long)last.ticks);
 }
 
-static void
-acpi_pm_look_at_width(const struct checking *checking, struct behaviour *row)
-{
-	if (checking->device->saved[SAVED_MASK] == PM_MASK_24)
-		acpi_pm_look_at_24_bits(checking, row);
-	else
-		acpi_pm_look_at_32_bits(checking, row);
-}
-
 /* Whether NOW can't follow THEN: further on than the time between them allows, or further back. */
 static bool
 acpi_pm_leaps(const struct checking *checking, const struct sample *then, const struct sample *now)
@@ -251,14 +242,16 @@ static void
 acpi_pm_check(const struct platform *platform, struct device *device, const struct clock *rows,
 	      const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
 {
-	static const struct check checks[] = {
-		{ "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_width },
-		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches },
-	};
+	static const struct check as_24_bits = { "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_look_at_24_bits };
+	static const struct check as_32_bits = { "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_32_bits };
+	static const struct check glitches = { "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches };
 	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
 
-	if (rows->state == CLOCK_PRESENT)
-		check_each(&checking, checks, sizeof(checks) / sizeof(checks[0]), rows->id, behaviours);
+	if (rows->state != CLOCK_PRESENT)
+		return;
+	check_each(&checking, device->saved[SAVED_MASK] == PM_MASK_24 ? &as_24_bits : &as_32_bits, 1, rows->id,
+		   behaviours);
+	check_each(&checking, &glitches, 1, rows->id, behaviours);
 }
 
 static void

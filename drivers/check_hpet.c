@@ -9,13 +9,9 @@
 #include "wait.h"
 
 #define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
-#define HPET_FS_PER_NS    UINT64_C(1000000)
-#define LEAP_FACTOR       2  /* what runs at up to twice its rate is another rule's */
+#define PACE_NS           (20 * UINT64_C(1000))  /* 200 ticks and more */
+#define LEAP_FACTOR       2 /* beyond its pace, which is known by one reading at each end */
 #define LEAP_TICKS        8u
-#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings begin so long before the rollover */
-#define TORN_EXTRA_NS     WAIT_NS_PER_MS
-#define TORN_READINGS_AFTER 64u
-#define TORN_CROSSING_NS  (50 * UINT64_C(1000)) /* a longer bracket around the rollover may hide what is torn */
 
 /* SDM vol. 2A, CPUID: leaf 1h, ECX[3]: MONITOR and MWAIT; leaf 5h: how deep MWAIT goes. */
 #define LEAF_FEATURES        1u
@@ -34,17 +30,30 @@ low_half(void *device)
 	return hw_read32(((const struct device *)device)->address + HPET_COUNTER);
 }
 
-static uint32_t
-read_low(const struct checking *checking)
+uint32_t
+hpet_read_low(const struct checking *checking)
 {
 	return (uint32_t)low_half(checking->device);
 }
 
-/* More than the ticks that can pass in TSC_TICKS. */
-static uint64_t
-allowed_ticks(const struct checking *checking, uint64_t tsc_ticks)
+struct hpet_pace
+hpet_take_pace(const struct checking *checking)
 {
-	return LEAP_FACTOR * check_ticks(checking->scale, checking->rows->claimed, tsc_ticks) + LEAP_TICKS;
+	uint32_t first = hpet_read_low(checking), ticks;
+	uint64_t begin = check_tsc(checking->device), end;
+	struct wait wait = wait_begin(checking->scale, PACE_NS);
+
+	while (wait_goes_on(&wait))
+		;
+	end = check_tsc(checking->device);
+	ticks = hpet_read_low(checking) - first;
+	return (struct hpet_pace){ ticks, end > begin ? end - begin : 1 };
+}
+
+uint64_t
+hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks)
+{
+	return LEAP_FACTOR * scale_mul_div_up(pace->ticks, tsc_ticks, pace->tsc_ticks) + LEAP_TICKS;
 }
 
 static void
@@ -79,19 +88,19 @@ stop_and_start(const struct checking *checking)
 	uint64_t configuration_at = checking->device->address + HPET_CONFIGURATION;
 	uint64_t interrupts = hw_interrupts_mask(), begin = check_tsc(checking->device);
 	uint32_t configuration = hw_read32(configuration_at);
-	struct stop stop = { .running = read_low(checking) };
+	struct stop stop = { .running = hpet_read_low(checking) };
 	struct wait wait;
 
 	hw_write32(configuration_at, configuration & ~HPET_ENABLE_CNF);
-	stop.stopped = read_low(checking);
+	stop.stopped = hpet_read_low(checking);
 	stop.off_ticks = check_tsc(checking->device) - begin;
 	wait = wait_begin(checking->scale, STOPPED_NS);
 	while (wait_goes_on(&wait))
 		;
-	stop.stopped_later = read_low(checking);
+	stop.stopped_later = hpet_read_low(checking);
 	begin = check_tsc(checking->device);
 	hw_write32(configuration_at, configuration);
-	stop.running_again = read_low(checking);
+	stop.running_again = hpet_read_low(checking);
 	stop.on_ticks = check_tsc(checking->device) - begin;
 	hw_interrupts_restore(interrupts);
 	return stop;
@@ -100,20 +109,22 @@ stop_and_start(const struct checking *checking)
 static void
 look_at_stopping(const struct checking *checking, struct behaviour *row)
 {
+	struct hpet_pace pace;
 	struct stop stop;
 
 	if (!checking->device->opened) {
 		behaviour_tell(row, "Not seen: the firmware had it on and may live off it.");
 		return;
 	}
+	pace = hpet_take_pace(checking);
 	stop = stop_and_start(checking);
 	check_fact(row, true);
 	if (stop.stopped != stop.stopped_later)
 		behaviour_tell(row, "It counts on while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
-	else if (stop.stopped - stop.running > allowed_ticks(checking, stop.off_ticks))
+	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
 		behaviour_tell(row, "Switched off it reads %xh, after %xh.", stop.stopped, stop.running);
-	else if (stop.running_again - stop.stopped > allowed_ticks(checking, stop.on_ticks))
+	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
 		behaviour_tell(row, "It had stopped at %xh and goes on from %xh.", stop.stopped,
 			       stop.running_again);
 	else if (!probe_moves(low_half, checking->device))
@@ -123,102 +134,6 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 	if (!row->broken)
 		behaviour_tell(row, "Switched off it stands at %xh; on again it goes on from there.",
 			       stop.stopped);
-}
-
-/* A full reading, the way that spans two accesses and the way that is one, between readings of the TSC. */
-static struct sample
-take(const struct checking *checking, bool plain)
-{
-	struct sample sample = { .begin = check_tsc(checking->device) };
-
-	sample.ticks = plain ? hw_read64(checking->device->address + HPET_COUNTER) :
-			       hpet_read64(checking->device);
-	sample.end = check_tsc(checking->device);
-	return sample;
-}
-
-static bool
-follows(const struct checking *checking, const struct sample *then, const struct sample *now)
-{
-	return now->ticks - then->ticks <= allowed_ticks(checking, now->end - then->begin);
-}
-
-/*
- * Whether one access of 64 bits gives a reading here at all. Not asked for in a guest: there an access may be
- * made two by the hypervisor, which promises no more than the bus of 32 bits that the specification allows.
- */
-static bool
-can_be_read_plainly(const struct checking *checking)
-{
-	struct sample before, plain;
-
-	if (check_is_guest(checking))
-		return false;
-	before = take(checking, false);
-	plain = take(checking, true);
-	return follows(checking, &before, &plain);
-}
-
-/* Reads on and on until the low half has rolled over. Fills ROW by what was seen. */
-static void
-read_across(const struct checking *checking, struct behaviour *row, bool plain)
-{
-	struct check_watch watch = check_watch(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
-	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
-	struct sample then = take(checking, false), now = then;
-	unsigned after = 0, readings = 1;
-	bool torn = false;
-
-	while (!torn && after < TORN_READINGS_AFTER && check_goes_on(&watch)) {
-		now = take(checking, plain && readings % 2);
-		readings++;
-		torn = !follows(checking, &then, &now);
-		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)
-			crossing_ticks = now.end - then.begin;
-		after += crossing_ticks != 0;
-		if (!torn)
-			then = now;
-	}
-	hw_interrupts_restore(interrupts);
-	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
-		behaviour_tell(row, CHECK_TAKEN_AWAY);
-		return;
-	}
-	check_fact(row, torn);
-	if (torn)
-		behaviour_tell(row, "At the rollover of the low half it read %llxh, then %llxh.",
-			       (unsigned long long)then.ticks, (unsigned long long)now.ticks);
-	else
-		behaviour_tell(row, "%u readings across the rollover of the low half follow each other%s.",
-			       readings, plain ? ", in one access or in several" : "");
-}
-
-static void
-look_for_torn_readings(const struct checking *checking, struct behaviour *row)
-{
-	uint64_t period_fs = checking->rows->claimed.den, rollover_ns;
-	uint32_t low = read_low(checking), before;
-	struct wait wait;
-
-	if (checking->rows->width_bits != 64) {
-		behaviour_tell(row, "Not seen: it has 32 bits, which are read at once.");
-		return;
-	}
-	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
-	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_left_ns(checking)) {
-		behaviour_tell(row, "Not seen: the low half rolls over in %llu ms, %s.",
-			       (unsigned long long)(rollover_ns / WAIT_NS_PER_MS),
-			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon to be ready" :
-			       "later than there is time for");
-		return;
-	}
-	bool plain = can_be_read_plainly(checking);
-
-	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
-	wait = wait_begin(checking->scale, rollover_ns);
-	while (low <= UINT32_MAX - before && wait_goes_on(&wait))
-		low = read_low(checking);
-	read_across(checking, row, plain);
 }
 
 /* As Linux asks it, of Intel's processors on bare metal: nobody else has the MSR, and a guest's may fault. */
@@ -275,7 +190,7 @@ hpet_check(const struct platform *platform, struct device *device, const struct 
 	};
 	static const struct check running[] = {
 		{ "hpet-stops", WAIT_NS_PER_MS, look_at_stopping },
-		{ "hpet-torn", 0, look_for_torn_readings },
+		{ "hpet-torn", 0, hpet_look_for_torn_readings },
 		{ "hpet-pc10", 0, look_at_pc10 },
 	};
 	const struct acpi_hpet *table = &platform->acpi.hpet;

@@ -2,7 +2,7 @@
 #ifndef BARETICK_HPET_INTERNAL_H
 #define BARETICK_HPET_INTERNAL_H
 
-#include "driver.h"
+#include "check.h"
 
 #define HPET_SIZE            1024u /* 2.3: a block's registers */
 #define HPET_ID              0x000u /* 2.3.4: general capabilities and ID, low half */
@@ -18,6 +18,22 @@
 
 /* One reading of the main counter, its full width; CONTEXT is the device. */
 uint64_t hpet_read64(void *context);
+
+/* The low half, which one access gives whole. */
+uint32_t hpet_read_low(const struct checking *checking);
+
+struct hpet_pace { /* how fast it counts here, whatever it claims: that is another rule's */
+	uint64_t ticks, tsc_ticks;
+};
+
+/* More than the ticks that can pass in TSC_TICKS at PACE. */
+uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
+
+/* By a few microseconds of it. */
+struct hpet_pace hpet_take_pace(const struct checking *checking);
+
+/* A check, see check.h: whether full readings across the rollover of the low half follow each other. */
+check_look hpet_look_for_torn_readings;
 
 void hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
 		const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);

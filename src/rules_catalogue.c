@@ -272,11 +272,21 @@ const struct rule rules[] = {
 		.id = "pm-width",
 		.clock = "acpi_pm",
 		.severity = VERDICT_FAIL,
-		.sentence = "The PM timer is not as wide as the FADT says: it wraps at another value than whoever "
-			 "reads it thinks.",
+		.sentence = "The PM timer wraps at 24 bits though the FADT says 32: for whoever believes it time leaps "
+			 "by 1,195 s at each wrap.",
 		.cause = "A FADT flag (TMR_VAL_EXT) that was copied from another board.",
 		.advice = "Treat it as 24 bits wide, as Linux does; update the firmware.",
 		.source = "ACPI specification, FADT TMR_VAL_EXT and power management timer",
+	},
+	{
+		.id = "pm-high-bits",
+		.clock = "acpi_pm",
+		.severity = VERDICT_WARN,
+		.sentence = "The FADT says 24 bits, of which the upper 8 of the register must read 0: who doesn't mask "
+			 "them takes wrong times.",
+		.cause = "A timer of 32 bits whose FADT flag (TMR_VAL_EXT) was left clear, or bits that nothing drives.",
+		.advice = "Mask its readings to 24 bits, as Linux does; update the firmware.",
+		.source = "ACPI specification, power management timer, E_TMR_VAL",
 	},
 	{
 		.id = "pm-glitch",

@@ -292,6 +292,13 @@ hpet_1000_ppm_fast(struct bench *bench)
 }
 
 static void
+hpet_at_ten_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.hpet.counter, 9000000);
+}
+
+static void
 pm_150_ppm_slow(struct bench *bench)
 {
 	(void)bench;
@@ -378,6 +385,14 @@ pm_with_high_bits(struct bench *bench)
 {
 	(void)bench;
 	sim.pm.high_bits = 0xa5000000;
+}
+
+static void
+pm_counts_32_bits(struct bench *bench)
+{
+	(void)bench; /* whose platform says 24 already */
+	sim.pm.counter.wrap_bits = 32;
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 comes in 28 ms */
 }
 
 static void
@@ -615,6 +630,8 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &guest, FROM_THE_START, hpet_1000_ppm_fast },
 	{ "rate-wrong", "acpi_pm", "PM timer at double speed", &plain, FROM_THE_START, pm_at_double_speed },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &plain, FROM_THE_START, hpet_1000_ppm_fast },
+	{ "rate-wrong", "hpet", "HPET at ten times its rate", &plain, FROM_THE_START, hpet_at_ten_times_its_rate },
+	{ "rate-wrong", "hpet", "HPET at ten times its rate", &rolling, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
 	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
 	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
@@ -633,8 +650,9 @@ static const struct fault faults[] = {
 	{ "hpet-stops", "hpet", "HPET starts anew when it is switched off", &plain, BEFORE_CHECKS, hpet_starts_anew },
 	{ "hpet-torn", "hpet", "HPET's high half 5 us late", &rolling, FROM_THE_START, hpet_high_half_late },
 	{ "hpet-pc10", "hpet", "C-state limit 8", &mobile, FROM_THE_START, pc10_allowed },
-	{ "pm-width", "acpi_pm", "bits 24 to 31 not 0", &plain, FROM_THE_START, pm_with_high_bits },
+	{ "pm-high-bits", "acpi_pm", "bits 24 to 31 not 0", &plain, FROM_THE_START, pm_with_high_bits },
 	{ "pm-width", "acpi_pm", "wraps at 24 bits, called 32", &wide_pm, FROM_THE_START, pm_wraps_at_24 },
+	{ "pm-high-bits", "acpi_pm", "counts 32 bits, called 24", &plain, FROM_THE_START, pm_counts_32_bits },
 	{ "pm-glitch", "acpi_pm", "not latched, 3 ns", &plain, FROM_THE_START, pm_not_latched },
 	{ "pit-step", "pit", "PIT counts by two", &plain, FROM_THE_START, pit_by_two },
 	{ "pit-latch", "pit", "latched count goes on", &plain, FROM_THE_START, latch_does_not_hold },

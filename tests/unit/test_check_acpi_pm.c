@@ -16,7 +16,7 @@ a_healthy_timer_keeps_its_promises(void **state)
 	(void)state;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 2);
-	assert_kept("pm-width", "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+	assert_kept("pm-high-bits", "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
 	assert_kept("pm-glitch", "4096 single readings without one that was off.");
 }
 
@@ -26,7 +26,7 @@ bits_above_24_are_no_part_of_24(void **state)
 	(void)state;
 	sim.pm.high_bits = 0xa5000000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-width", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads a5000007h.");
+	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads a5000007h.");
 }
 
 static void
@@ -89,7 +89,7 @@ with_little_time_a_check_is_not_begun(void **state)
 {
 	(void)state;
 	open_and_check(&acpi_pm_driver, 5 * MS_NS);
-	assert_true(row_of("pm-width", 0)->seen);
+	assert_true(row_of("pm-high-bits", 0)->seen);
 	assert_not_seen("pm-glitch", "Not seen: it takes 20 ms, and 4 were left.");
 }
 
