@@ -15,12 +15,6 @@
 
 #define LOADED_NS         WAIT_NS_PER_MS /* the count is loaded by the next clock, 838 ns */
 
-#define OUT_TRIES         3u
-#define OUT_COUNT         1193u /* 1 ms */
-#define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 clocks after the count was written */
-#define OUT_BOUND_NS      (4 * WAIT_NS_PER_MS)
-#define PORT_B_UNREADABLE 0xffu
-
 static uint64_t
 gcd(uint64_t a, uint64_t b)
 {
@@ -205,101 +199,6 @@ look_at_status(const struct checking *checking, struct behaviour *row)
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }
 
-enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
-
-/* Between which readings of the TSC, after the count's last byte, OUT rose. */
-struct rise {
-	int64_t low_ticks, high_ticks;
-};
-
-static enum out
-try_out(const struct checking *checking, uint64_t asked_ticks, struct rise *rise)
-{
-	struct check_watch watch;
-	uint64_t begin, end, written_begin, written_end, low_tsc = 0;
-	bool high, was_low = false;
-
-	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
-	hw_out8(PIT_DATA_2, OUT_COUNT & 0xff);
-	written_begin = check_tsc(checking->device);
-	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
-	written_end = check_tsc(checking->device);
-	watch = check_watch(checking, OUT_BOUND_NS);
-	do {
-		begin = check_tsc(checking->device);
-		high = hw_in8(PORT_B) & PORT_B_OUT_2;
-		end = check_tsc(checking->device);
-		if (!high) {
-			was_low = true;
-			low_tsc = begin;
-		}
-	} while (!high && check_goes_on(&watch));
-	if (!high)
-		return OUT_NEVER_HIGH;
-	if (!was_low)
-		return end - written_begin < asked_ticks / 2 ? OUT_NEVER_LOW : OUT_UNCLEAR;
-	rise->low_ticks = (int64_t)(low_tsc - written_end);
-	rise->high_ticks = (int64_t)(end - written_begin);
-	return OUT_ROSE;
-}
-
-static int64_t
-us_down(int64_t ns)
-{
-	return ns / (int64_t)US - (ns % (int64_t)US < 0);
-}
-
-static void
-tell_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise, uint64_t asked_ticks)
-{
-	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)asked_ticks);
-	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked_ticks);
-
-	check_figure(row, us_down(low_ns), -us_down(-high_ns));
-	behaviour_tell(row, "OUT rose %lld to %lld us after the %u clocks asked for were over.",
-		       (long long)row->low, (long long)row->high, OUT_CLOCKS);
-}
-
-/* The best of a few tries; without a rise in any, what most of them saw that is a fault. */
-static void
-look_at_out(const struct checking *checking, struct behaviour *row)
-{
-	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
-	uint64_t asked_ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
-					   (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
-	struct rise best = { 0, INT64_MAX }, rise;
-	unsigned counts[OUT_KINDS] = { 0 };
-
-	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
-		behaviour_tell(row, "Not seen: port 61h, where OUT can be read, reads FFh.");
-		return;
-	}
-	for (unsigned i = 0; i < OUT_TRIES; i++) {
-		uint64_t interrupts = hw_interrupts_mask();
-		enum out out = try_out(checking, asked_ticks, &rise);
-
-		pit_run_free();
-		hw_interrupts_restore(interrupts);
-		counts[out]++;
-		if (out == OUT_ROSE && rise.high_ticks < best.high_ticks)
-			best = rise;
-	}
-	if (counts[OUT_ROSE]) {
-		tell_rise(checking, row, &best, asked_ticks);
-		return;
-	}
-	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
-		behaviour_tell(row, CHECK_TAKEN_AWAY);
-		return;
-	}
-	check_fact(row, true);
-	if (counts[OUT_NEVER_HIGH])
-		behaviour_tell(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and did not in %u.",
-			       (unsigned)(OUT_BOUND_NS / WAIT_NS_PER_MS));
-	else
-		behaviour_tell(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and is high at once.");
-}
-
 void
 pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
 	  const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
@@ -308,7 +207,7 @@ pit_check(const struct platform *platform, struct device *device, const struct c
 		{ "pit-step", 10 * WAIT_NS_PER_MS, look_at_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, look_at_latch },
 		{ "pit-status", LOADED_NS, look_at_status },
-		{ "pit-out", OUT_TRIES * OUT_BOUND_NS, look_at_out },
+		{ "pit-out", PIT_OUT_NS, pit_look_at_out },
 	};
 	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
 

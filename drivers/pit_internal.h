@@ -2,7 +2,7 @@
 #ifndef BARETICK_PIT_INTERNAL_H
 #define BARETICK_PIT_INTERNAL_H
 
-#include "driver.h"
+#include "check.h"
 
 #define PIT_DATA_2        0x42u
 #define PIT_CONTROL       0x43u
@@ -52,6 +52,11 @@ pit_run_free(void)
 	hw_out8(PIT_DATA_2, 0);
 	hw_out8(PIT_DATA_2, 0);
 }
+
+#define PIT_OUT_NS (12 * UINT64_C(1000000)) /* what the next one takes, at most, where the PIT keeps its rate */
+
+/* A check, see check.h: whether OUT of channel 2 rises when it is asked to. */
+check_look pit_look_at_out;
 
 void pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
 	       const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);

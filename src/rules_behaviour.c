@@ -15,40 +15,47 @@ farthest(const struct finding *finding)
 	return low > high ? low : high;
 }
 
+static bool
+is_rate_rule(const char *rule)
+{
+	return text_equal(rule, "rate-wrong") || text_equal(rule, "rate-off") || text_equal(rule, "rate-changed");
+}
+
 /*
- * How wrong the rate may be by which the checks took times: where it is the TSC's that changed, or nobody's is
- * known.
+ * How far a rate of CLOCK's may be off for another reason: the TSC's rate, by which it was taken, changed or is not
+ * known, or all that the clock does is off alike.
  */
 static uint64_t
-doubt_ppm(const struct report *report)
+doubt_ppm(const struct report *report, const char *clock)
 {
 	uint64_t doubt = 0;
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
+		bool is_tscs = (text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
+			       (!finding->clock || text_equal(finding->clock, "tsc"));
+		bool is_own = is_rate_rule(finding->rule) && finding->clock && text_equal(finding->clock, clock);
 
-		if ((text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
-		    (!finding->clock || text_equal(finding->clock, "tsc")) && farthest(finding) > doubt)
+		if ((is_tscs || is_own) && farthest(finding) > doubt)
 			doubt = farthest(finding);
 	}
 	return doubt;
 }
 
-/* A rate that is off by no more than the TSC's may be, in whose time it was taken, was not seen. */
+/* A rate that is off by no more than that is no further fault. */
 static void
 drop_doubtful_rates(struct report *report)
 {
-	uint64_t doubt = doubt_ppm(report);
-
-	for (size_t i = 0; i < report->behaviours.count && doubt; i++) {
+	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
+		uint64_t doubt = doubt_ppm(report, row->clock);
 
-		if (!rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		if (!doubt || !rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
 		    behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))
 			continue;
 		row->seen = false;
-		behaviour_tell(row, "Not seen: it is off by %ld ppm by the TSC, whose own rate is in doubt by %lu.",
+		behaviour_tell(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
 			       row->measured, doubt);
 	}
 }

@@ -106,6 +106,7 @@ struct sim_pit_channel {
 
 struct sim_pit {
 	struct sim_pit_channel channels[3];
+	struct rate hz;
 	uint8_t port_61;        /* its writable bits, 0 to 3 */
 	bool absent;            /* ports 40h..43h read all ones */
 	bool port_61_absent;
@@ -131,6 +132,7 @@ struct sim_rtc {
 	bool uip_never;           /* UIP is 0 for ever */
 	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
 	uint64_t halted_at_ps;    /* the seconds stand from then on, without updates; SIM_NEVER */
+	int64_t fast_ppm;         /* its crystal is so much faster */
 	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */

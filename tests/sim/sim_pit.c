@@ -13,11 +13,10 @@
 #define READ_BACK_NO_COUNT  0x20u
 #define READ_BACK_NO_STATUS 0x10u
 
-static const struct rate pit_hz = { 105000000, 88 };
-
 void
 sim_pit_reset(void)
 {
+	sim.pit.hz = (struct rate){ 105000000, 88 };
 	for (unsigned i = 0; i < 3; i++)
 		sim.pit.channels[i] = (struct sim_pit_channel){
 			.control = 0x36, .gate = i != 2,
@@ -45,7 +44,7 @@ clocks_of(const struct sim_pit_channel *channel)
 	if (sim.pit.gated || channel->null_count)
 		return 0;
 	if (channel->gate)
-		clocks += sim_clocks(channel->loaded_ps, until_ps, pit_hz);
+		clocks += sim_clocks(channel->loaded_ps, until_ps, sim.pit.hz);
 	if (sim.now_ps >= sim.pit.backward_at_ps)
 		clocks -= sim.pit.backward_ticks;
 	return clocks;
@@ -71,7 +70,7 @@ sim_pit_count(unsigned number)
 static bool
 output_of(const struct sim_pit_channel *channel)
 {
-	uint64_t clocks = clocks_of(channel), late = sim_clocks(0, sim.pit.out_late_ps, pit_hz);
+	uint64_t clocks = clocks_of(channel), late = sim_clocks(0, sim.pit.out_late_ps, sim.pit.hz);
 
 	switch (mode_of(channel)) {
 	case 2:

@@ -31,6 +31,13 @@ sim_rtc_reset(void)
 	};
 }
 
+/* World time by the RTC's own crystal. */
+static uint64_t
+rtc_ps(void)
+{
+	return sim.now_ps + (uint64_t)((int64_t)(sim.now_ps / 1000000) * sim.rtc.fast_ppm);
+}
+
 static bool
 is_halted(void)
 {
@@ -40,7 +47,7 @@ is_halted(void)
 static uint64_t
 second_now(void)
 {
-	uint64_t until_ps = sim.now_ps < sim.rtc.halted_at_ps ? sim.now_ps : sim.rtc.halted_at_ps;
+	uint64_t until_ps = rtc_ps() < sim.rtc.halted_at_ps ? rtc_ps() : sim.rtc.halted_at_ps;
 
 	return is_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
@@ -50,11 +57,11 @@ uip_now(void)
 {
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_halted() || sim.now_ps >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
+	if (is_halted() || rtc_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
 		return 0;
-	if (sim.now_ps >= SIM_PS_PER_S && sim.now_ps % SIM_PS_PER_S < sim.rtc.uip_late_ps)
+	if (rtc_ps() >= SIM_PS_PER_S && rtc_ps() % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;
-	return sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
+	return rtc_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
 }
 
 uint64_t
@@ -67,7 +74,7 @@ sim_rtc_pf_edges(void)
 		return 0;
 	/* Rates 1 and 2 repeat 8 and 9 with this crystal: 256 and 128 Hz. */
 	hz = 32768u >> ((rate <= 2 ? rate + 7 : rate) - 1);
-	return sim_clocks(0, sim.now_ps, (struct rate){ hz, 1 });
+	return sim_clocks(0, rtc_ps(), (struct rate){ hz, 1 });
 }
 
 static uint8_t
@@ -95,7 +102,7 @@ read_seconds(void)
 
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;
-	if (sim.rtc.update_garbage && sim.now_ps % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
+	if (sim.rtc.update_garbage && rtc_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
 		return 0x45;
 	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
 }

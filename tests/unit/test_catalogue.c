@@ -299,6 +299,20 @@ hpet_at_ten_times_its_rate(struct bench *bench)
 }
 
 static void
+pit_at_a_fifth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 5;
+}
+
+static void
+rtc_1000_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = 1000;
+}
+
+static void
 pm_150_ppm_slow(struct bench *bench)
 {
 	(void)bench;
@@ -632,6 +646,8 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &plain, FROM_THE_START, hpet_1000_ppm_fast },
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &plain, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &rolling, FROM_THE_START, hpet_at_ten_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at a fifth of its rate", &plain, FROM_THE_START, pit_at_a_fifth_of_its_rate },
+	{ "rate-wrong", "rtc", "RTC 1000 ppm fast", &plain, FROM_THE_START, rtc_1000_ppm_fast },
 	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
 	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
 	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
