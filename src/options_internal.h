@@ -1,4 +1,4 @@
-/* What the reader of the options and its table share, and nobody else needs. */
+/* What the reader of the options, its table and what takes values apart share, and nobody else needs. */
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
@@ -32,6 +32,12 @@ bool options_word_is(struct word word, const char *string);
 struct word options_take_until(struct word *rest, char separator);
 
 const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */
+
+/* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
+bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
+
+bool options_take_duration(struct word value, uint64_t *ns); /* a whole number and ms, s, m or h, 10 ms to 24 h */
+bool options_take_gap(struct word value, uint64_t *ns);      /* a whole number and us, ms or s, 1 us to 1 s */
 
 /* VALUE as the limit of RULE; false as in struct option. */
 bool options_parse_limit(const char *rule, struct word value, struct options *options);

@@ -3,103 +3,18 @@
 
 #include "text.h"
 
-#define NS_PER_MINUTE   (60 * OPTIONS_NS_PER_S)
-#define NS_PER_HOUR     (60 * NS_PER_MINUTE)
-#define DURATION_NS_MIN (10 * OPTIONS_NS_PER_MS)
-#define DURATION_NS_MAX (24 * NS_PER_HOUR)
-
 #define CORES_MAX         4096 /* as many as the MADT is read for */
 #define CUTOFF_DECIMALS   6
 #define TSC_HZ_MIN        UINT64_C(1000000)
 #define TSC_HZ_MAX        UINT64_C(1000000000000)
 #define CUTOFF_MILLIONTHS UINT32_C(100000000)
-#define NS_PER_US         UINT64_C(1000)
-#define GAP_NS_MIN        NS_PER_US
-#define GAP_NS_MAX        OPTIONS_NS_PER_S
-
-bool
-options_word_is(struct word word, const char *string)
-{
-	if (word.length != text_length(string))
-		return false;
-	for (size_t i = 0; i < word.length; i++)
-		if (word.bytes[i] != string[i])
-			return false;
-	return true;
-}
-
-struct word
-options_take_until(struct word *rest, char separator)
-{
-	struct word taken = { rest->bytes, 0 };
-
-	while (taken.length < rest->length && rest->bytes[taken.length] != separator)
-		taken.length++;
-	rest->bytes += taken.length + (taken.length < rest->length);
-	rest->length -= taken.length + (taken.length < rest->length);
-	return taken;
-}
-
-/* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
-static bool
-take_number(struct word *word, uint64_t max, uint64_t *value)
-{
-	size_t at = 0;
-
-	*value = 0;
-	for (; at < word->length && word->bytes[at] >= '0' && word->bytes[at] <= '9'; at++) {
-		unsigned digit = (unsigned)(word->bytes[at] - '0');
-
-		if (digit > max || *value > (max - digit) / 10)
-			return false;
-		*value = *value * 10 + digit;
-	}
-	word->bytes += at;
-	word->length -= at;
-	return at > 0;
-}
-
-struct unit {
-	const char *word;
-	uint64_t ns;
-};
-
-static const struct unit duration_units[] = {
-	{ "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { "m", NS_PER_MINUTE }, { "h", NS_PER_HOUR },
-	{ NULL, 0 },
-};
-static const struct unit gap_units[] = {
-	{ "us", NS_PER_US }, { "ms", OPTIONS_NS_PER_MS }, { "s", OPTIONS_NS_PER_S }, { NULL, 0 },
-};
-
-/* A number and one of UNITS, MIN to MAX in all. */
-static bool
-take_time(struct word value, const struct unit *units, uint64_t min, uint64_t max, uint64_t *ns)
-{
-	uint64_t count;
-
-	if (!take_number(&value, max, &count))
-		return false;
-	while (units->word && !options_word_is(value, units->word))
-		units++;
-	if (!units->word || count > max / units->ns)
-		return false;
-	*ns = count * units->ns;
-	return *ns >= min;
-}
-
-static bool
-take_duration(struct word value, uint64_t *ns)
-{
-	return take_time(value, duration_units, DURATION_NS_MIN, DURATION_NS_MAX, ns);
-}
 
 static bool
 parse_duration(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
 	options->duration_given = true;
-	return take_duration(value, &options->duration_ns);
+	return options_take_duration(value, &options->duration_ns);
 }
 
 static bool
@@ -110,14 +25,14 @@ parse_deadline(struct word value, const struct options_names *names, struct opti
 		options->deadline_ns = 0;
 		return true;
 	}
-	return take_duration(value, &options->deadline_ns);
+	return options_take_duration(value, &options->deadline_ns);
 }
 
 static bool
 parse_tsc_hz(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
-	return take_number(&value, TSC_HZ_MAX, &options->tsc_hz) && !value.length &&
+	return options_take_number(&value, TSC_HZ_MAX, &options->tsc_hz) && !value.length &&
 	       options->tsc_hz >= TSC_HZ_MIN;
 }
 
@@ -125,7 +40,7 @@ static bool
 parse_gap(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
-	return take_time(value, gap_units, GAP_NS_MIN, GAP_NS_MAX, &options->gap_ns);
+	return options_take_gap(value, &options->gap_ns);
 }
 
 static bool
@@ -135,15 +50,6 @@ parse_rules(struct word value, const struct options_names *names, struct options
 	(void)names;
 	options->rules = true;
 	return true;
-}
-
-const char *
-options_find_name(const char *const *names, struct word word)
-{
-	for (; *names; names++)
-		if (options_word_is(word, *names))
-			return *names;
-	return NULL;
 }
 
 static void
@@ -224,7 +130,7 @@ parse_cores(struct word value, const struct options_names *names, struct options
 		options->cores_max = UINT32_MAX;
 		return true;
 	}
-	if (!take_number(&value, CORES_MAX, &count) || value.length || count == 0)
+	if (!options_take_number(&value, CORES_MAX, &count) || value.length || count == 0)
 		return false;
 	options->cores = CORES_SIPI;
 	options->cores_max = (uint32_t)count;
@@ -250,9 +156,9 @@ parse_cutoff(struct word value, const struct options_names *names, struct option
 	uint64_t percent, fraction = 0;
 
 	(void)names;
-	if (!take_number(&whole, 100, &percent) || whole.length || decimals > CUTOFF_DECIMALS)
+	if (!options_take_number(&whole, 100, &percent) || whole.length || decimals > CUTOFF_DECIMALS)
 		return false;
-	if (has_point && (!take_number(&value, UINT32_MAX, &fraction) || value.length))
+	if (has_point && (!options_take_number(&value, UINT32_MAX, &fraction) || value.length))
 		return false;
 	for (; decimals < CUTOFF_DECIMALS; decimals++)
 		fraction *= 10;
@@ -307,7 +213,7 @@ options_parse_limit(const char *rule, struct word value, struct options *options
 	uint64_t limit;
 	size_t i = 0;
 
-	if (!take_number(&value, OPTIONS_LIMIT_MAX, &limit) || value.length)
+	if (!options_take_number(&value, OPTIONS_LIMIT_MAX, &limit) || value.length)
 		return false;
 	while (i < options->limit_count && !text_equal(options->limits[i].rule, rule))
 		i++;
