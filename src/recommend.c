@@ -61,9 +61,36 @@ put_tsc(const struct report *report, struct text *reason)
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
 	else if (report->hypervisor[0])
-		text_put(reason, ", not called invariant: a move to another host may change it");
+		text_put(reason, ", not called invariant: where the hypervisor has a clock of its own, that goes first");
 	else
-		text_put(reason, ", but not called invariant");
+		text_put(reason, ", but not called invariant: it may follow the core's frequency, or stop when that sleeps");
+}
+
+/* The first rule by which a finding of SEVERITY accuses ENTRY's clock, or NULL. */
+static const char *
+rule_broken(const struct report *report, const struct report_clock *entry, enum verdict severity)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->severity == severity && finding->clock && text_equal(finding->clock, entry->clock.id))
+			return finding->rule;
+	}
+	return NULL;
+}
+
+/* What kernels don't put up with in their clock, though it is no failure: Linux switches both off. */
+static bool
+is_last_resort(const struct report *report, const struct report_clock *entry)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, entry->clock.id) &&
+		    (text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "hpet-pc10")))
+			return true;
+	}
+	return false;
 }
 
 static void
@@ -72,6 +99,7 @@ put_well(struct report *report, const struct report_clock *entry)
 	const struct report_clock *tsc = find(report, "tsc");
 	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
 	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
+	const char *warning = rule_broken(report, entry, VERDICT_WARN);
 	struct text reason;
 
 	if (!begin_row(&report->advice, entry->clock.id, false, &reason))
@@ -86,40 +114,41 @@ put_well(struct report *report, const struct report_clock *entry)
 		text_put(&reason, "; it wraps in 55 ms: to calibrate by, not to live by");
 	if (text_equal(entry->clock.id, "rtc"))
 		text_put(&reason, "; it ticks once a second: for the date only");
-	if (entry->verdict == VERDICT_WARN)
-		text_put(&reason, "; see the warning above");
+	if (warning)
+		text_printf(&reason, "; see the warning %s", warning);
 	text_put_char(&reason, '.');
-}
-
-/* The first rule that ENTRY's clock broke with a failure. */
-static const char *
-rule_broken(const struct report *report, const struct report_clock *entry)
-{
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (finding->severity == VERDICT_FAIL && finding->clock &&
-		    text_equal(finding->clock, entry->clock.id))
-			return finding->rule;
-	}
-	return NULL;
 }
 
 static void
 put_sick(struct report *report, const struct report_clock *entry)
 {
-	const char *rule = rule_broken(report, entry);
+	const char *rule = rule_broken(report, entry, VERDICT_FAIL);
 	struct text reason;
 
 	if (!rule || !begin_row(&report->advice, entry->clock.id, true, &reason))
 		return;
-	text_printf(&reason, "%s: see the finding.", rule);
+	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
+	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
+		text_put(&reason, " A kernel that measures its rate may use it all the same.");
 }
 
 static bool
 is_measured(const struct report_clock *entry)
 {
 	return entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
+}
+
+/* Those that are well and were measured, in the order of IDS: the LAST_RESORTS, or all others. */
+static void
+put_all_well(struct report *report, const char *const *ids, bool last_resorts)
+{
+	for (size_t i = 0; i < ORDER_COUNT; i++) {
+		const struct report_clock *entry = find(report, ids[i]);
+
+		if (is_measured(entry) && entry->verdict != VERDICT_FAIL &&
+		    is_last_resort(report, entry) == last_resorts)
+			put_well(report, entry);
+	}
 }
 
 void
@@ -129,12 +158,8 @@ recommend(struct report *report)
 	const char *const *ids = tsc_first ? order : order_without_tsc;
 
 	report->advice.count = 0;
-	for (size_t i = 0; i < ORDER_COUNT; i++) {
-		const struct report_clock *entry = find(report, ids[i]);
-
-		if (is_measured(entry) && entry->verdict != VERDICT_FAIL)
-			put_well(report, entry);
-	}
+	put_all_well(report, ids, false);
+	put_all_well(report, ids, true);
 	for (size_t i = 0; i < ORDER_COUNT; i++) {
 		const struct report_clock *entry = find(report, ids[i]);
 

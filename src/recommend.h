@@ -7,8 +7,9 @@
 /*
  * Fills report->advice from figures and verdicts; to be called after rules_judge(). The order is that of Linux's
  * ratings (TSC, HPET, PM timer, PIT), the RTC last, among those that are well; a TSC that is not called invariant
- * on bare metal comes behind the HPET and the PM timer, as there. Then those that failed, to be avoided. A clock
- * that is absent or was not measured is not named.
+ * on bare metal comes behind the HPET and the PM timer, as there. Behind all these, one whose rate changed and an
+ * HPET that PC10 stops. Then those that failed, to be avoided. A clock that is absent or was not measured is not
+ * named.
  */
 void recommend(struct report *report);
 

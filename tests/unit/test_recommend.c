@@ -53,7 +53,8 @@ tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
 	rules_judge(report);
 	recommend(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[2].reason, "not called invariant; see the warning above."));
+	assert_non_null(strstr(report->advice.rows[2].reason, "not called invariant: it may follow the core's frequency, or "
+			       "stop when that sleeps; see the warning tsc-not-invariant."));
 	literal_free(report);
 }
 
@@ -70,7 +71,44 @@ failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
 	rules_judge(report);
 	recommend(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[3].reason, "clock-backward: see the finding.");
+	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives durations "
+			    "below zero and events in the wrong order.");
+	literal_free(report);
+}
+
+static void
+wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
+{
+	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
+	rules_judge(report);
+	recommend(report);
+	assert_order(report, ids, 1);
+	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock runs away from that of all "
+			    "others faster than NTP can correct it. A kernel that measures its rate may use it all the "
+			    "same.");
+	literal_free(report);
+}
+
+static void
+clock_that_kernels_switch_off_comes_behind_all_that_are_well(void **state)
+{
+	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
+	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
+	rules_judge(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[3].reason, "; see the warning rate-changed."));
+	assert_non_null(strstr(report->advice.rows[4].reason, "; see the warning hpet-pc10."));
 	literal_free(report);
 }
 
@@ -81,6 +119,8 @@ main(void)
 		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
+		cmocka_unit_test(wrong_claim_is_no_reason_against_a_kernel_that_measures),
+		cmocka_unit_test(clock_that_kernels_switch_off_comes_behind_all_that_are_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
