@@ -172,7 +172,7 @@ finish(struct saving *saving, const char *folder, unsigned number)
 	text_printf(&saving->sentence, "Report saved on the boot volume in " REPORTS "\\%s",
 		    EFI_ERROR(status) ? folder : whole);
 	if (EFI_ERROR(status))
-		text_put(&saving->sentence, ", whole");
+		text_put(&saving->sentence, "; it can't be renamed");
 }
 
 static bool

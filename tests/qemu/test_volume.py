@@ -88,7 +88,7 @@ def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
     """And is given up after the first: a driver may wait for each."""
     done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
-    told(done, "it does not answer (\\baretick, ")
+    told(done, "it does not answer (\\baretick\\0001.new, ")
 
 
 def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
