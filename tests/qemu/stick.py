@@ -7,6 +7,7 @@ from fat import Volume
 from harness import ROOT
 
 IMAGE = ROOT / "build" / "baretick.img"
+CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
 STICK = ["--accel", "tcg", "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
@@ -14,8 +15,9 @@ FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "re
 
 
 def mtools(stick, tool, *arguments):
-    command = [tool, *map(str, arguments)]
-    return subprocess.run([command[0], "-i", f"{stick}@@1M", *command[1:]], check=True, capture_output=True,
+    """STICK: an image that is laid out like IMAGE, or mtools' own FILE@@OFFSET."""
+    drive = stick if "@@" in str(stick) else f"{stick}@@{PARTITION}"
+    return subprocess.run([tool, "-i", drive, *map(str, arguments)], check=True, capture_output=True,
                           env={**os.environ, "MTOOLS_SKIP_CHECK": "1"}).stdout
 
 

@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from levers import run_while
-from stick import FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, mtools, volume_of
+from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from test_boot import EFI, IMAGE_BUILT, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
@@ -69,6 +69,16 @@ def test_a_write_protected_stick_says_so(run):
     assert done.file("stick.img") == IMAGE.read_bytes()
 
 
+def test_the_hybrid_image_on_a_stick_keeps_the_report_too(run):
+    done = run(*STICK, "--image", CD, "--", *FAST)
+    checked(done)
+    stick = done.out / "stick.img"
+    starts = [int.from_bytes(stick.read_bytes()[446 + 16 * i + 8:][:4], "little") for i in range(4)
+              if stick.read_bytes()[446 + 16 * i + 4] == 0xEF]
+    for name in ("report.json", "report.txt"):
+        assert mtools(f"{stick}@@{starts[0] * 512}", "mtype", f"::/baretick/0001/{name}") == done.file(name)
+
+
 def test_a_cd_says_that_it_cannot_be_written(run):
     told(run("--accel", "tcg", "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
 
@@ -82,6 +92,22 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=1s")
     told(done, "it was taken out")
     assert done.file("stick.img") == IMAGE.read_bytes()
+
+
+def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
+    def pull(machine):
+        assert machine.wait_for(b"baretick ")
+        with machine.monitor() as monitor:
+            assert machine.wait_for(b"Saving the report")
+            monitor.unplug("usb-storage")
+
+    done = run_while(pull, tmp_path / "out", *STICK, "--", *FAST)
+    volume = volume_of(done.file("stick.img"))
+    if "Report saved" in done.stdout:  # the hand was too slow
+        assert checked(done) and folders(volume)["0001"]["report.json"] == done.file("report.json")
+    else:
+        told(done)
+        assert not folders(volume)
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
