@@ -4,35 +4,69 @@
 #include "text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define REPORTS_ROOT "baretick"
-#define FOLDERS_MAX  9999u
-#define PATH_MAX     256
-#define ENTRIES_MAX  20000u /* of a folder listing that is read */
+#define NAME_MAX     255   /* characters of a name on FAT with long names, ISO 9660 and NTFS */
+#define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has room for 65,536 entries in one */
 
-static EFI_FILE_HANDLE
-open_root(void)
+static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
+
+/* UEFI 2.10, 13.5.16 and 13.5.17 */
+static const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
+static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
+
+/* What GetInfo and a folder's Read write, with room for the name that ends each. */
+union information {
+	EFI_FILE_INFO file;
+	EFI_FILE_SYSTEM_INFO volume;
+	char bytes[sizeof(EFI_FILE_INFO) + NAME_MAX * sizeof(CHAR16)];
+};
+
+/* Whether the image was read from a file on a volume, rather than over a network. */
+static bool
+came_from_a_file(const EFI_LOADED_IMAGE *image)
+{
+	const EFI_DEVICE_PATH *node = image ? image->FilePath : NULL;
+
+	return node && DevicePathType(node) == MEDIA_DEVICE_PATH &&
+	       DevicePathSubType(node) == MEDIA_FILEPATH_DP;
+}
+
+/* The handle of a device that is gone is not valid any more, and may not even be asked: so it is looked for. */
+EFI_STATUS
+files_open_volume(EFI_FILE_HANDLE *root)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
 	EFI_FILE_IO_INTERFACE *volume = NULL;
-	EFI_FILE_HANDLE root = NULL;
+	size_t count;
+	EFI_HANDLE *handles = firmware_handles(&guid_file_system, &count);
 
-	if (image && image->DeviceHandle)
-		volume = firmware_protocol(image->DeviceHandle, &guid_file_system);
-	if (!volume || EFI_ERROR(volume->OpenVolume(volume, &root)))
-		return NULL;
-	return root;
+	for (size_t i = 0; image && i < count; i++)
+		if (handles[i] == image->DeviceHandle)
+			volume = firmware_protocol(handles[i], &guid_file_system);
+	if (handles)
+		firmware_boot->FreePool(handles);
+	if (!volume)
+		return came_from_a_file(image) ? EFI_NO_MEDIA : EFI_NOT_FOUND;
+	return volume->OpenVolume(volume, root);
+}
+
+static size_t
+widen(const char *ascii, CHAR16 *wide, size_t size)
+{
+	size_t i = 0;
+
+	for (; ascii[i] && i + 1 < size; i++)
+		wide[i] = (unsigned char)ascii[i];
+	wide[i] = 0;
+	return i;
 }
 
 static EFI_STATUS
 open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,
 	  EFI_FILE_HANDLE *file)
 {
-	CHAR16 wide[PATH_MAX];
-	size_t i = 0;
+	CHAR16 wide[FILES_PATH_SIZE];
 
-	for (; path[i] && i + 1 < PATH_MAX; i++)
-		wide[i] = (unsigned char)path[i];
-	wide[i] = 0;
+	widen(path, wide, FILES_PATH_SIZE);
 	*file = NULL;
 	return root->Open(root, file, wide, mode, attributes);
 }
@@ -45,7 +79,7 @@ own_folder(struct text *path)
 	EFI_DEVICE_PATH *node = image ? image->FilePath : NULL;
 	size_t keep = 0;
 
-	for (unsigned i = 0; node && !IsDevicePathEnd(node) && i < PATH_MAX; i++) {
+	for (unsigned i = 0; node && !IsDevicePathEnd(node) && i < FILES_PATH_SIZE; i++) {
 		size_t size = DevicePathNodeLength(node);
 
 		if (size < sizeof(*node))
@@ -87,12 +121,12 @@ read_file(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, siz
 bool
 files_read_options(char *buffer, size_t size, size_t *length)
 {
-	char bytes[PATH_MAX];
+	char bytes[FILES_PATH_SIZE];
 	struct text path;
-	EFI_FILE_HANDLE root = open_root();
+	EFI_FILE_HANDLE root;
 	bool found;
 
-	if (!root)
+	if (EFI_ERROR(files_open_volume(&root)))
 		return false;
 	text_init(&path, bytes, sizeof(bytes));
 	own_folder(&path);
@@ -103,121 +137,139 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	return found;
 }
 
-static const char *
-why(EFI_STATUS status)
+struct files_room
+files_room(EFI_FILE_HANDLE root)
 {
-	switch (status) {
-	case EFI_WRITE_PROTECTED:
-	case EFI_ACCESS_DENIED:
-	case EFI_UNSUPPORTED:
-		return "it is read-only";
-	case EFI_VOLUME_FULL:
-		return "it is full";
-	case EFI_NO_MEDIA:
-	case EFI_MEDIA_CHANGED:
-		return "it was taken out";
-	case EFI_VOLUME_CORRUPTED:
-		return "its file system is damaged";
-	case EFI_DEVICE_ERROR:
-		return "the device reported an error";
-	default:
-		return "the firmware refused";
-	}
+	union information information;
+	UINTN size = sizeof(information);
+
+	if (EFI_ERROR(root->GetInfo(root, (EFI_GUID *)&guid_file_system_info, &size, &information)))
+		return (struct files_room){ .block_bytes = 0 };
+	return (struct files_room){ information.volume.ReadOnly, information.volume.FreeSpace,
+				    information.volume.BlockSize };
 }
 
-static bool
-refuse(char reason[FILES_REASON_SIZE], const char *what, EFI_STATUS status)
+static EFI_STATUS
+get_info(EFI_FILE_HANDLE file, union information *information)
 {
-	struct text text;
+	UINTN size = sizeof(*information);
 
-	text_init(&text, reason, FILES_REASON_SIZE);
-	text_printf(&text, "No report on the boot volume: %s: %s (status %lxh).", what, why(status),
-		    (unsigned long)(status & 0xffff));
-	return false;
+	return file->GetInfo(file, (EFI_GUID *)&guid_file_info, &size, information);
 }
 
-/* The highest number that a folder below REPORTS bears; 0 where there is none. */
-static unsigned
-highest_number(EFI_FILE_HANDLE reports)
+EFI_STATUS
+files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder)
 {
-	union {
-		EFI_FILE_INFO info;
-		char bytes[sizeof(EFI_FILE_INFO) + PATH_MAX * sizeof(CHAR16)];
-	} entry;
-	unsigned highest = 0;
+	union information information;
+	EFI_FILE_HANDLE file;
+	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, &file);
 
+	if (EFI_ERROR(status))
+		return status;
+	status = get_info(file, &information);
+	*folder = !EFI_ERROR(status) && (information.file.Attribute & EFI_FILE_DIRECTORY);
+	file->Close(file);
+	return status;
+}
+
+EFI_STATUS
+files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, const char *name),
+	   void *context)
+{
+	union information entry;
+	char name[NAME_MAX + 1];
+	EFI_FILE_HANDLE folder;
+	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, &folder);
+
+	if (EFI_ERROR(status))
+		return status;
 	for (unsigned i = 0; i < ENTRIES_MAX; i++) {
 		UINTN size = sizeof(entry);
-		unsigned number = 0;
 
-		EFI_STATUS status = reports->Read(reports, &size, &entry);
-		if (status == EFI_BUFFER_TOO_SMALL)
-			continue;
+		status = folder->Read(folder, &size, &entry);
 		if (EFI_ERROR(status) || size == 0)
 			break;
-		for (const CHAR16 *c = entry.info.FileName; *c >= '0' && *c <= '9' && number <= FOLDERS_MAX; c++)
-			number = number * 10 + (*c - '0');
-		if (number > highest && number <= FOLDERS_MAX)
-			highest = number;
+		firmware_ascii(entry.file.FileName, name, sizeof(name));
+		see(context, name);
 	}
-	return highest;
+	folder->Close(folder);
+	return status;
 }
 
-bool
-files_make_folder(char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE])
+/* Open with EFI_FILE_MODE_CREATE opens what is there, too: so it is asked for first. */
+static EFI_STATUS
+create(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
 {
-	const UINT64 create = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
-	EFI_FILE_HANDLE root = open_root(), reports, made;
-	struct text name;
-
-	if (!root)
-		return refuse(reason, "the application was not started from a volume", EFI_NOT_FOUND);
-	EFI_STATUS status = open_path(root, "\\" REPORTS_ROOT, create, EFI_FILE_DIRECTORY, &reports);
-
-	if (EFI_ERROR(status)) {
-		root->Close(root);
-		return refuse(reason, "\\" REPORTS_ROOT " can't be made", status);
-	}
-	unsigned number = highest_number(reports) + 1;
-
-	reports->Close(reports);
-	if (number > FOLDERS_MAX) {
-		root->Close(root);
-		return refuse(reason, "\\" REPORTS_ROOT " has no number left", EFI_VOLUME_FULL);
-	}
-	text_init(&name, folder, FILES_FOLDER_SIZE);
-	text_printf(&name, "\\" REPORTS_ROOT "\\%04u", number);
-	status = open_path(root, folder, create, EFI_FILE_DIRECTORY, &made);
-	if (!EFI_ERROR(status))
-		made->Close(made);
-	root->Close(root);
-	return EFI_ERROR(status) ? refuse(reason, folder, status) : true;
-}
-
-bool
-files_write(const char *folder, const char *name, const char *bytes, size_t length,
-	    char reason[FILES_REASON_SIZE])
-{
-	const UINT64 create = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
-	EFI_FILE_HANDLE root = open_root(), file;
-	char path_bytes[PATH_MAX];
-	struct text path;
-	UINTN written = length;
-
-	if (!root)
-		return refuse(reason, name, EFI_NO_MEDIA);
-	text_init(&path, path_bytes, sizeof(path_bytes));
-	text_printf(&path, "%s\\%s", folder, name);
-	EFI_STATUS status = open_path(root, path_bytes, create, 0, &file);
+	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, made);
 
 	if (!EFI_ERROR(status)) {
-		status = file->Write(file, &written, (void *)bytes);
-		if (!EFI_ERROR(status))
-			status = file->Flush(file);
-		file->Close(file);
-		if (!EFI_ERROR(status) && written != length)
-			status = EFI_VOLUME_FULL;
+		(*made)->Close(*made);
+		return EFI_ALREADY_STARTED;
 	}
-	root->Close(root);
-	return EFI_ERROR(status) ? refuse(reason, path_bytes, status) : true;
+	if (status != EFI_NOT_FOUND)
+		return status;
+	return open_path(root, path, read_write | EFI_FILE_MODE_CREATE, attributes, made);
+}
+
+EFI_STATUS
+files_make_folder(EFI_FILE_HANDLE root, const char *path)
+{
+	EFI_FILE_HANDLE made;
+	EFI_STATUS status = create(root, path, EFI_FILE_DIRECTORY, &made);
+
+	if (!EFI_ERROR(status))
+		made->Close(made);
+	return status;
+}
+
+EFI_STATUS
+files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length)
+{
+	EFI_FILE_HANDLE file;
+	UINTN written = length;
+	EFI_STATUS status = create(root, path, 0, &file);
+
+	if (EFI_ERROR(status))
+		return status;
+	status = file->Write(file, &written, (void *)bytes);
+	if (!EFI_ERROR(status) && written != length)
+		status = EFI_VOLUME_FULL;
+	if (!EFI_ERROR(status))
+		status = file->Flush(file);
+	file->Close(file);
+	return status;
+}
+
+/* UEFI 2.10, 13.5.16: a new FileName renames; times of 0 stay as they are. */
+EFI_STATUS
+files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
+{
+	union information information;
+	EFI_FILE_HANDLE file;
+	EFI_STATUS status = open_path(root, path, read_write, 0, &file);
+
+	if (EFI_ERROR(status))
+		return status;
+	status = get_info(file, &information);
+	if (!EFI_ERROR(status)) {
+		size_t length = widen(name, information.file.FileName, NAME_MAX + 1);
+		const EFI_TIME unchanged = { 0 };
+
+		information.file.Size = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16);
+		information.file.CreateTime = unchanged;
+		information.file.LastAccessTime = unchanged;
+		information.file.ModificationTime = unchanged;
+		status = file->SetInfo(file, (EFI_GUID *)&guid_file_info, information.file.Size, &information);
+	}
+	file->Close(file);
+	return status;
+}
+
+EFI_STATUS
+files_remove(EFI_FILE_HANDLE root, const char *path)
+{
+	EFI_FILE_HANDLE file;
+	EFI_STATUS status = open_path(root, path, read_write, 0, &file);
+
+	return EFI_ERROR(status) ? status : file->Delete(file); /* which closes it */
 }

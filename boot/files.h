@@ -1,11 +1,13 @@
-/* Files on the volume that the application was started from: options in, reports out. */
+/*
+ * The volume that the application was started from, by the firmware's Simple File System. Paths begin at its root, are
+ * ASCII, and shorter than FILES_PATH_SIZE. How long a call may take is the driver's to say: it has no other bound.
+ */
 #ifndef BARETICK_FILES_H
 #define BARETICK_FILES_H
 
 #include "firmware.h"
 
-#define FILES_REASON_SIZE 160
-#define FILES_FOLDER_SIZE 32
+#define FILES_PATH_SIZE 256
 
 /*
  * Reads baretick.cfg, beside the application or else at the root of its volume, into BUFFER. Returns false
@@ -13,15 +15,32 @@
  */
 bool files_read_options(char *buffer, size_t size, size_t *length);
 
-/*
- * Makes the next folder \baretick\NNNN, whose name goes to FOLDER. False, and REASON a sentence, where the
- * volume can't be written to; then no report can.
- */
-bool files_make_folder(char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE]);
+/* EFI_NOT_FOUND: the application came from no volume; EFI_NO_MEDIA: from one that is gone. */
+EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 
-/* Writes one file into a folder that files_make_folder made; false, and REASON a sentence, where not all of it
- * landed. */
-bool files_write(const char *folder, const char *name, const char *bytes, size_t length,
-		 char reason[FILES_REASON_SIZE]);
+struct files_room {
+	bool read_only;
+	uint64_t free_bytes, block_bytes; /* what is free for files, and what the smallest of them takes; block 0: unknown */
+};
+
+/* As the firmware tells it: on FAT from a count on the volume, which may be wrong. */
+struct files_room files_room(EFI_FILE_HANDLE root);
+
+/* EFI_NOT_FOUND where there is nothing of that name. */
+EFI_STATUS files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder);
+
+/* Calls SEE with each name in the folder; one that is not ASCII has ? in it. */
+EFI_STATUS files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, const char *name),
+		      void *context);
+
+/* Each of the two refuses, with EFI_ALREADY_STARTED, to touch what is there already. */
+EFI_STATUS files_make_folder(EFI_FILE_HANDLE root, const char *path);
+EFI_STATUS files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length);
+
+/* NAME is without a folder; not every firmware can rename. */
+EFI_STATUS files_rename(EFI_FILE_HANDLE root, const char *path, const char *name);
+
+/* A file, or an empty folder; EFI_NOT_FOUND where there is nothing of that name. */
+EFI_STATUS files_remove(EFI_FILE_HANDLE root, const char *path);
 
 #endif

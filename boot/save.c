@@ -1,28 +1,221 @@
 /* The four files of a report. See save.h. */
 #include "save.h"
 
-/* The four files; false, and REASON a sentence, where one of them could not be written. */
-static bool
-write_files(const struct plan *plan, const char *folder, char reason[FILES_REASON_SIZE])
-{
-	const struct {
-		const char *name;
-		const struct text *text;
-	} files[] = {
-		{ "report.json", &plan->json },
-		{ "report.txt", &plan->table },
-		{ "report.html", &plan->html },
-		{ "report.csv", &plan->csv },
-	};
+#include "files.h"
+#include "folders.h"
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!files_write(folder, files[i].name, files[i].text->bytes, files[i].text->length, reason))
-			return false;
+#define REPORTS "\\baretick"
+#define KIB     1024u
+#define FILES   4
+
+static const char *const names[FILES] = { "report.json", "report.txt", "report.html", "report.csv" };
+
+struct saving {
+	EFI_FILE_HANDLE root;
+	const struct text *texts[FILES];
+	bool made_reports; /* \baretick is this run's own */
+	char path[FILES_PATH_SIZE]; /* of what is being made */
+	struct text sentence;
+};
+
+static const char *
+why(EFI_STATUS status)
+{
+	switch (status) {
+	case EFI_WRITE_PROTECTED:
+	case EFI_ACCESS_DENIED:
+		return "it is read-only";
+	case EFI_UNSUPPORTED:
+		return "the firmware can't write to it";
+	case EFI_VOLUME_FULL:
+		return "it is full";
+	case EFI_NO_MEDIA:
+	case EFI_MEDIA_CHANGED:
+		return "it was taken out";
+	case EFI_VOLUME_CORRUPTED:
+		return "its file system is damaged";
+	case EFI_DEVICE_ERROR:
+	case EFI_TIMEOUT:
+		return "it does not answer";
+	case EFI_ALREADY_STARTED:
+		return "something of that name is there";
+	default:
+		return "the firmware refused";
+	}
+}
+
+/* False, with the reason and the path that it happened to. */
+static bool
+refuse(struct saving *saving, EFI_STATUS status)
+{
+	text_printf(&saving->sentence, "%s (%s%sstatus %lxh).", why(status), saving->path,
+		    saving->path[0] ? ", " : "", (unsigned long)(status & ~EFI_ERROR_MASK));
+	return false;
+}
+
+static const char *
+path_of(struct saving *saving, const char *folder, const char *name)
+{
+	struct text text;
+
+	text_init(&text, saving->path, sizeof(saving->path));
+	text_printf(&text, REPORTS "%s%s%s%s", folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
+	return saving->path;
+}
+
+/* Asked for before anything is begun: not every driver leaves a full volume as it was. */
+static bool
+has_room(struct saving *saving)
+{
+	const struct files_room room = files_room(saving->root);
+	size_t lengths[FILES];
+
+	if (room.read_only) {
+		text_put(&saving->sentence, "it is read-only.");
+		return false;
+	}
+	if (!room.block_bytes)
+		return true;
+	for (size_t i = 0; i < FILES; i++)
+		lengths[i] = saving->texts[i]->length;
+	uint64_t needed = folders_room_bytes(lengths, FILES, room.block_bytes);
+
+	if (room.free_bytes >= needed)
+		return true;
+	text_printf(&saving->sentence, "it is full: %lu KiB are free, %lu KiB needed.",
+		    room.free_bytes / KIB, (needed + KIB - 1) / KIB);
+	return false;
+}
+
+static bool
+has_reports_folder(struct saving *saving)
+{
+	bool folder = true;
+	EFI_STATUS status = files_is_folder(saving->root, path_of(saving, "", ""), &folder);
+
+	if (status == EFI_NOT_FOUND) {
+		status = files_make_folder(saving->root, saving->path);
+		saving->made_reports = !EFI_ERROR(status);
+	}
+	if (EFI_ERROR(status))
+		return refuse(saving, status);
+	if (!folder)
+		text_put(&saving->sentence, REPORTS " is a file, and no folder.");
+	return folder;
+}
+
+static void
+see_name(void *context, const char *name)
+{
+	unsigned *highest = context, number = folders_number(name);
+
+	*highest = number > *highest ? number : *highest;
+}
+
+/* 0, and a sentence, where there is none. */
+static unsigned
+next_number(struct saving *saving)
+{
+	unsigned highest = 0;
+	EFI_STATUS status = files_list(saving->root, path_of(saving, "", ""), see_name, &highest);
+
+	if (EFI_ERROR(status)) {
+		refuse(saving, status);
+		return 0;
+	}
+	if (highest < FOLDERS_MAX)
+		return highest + 1;
+	text_printf(&saving->sentence, REPORTS "\\%u is the last number there is: move it away.", FOLDERS_MAX);
+	return 0;
+}
+
+static EFI_STATUS
+write_all(struct saving *saving, const char *folder)
+{
+	EFI_STATUS status = files_make_folder(saving->root, path_of(saving, folder, ""));
+
+	for (size_t i = 0; i < FILES && !EFI_ERROR(status); i++)
+		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
+				     saving->texts[i]->length);
+	return status;
+}
+
+static bool
+remove_path(struct saving *saving, const char *path)
+{
+	EFI_STATUS status = files_remove(saving->root, path);
+
+	return !EFI_ERROR(status) || status == EFI_NOT_FOUND;
+}
+
+/* Ends at the first call that fails: each may take as long as the driver waits for the device. */
+static void
+undo(struct saving *saving, const char *folder)
+{
+	for (size_t i = 0; i < FILES; i++)
+		if (!remove_path(saving, path_of(saving, folder, names[i])))
+			return;
+	if (remove_path(saving, path_of(saving, folder, "")) && saving->made_reports)
+		remove_path(saving, path_of(saving, "", ""));
+}
+
+/* Where the firmware can't rename, the folder keeps its .new, and that is said. */
+static void
+finish(struct saving *saving, const char *folder, unsigned number)
+{
+	char whole[FOLDERS_NAME_SIZE];
+
+	folders_name(whole, number, true);
+	EFI_STATUS status = files_rename(saving->root, path_of(saving, folder, ""), whole);
+
+	text_init(&saving->sentence, saving->sentence.bytes, saving->sentence.size);
+	text_printf(&saving->sentence, "Report saved on the boot volume in " REPORTS "\\%s",
+		    EFI_ERROR(status) ? folder : whole);
+	if (EFI_ERROR(status))
+		text_put(&saving->sentence, "; it can't be renamed");
+}
+
+static bool
+save_on(struct saving *saving)
+{
+	char folder[FOLDERS_NAME_SIZE];
+
+	if (!has_room(saving) || !has_reports_folder(saving))
+		return false;
+	unsigned number = next_number(saving);
+
+	if (!number)
+		return false;
+	folders_name(folder, number, false);
+	EFI_STATUS status = write_all(saving, folder);
+
+	if (EFI_ERROR(status)) {
+		refuse(saving, status);
+		if (status == EFI_VOLUME_FULL)
+			undo(saving, folder);
+		return false;
+	}
+	finish(saving, folder, number);
 	return true;
 }
 
 bool
-save_report(const struct plan *plan, char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE])
+save_report(const struct plan *plan, char sentence[SAVE_SENTENCE_SIZE])
 {
-	return files_make_folder(folder, reason) && write_files(plan, folder, reason);
+	struct saving saving = { .texts = { &plan->json, &plan->table, &plan->html, &plan->csv } };
+
+	text_init(&saving.sentence, sentence, SAVE_SENTENCE_SIZE);
+	text_put(&saving.sentence, "No report on the boot volume: ");
+	EFI_STATUS status = files_open_volume(&saving.root);
+
+	if (status == EFI_NOT_FOUND) {
+		text_put(&saving.sentence, "the application was not started from one.");
+		return false;
+	}
+	if (EFI_ERROR(status))
+		return refuse(&saving, status);
+	bool saved = save_on(&saving);
+
+	saving.root->Close(saving.root);
+	return saved;
 }

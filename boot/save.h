@@ -2,13 +2,16 @@
 #ifndef BARETICK_SAVE_H
 #define BARETICK_SAVE_H
 
-#include "files.h"
 #include "plan.h"
 
+#define SAVE_SENTENCE_SIZE 160
+
 /*
- * Writes the texts of PLAN, which were rendered, into the next folder, whose name goes to FOLDER. False, and REASON a
- * sentence, where not all of them landed.
+ * Writes the texts of PLAN, which were rendered, into the next folder \baretick\NNNN. Until all of them are on the volume
+ * the folder is called NNNN.new, and nothing that was there before is opened for writing: whenever the power
+ * goes, what has no .new is whole. SENTENCE says where they are or, with false, why they are not; then nothing of them
+ * is left, unless the volume no longer answers.
  */
-bool save_report(const struct plan *plan, char folder[FILES_FOLDER_SIZE], char reason[FILES_REASON_SIZE]);
+bool save_report(const struct plan *plan, char sentence[SAVE_SENTENCE_SIZE]);
 
 #endif

@@ -12,6 +12,7 @@
 #include "table.h"
 
 #define SUMMARY_SIZE 4096
+#define SAVING       "Saving the report on the boot volume ..."
 
 void
 tell_block(struct console *console, const char *name, const struct text *body)
@@ -50,27 +51,7 @@ render(struct plan *plan, const struct report *report)
 }
 
 static void
-save(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
-{
-	char folder[FILES_FOLDER_SIZE], reason[FILES_REASON_SIZE];
-	struct text line;
-
-	saved[0] = '\0';
-	if (!report->options.save)
-		return;
-	if (!save_report(plan, folder, reason)) {
-		report_note(report, "%s", reason);
-		render(plan, report); /* with that sentence */
-		return;
-	}
-	text_init(&line, saved, CONSOLE_LINE);
-	text_printf(&line, " Report saved on the boot volume in %s", folder);
-	console_serial(console, saved + 1);
-	console_serial(console, "\n");
-}
-
-static void
-show_summary(struct console *console, const struct report *report, const char *saved)
+show_summary(struct console *console, const struct report *report, const char *status)
 {
 	char *bytes = firmware_allocate(SUMMARY_SIZE);
 	struct text summary;
@@ -82,8 +63,34 @@ show_summary(struct console *console, const struct report *report, const char *s
 	console_clear(console);
 	console_screen(console, bytes);
 	if (console->rows > 0)
-		console_row(console, console->rows - 1, saved);
+		console_row(console, console->rows - 1, status);
 	firmware_boot->FreePool(bytes);
+}
+
+/*
+ * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud that
+ * of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
+ * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
+ */
+static void
+save(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
+{
+	char sentence[SAVE_SENTENCE_SIZE];
+	struct text line;
+
+	saved[0] = '\0';
+	if (!report->options.save)
+		return;
+	show_summary(console, report, " " SAVING);
+	console_serial(console, SAVING "\n");
+	if (!save_report(plan, sentence)) {
+		report_note(report, "%s", sentence);
+		render(plan, report); /* with that sentence */
+	}
+	text_init(&line, saved, CONSOLE_LINE);
+	text_printf(&line, " %s", sentence);
+	console_serial(console, sentence);
+	console_serial(console, "\n");
 }
 
 bool

@@ -16,8 +16,8 @@
 void tell_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Judges REPORT and tells it. SAVED gets a line on where it is on the boot volume, "" where it is not. False: the report
- * does not fit PLAN, which was said.
+ * Judges REPORT and tells it. SAVED gets a line on where it is on the boot volume, or why it is not there; "" where it was
+ * not to be. False: the report does not fit PLAN, which was said.
  */
 bool tell(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE]);
 

@@ -61,17 +61,25 @@ class Monitor:
         self._lines.readline()  # its greeting
         self._execute("qmp_capabilities")
 
-    def _execute(self, command):
-        self._lines.write(json.dumps({"execute": command}) + "\n")
+    def _execute(self, command, **arguments):
+        self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._lines.flush()
         while "return" not in (message := json.loads(self._lines.readline())):
             assert "event" in message, message
+        return message["return"]
 
     def freeze(self, seconds):
         """All cores stop, and all clocks but the RTC with them, as under a hypervisor's pause."""
         self._execute("stop")
         time.sleep(seconds)
         self._execute("cont")
+
+    def unplug(self, kind):
+        """Takes the device of that kind out of the machine."""
+        folder = "/machine/peripheral-anon"
+        names = [entry["name"] for entry in self._execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
+        assert len(names) == 1, names
+        self._execute("device_del", id=f"{folder}/{names[0]}")
 
     def __enter__(self):
         return self

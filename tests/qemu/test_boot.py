@@ -6,7 +6,6 @@ guest's clocks are driven by its instructions (-icount).
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
@@ -293,45 +292,6 @@ def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
     assert "progress" not in done.stdout
     assert done.report["verdict"] == "incomplete"
     assert done.report["clocks"] == []
-
-
-# From a stick and from a CD.
-
-def copy_from_stick(stick, name):
-    """A file of the FAT partition, which begins at 1 MiB."""
-    done = subprocess.run(["mtype", "-i", f"{stick}@@1M", f"::/baretick/0001/{name}"], check=True,
-                          capture_output=True, env={**os.environ, "MTOOLS_SKIP_CHECK": "1"})
-    return done.stdout
-
-
-@IMAGE_BUILT
-def test_the_stick_keeps_the_same_report_that_the_serial_line_gave(run):
-    done = run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--", SHORT)
-    checked(done, started=2)
-    assert "Report saved on the boot volume in \\baretick\\0001\n" in done.stdout
-    stick = done.out / "stick.img"
-    assert copy_from_stick(stick, "report.json") == done.file("report.json")
-    assert copy_from_stick(stick, "report.txt") == done.file("report.txt")
-
-
-@IMAGE_BUILT
-def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
-    stick = tmp_path / "stick.img"
-    stick.write_bytes((ROOT / "build" / "baretick.img").read_bytes())
-    config = tmp_path / "baretick.cfg"
-    config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
-    subprocess.run(["mcopy", "-o", "-i", f"{stick}@@1M", config, "::/baretick.cfg"], check=True,
-                   env={**os.environ, "MTOOLS_SKIP_CHECK": "1"})
-    report = checked(run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--image", stick, "--",
-                         "clocks=tsc,hpet"), started=1)
-    assert sorted(clocks(report)) == ["hpet", "tsc"]
-
-
-@IMAGE_BUILT
-def test_a_cd_says_that_it_cannot_be_written_and_reports_on_the_serial_line(run):
-    done = run("--accel", "tcg", "--cpus", "1", "--boot", "cd", "--", SHORT)
-    report = checked(done)
-    assert [note for note in report["notes"] if note.startswith("No report on the boot volume: ")]
 
 
 # No serial line, no screen.

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from fat import Volume
 from harness import ROOT
 
 FAT_TIME_STEP_S = 2  # a file's date on FAT counts in steps of two seconds
@@ -59,6 +60,22 @@ def test_the_files_are_on_the_stick(built, tmp_path, name, begins):
     stick.write_bytes(built[0][0])
     done = subprocess.run(["mtype", "-i", f"{stick}@@1M", f"::/{name}"], check=True, capture_output=True)
     assert done.stdout.startswith(begins)
+
+
+def test_label_and_serial_number_are_fixed(built):
+    """Microsoft's FAT specification, boot sector of FAT32: BS_VolID, BS_VolLab."""
+    boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
+    assert struct.unpack_from("<I11s", boot, 67) == (0x62746B31, b"BARETICK   ")
+
+
+def test_the_reports_folder_takes_255_runs_without_growing(built):
+    """Two entries a run: one under the name NNNN.new, and one under the last one. Behind them firmware looks for an entry of
+    zeros, the end; "." and ".." come first."""
+    image = built[0][0]
+    volume = Volume(image, 2048 * SECTOR)
+    entries = volume.content(volume.find("baretick").cluster)
+    assert volume.folder("baretick") == {}
+    assert entries[64:].count(0) == len(entries[64:]) == (2 * 255) * 32
 
 
 def test_every_option_of_the_shipped_file_is_commented_out():

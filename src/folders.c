@@ -1,0 +1,52 @@
+/* Names and sizes of the folders of saved reports. See folders.h. */
+#include "folders.h"
+
+#include "text.h"
+
+#define DIGITS      4
+#define UNFINISHED  ".new"
+#define DIRECTORIES 3u /* the root may grow, \baretick may be made or grow, and the new folder is made */
+
+/* On FAT the case of a letter says nothing. */
+static bool
+is_unfinished(const char *suffix)
+{
+	size_t i = 0;
+
+	for (; suffix[i] && UNFINISHED[i]; i++)
+		if ((suffix[i] | 0x20) != (UNFINISHED[i] | 0x20))
+			return false;
+	return suffix[i] == UNFINISHED[i];
+}
+
+unsigned
+folders_number(const char *name)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; i < DIGITS; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			return 0;
+		number = number * 10 + (unsigned)(name[i] - '0');
+	}
+	return name[DIGITS] == '\0' || is_unfinished(name + DIGITS) ? number : 0;
+}
+
+void
+folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
+{
+	struct text text;
+
+	text_init(&text, name, FOLDERS_NAME_SIZE);
+	text_printf(&text, "%04u%s", number, whole ? "" : UNFINISHED);
+}
+
+uint64_t
+folders_room_bytes(const size_t *lengths, size_t count, uint64_t block)
+{
+	uint64_t blocks = DIRECTORIES;
+
+	for (size_t i = 0; i < count; i++)
+		blocks += lengths[i] / block + (lengths[i] % block != 0);
+	return blocks * block;
+}

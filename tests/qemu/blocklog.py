@@ -1,0 +1,44 @@
+"""What a guest wrote to a block device, write by write (QEMU's driver blklogwrites), and what the device held after each
+sector of it: all that a power cut may leave behind on a device that keeps the order.
+"""
+import struct
+
+from test_boot import qemu
+
+MAGIC = 0x6A736677736872  # of dm-log-writes, Linux' drivers/md/dm-log-writes.c, which QEMU writes likewise
+DISCARD = 4               # LOG_DISCARD_FLAG: no data follows
+SECTOR = 512
+LOG_BYTES = 64 << 20      # room for what one run writes, many times over; sparse
+
+
+def record(log):
+    """Arguments for qemu/run that leave what is written to the stick in the file LOG."""
+    with open(log, "wb") as file:
+        file.truncate(LOG_BYTES)
+    words = {"format": "blklogwrites", "log.driver": "file", "log.filename": log, "log-super-update-interval": 1}
+    return qemu(*[word for key, value in words.items() for word in ("-set", f"drive.stick.{key}={value}")])
+
+
+def read(log):
+    """[(offset, bytes)] in the order of writing."""
+    data = log.read_bytes()
+    magic, _, count, sector_bytes = struct.unpack_from("<QQQI", data)
+    assert magic == MAGIC and count > 0, "no log of writes"
+    at, found = sector_bytes, []
+    for _ in range(count):
+        sector, sectors, flags, _ = struct.unpack_from("<QQQQ", data, at)
+        at += sector_bytes
+        if not flags & DISCARD:
+            found.append((sector * sector_bytes, data[at:at + sectors * sector_bytes]))
+            at += sectors * sector_bytes
+    return found
+
+
+def cuts(image, writes):
+    """Applies WRITES to IMAGE; after each sector that became another one, that sector's number."""
+    for offset, data in writes:
+        for at in range(0, len(data), SECTOR):
+            sector, place = data[at:at + SECTOR], slice(offset + at, offset + at + SECTOR)
+            if image[place] != sector:
+                image[place] = sector
+                yield place.start // SECTOR

@@ -1,0 +1,43 @@
+"""What the tests of the boot volume share: the stick, and what is on it."""
+import os
+import re
+import subprocess
+
+from fat import Volume
+from harness import ROOT
+
+IMAGE = ROOT / "build" / "baretick.img"
+CD = ROOT / "build" / "baretick.iso"
+PARTITION = 1 << 20
+STICK = ["--accel", "tcg", "--cpus", "1", "--boot", "usb"]
+FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
+FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}  # and serial's blocks
+
+
+def mtools(stick, tool, *arguments):
+    """STICK: an image that is laid out like IMAGE, or mtools' own FILE@@OFFSET."""
+    drive = stick if "@@" in str(stick) else f"{stick}@@{PARTITION}"
+    return subprocess.run([tool, "-i", drive, *map(str, arguments)], check=True, capture_output=True,
+                          env={**os.environ, "MTOOLS_SKIP_CHECK": "1"}).stdout
+
+
+def copy_of_stick(folder):
+    stick = folder / "stick"
+    stick.write_bytes(IMAGE.read_bytes())
+    return stick
+
+
+def volume_of(image):
+    return Volume(image, PARTITION)
+
+
+def folders(volume):
+    """{name: {file: bytes}} of the runs that are whole, by their names."""
+    if "baretick" not in volume.folder(""):
+        return {}
+    return {name: volume.files(f"baretick/{name}") for name, entry in volume.folder("baretick").items()
+            if entry.folder and re.fullmatch(r"\d{4}", name)}
+
+
+def block_sums(serial):
+    return dict(re.findall(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$", serial, re.M))

@@ -1,0 +1,163 @@
+"""Ten runs in a row on one stick, and the power cut at every moment of each of them."""
+import collections
+import datetime
+import hashlib
+import json
+import os
+import re
+import subprocess
+import types
+
+import pytest
+
+import blocklog
+from fat import Damaged
+from harness import Run
+from stick import FAST, FILES, IMAGE, PARTITION, STICK, block_sums, folders, mtools, volume_of
+from test_boot import IMAGE_BUILT, checked
+
+# All in one worker, so that the ten runs are made once.
+pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("ten")]
+
+RUNS = 10
+CLOCK_STEP_S = 2  # of a date on FAT
+STALE = b"0001    NEW an older file's bytes, in a cluster that is free again. "
+
+
+def used_stick():
+    """The stick as it is after years: whatever is free holds something old."""
+    image = bytearray(IMAGE.read_bytes())
+    volume = volume_of(image)
+    stale = (STALE * volume.cluster_bytes)[:volume.cluster_bytes]
+    for cluster in volume.free():
+        place = volume.place(cluster)
+        image[PARTITION + place.start:PARTITION + place.stop] = stale
+    return image
+
+
+def system(volume):
+    return {path: volume.read(path) for path in ("EFI/BOOT/BOOTX64.EFI", "baretick.cfg")}
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory):
+    """Ten runs, each on the stick that the one before it left: the first stick, and of each what it wrote and said."""
+    folder = tmp_path_factory.mktemp("ten")
+    first = used_stick()
+    stick, log, runs = folder / "stick", folder / "log", []
+    stick.write_bytes(first)
+    for number in range(1, RUNS + 1):
+        done = Run(folder / "out", [*STICK, "--image", stick, *blocklog.record(log), "--", *FAST])
+        checked(done)
+        (done.out / "stick.img").rename(stick)
+        volume = volume_of(stick.read_bytes())
+        entry = volume.folder("baretick").get(f"{number:04}")
+        runs.append(types.SimpleNamespace(
+            writes=blocklog.read(log), folders=folders(volume), entry=entry, stdout=done.stdout, report=done.report,
+            entries=volume.folder(f"baretick/{number:04}"), serial=done.file("serial.log").replace(b"\r", b"")))
+    return types.SimpleNamespace(first=first, last=stick.read_bytes(), runs=runs)
+
+
+def test_ten_runs_in_a_row_give_ten_folders_and_leave_the_earlier_ones_alone(ten):
+    for number, run in enumerate(ten.runs, 1):
+        assert sorted(run.folders) == [f"{i:04}" for i in range(1, number + 1)]
+        assert sorted(run.folders[f"{number:04}"]) == sorted(FILES)
+        for earlier in range(1, number):
+            assert run.folders[f"{earlier:04}"] == ten.runs[earlier - 1].folders[f"{earlier:04}"]
+        assert f"Report saved on the boot volume in \\baretick\\{number:04}\n" in run.stdout
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_file_on_the_stick_is_what_serial_carried(ten, name):
+    for number, run in enumerate(ten.runs, 1):
+        data = run.folders[f"{number:04}"][name]
+        if FILES[name]:
+            assert hashlib.sha256(data).hexdigest().encode() == block_sums(run.serial)[FILES[name].encode()]
+            continue
+        inside = json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', data, re.S)[1])
+        for clock in inside["clocks"] + run.report["clocks"]:
+            if clock["latency"]:
+                clock["latency"].pop("exact")  # the page draws none
+        assert inside == run.report
+
+
+def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(ten, tmp_path):
+    stick, partition = tmp_path / "stick", tmp_path / "partition"
+    stick.write_bytes(ten.last)
+    partition.write_bytes(ten.last[PARTITION:])
+    for number, run in enumerate(ten.runs, 1):
+        for name, data in run.folders[f"{number:04}"].items():
+            assert mtools(stick, "mtype", f"::/baretick/{number:04}/{name}") == data
+    done = subprocess.run(["fsck.fat", "-n", partition], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin"})
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2, done.stdout
+
+
+def test_folder_and_files_bear_the_date_of_the_firmwares_clock(ten):
+    for run in ten.runs:
+        begun = datetime.datetime.fromisoformat(run.report["started_at"]) - datetime.timedelta(seconds=CLOCK_STEP_S)
+        ended = begun + datetime.timedelta(minutes=10)  # no run of these is longer
+        for entry in (run.entry, *run.entries.values()):
+            assert begun <= entry.made <= ended and begun <= entry.written <= ended
+
+
+def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(ten):
+    """After every sector that any of the runs wrote. Also: these are all of the writes there were."""
+    image, cuts = bytearray(ten.first), collections.Counter()
+    kept = system(volume_of(ten.first))
+    for number, run in enumerate(ten.runs, 1):
+        earlier, rests_on = ten.runs[number - 2].folders if number > 1 else {}, None
+        for sector in blocklog.cuts(image, run.writes):
+            if rests_on is None or sector in rests_on:  # else what is left is what was
+                left, rests_on = what_is_left(image, kept, earlier, run.folders)
+            cuts[left] += 1
+    assert image == ten.last
+    assert cuts["before"] > 100 * RUNS and cuts["after"] >= RUNS
+
+
+def what_is_left(image, kept, earlier, later):
+    """Which runs are there, all of them whole: those before, or the new one too. And the sectors that this rests on."""
+    volume = volume_of(image)
+    assert system(volume) == kept
+    found = folders(volume)
+    assert found in (earlier, later), f"{sorted(earlier)} were whole, to be {sorted(later)}; are {sorted(found)}"
+    return "before" if found == earlier else "after", volume.looked_at
+
+
+def test_a_write_that_a_device_forgets_is_seen_by_that_test(ten):
+    """The last run, without each of its writes in turn: some of them must be missed, or nothing was tested."""
+    run, earlier, image = ten.runs[-1], ten.runs[-2].folders, bytearray(ten.first)
+    kept, missed = system(volume_of(ten.first)), 0
+    for past in ten.runs[:-1]:
+        collections.deque(blocklog.cuts(image, past.writes), maxlen=0)
+    for without in range(len(run.writes)):
+        forgetful = bytearray(image)
+        collections.deque(blocklog.cuts(forgetful, run.writes[:without] + run.writes[without + 1:]), maxlen=0)
+        try:
+            what_is_left(forgetful, kept, earlier, run.folders)
+        except (AssertionError, Damaged):
+            missed += 1
+    assert missed >= 4  # the data of report.html, at 64 KiB a write
+
+
+def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alone(ten, run, tmp_path):
+    """The power goes before the last folder gets its name: what there is of it stays as it is."""
+    image, stick = bytearray(ten.first), tmp_path / "stick"
+    for past in ten.runs[:-1]:
+        collections.deque(blocklog.cuts(image, past.writes), maxlen=0)
+    for offset, data in ten.runs[-1].writes:
+        place = slice(offset, offset + len(data))
+        before, image[place] = image[place], data
+        if f"{RUNS:04}" in volume_of(image).folder("baretick"):
+            image[place] = before
+            break
+    stick.write_bytes(image)
+    leftover = f"{RUNS:04}.new"
+    before = volume_of(image).files(f"baretick/{leftover}")
+    assert sorted(before) == sorted(FILES)
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    checked(done)
+    volume = volume_of(done.file("stick.img"))
+    assert volume.files(f"baretick/{leftover}") == before
+    assert sorted(folders(volume)) == [f"{i:04}" for i in (*range(1, RUNS), RUNS + 1)]
+    assert volume.files(f"baretick/{RUNS + 1:04}")["report.json"] == done.file("report.json")

@@ -1,0 +1,170 @@
+"""The boot volume when it is full, write-protected, broken, pulled out, or none at all: what serial carries is never the less
+for it, and says why.
+"""
+import hashlib
+
+import pytest
+
+from levers import run_while
+from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
+from test_boot import EFI, IMAGE_BUILT, checked, clocks, qemu
+
+pytestmark = IMAGE_BUILT
+
+NO_REPORT = "No report on the boot volume: "
+
+
+def told(done, *sentences):
+    """The report of a run whose report is not on the volume, but everywhere else, with the reason."""
+    report = checked(done)
+    notes = [note for note in report["notes"] if note.startswith(NO_REPORT)]
+    assert len(notes) == 1 and notes[0] + "\n" in done.stdout, done
+    for sentence in sentences:
+        assert sentence in notes[0], notes
+    assert " ".join(notes[0].split()) in " ".join(done.file("report.txt").decode().split())
+    for name, block in FILES.items():
+        if block:
+            assert hashlib.sha256(done.file(name)).hexdigest().encode() == block_sums(
+                done.file("serial.log").replace(b"\r", b""))[block.encode()]
+    return report
+
+
+def fill(stick, folder, leave_bytes):
+    """Puts a file on the stick that leaves so much free."""
+    volume = volume_of(stick.read_bytes())
+    filler = folder / "filler"
+    with open(filler, "wb") as file:
+        file.truncate(len(volume.free()) * volume.cluster_bytes - leave_bytes)
+    mtools(stick, "mcopy", filler, "::/filler")
+    assert len(volume_of(stick.read_bytes()).free()) * volume.cluster_bytes == leave_bytes
+
+
+@pytest.mark.parametrize("leave_bytes", [0, 64 << 10])
+def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_bytes):
+    stick = copy_of_stick(tmp_path)
+    fill(stick, tmp_path, leave_bytes)
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    told(done, f"it is full: {leave_bytes >> 10} KiB are free, ")
+    assert done.file("stick.img") == stick.read_bytes()
+
+
+def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
+    """Its count of free clusters (FAT specification, FSI_Free_Count) is wrong: there is room for two of the four files."""
+    stick = copy_of_stick(tmp_path)
+    mtools(stick, "mrd", "::/baretick")
+    fill(stick, tmp_path, 64 << 10)
+    image = bytearray(stick.read_bytes())
+    information = PARTITION + 512 * image[PARTITION + 48]
+    image[information + 488:information + 492] = (60000).to_bytes(4, "little")
+    stick.write_bytes(image)
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    told(done, "it is full (\\baretick\\0001.new\\report.html, ")
+    before, after = (volume_of(data) for data in (stick.read_bytes(), done.file("stick.img")))
+    assert after.folder("") == before.folder("") and len(after.free()) == len(before.free())
+
+
+def test_a_write_protected_stick_says_so(run):
+    done = run(*STICK, *qemu("-set", "drive.stick.readonly=on"), "--", *FAST)
+    told(done, "it is read-only")
+    assert done.file("stick.img") == IMAGE.read_bytes()
+
+
+def test_the_hybrid_image_on_a_stick_keeps_the_report_too(run):
+    done = run(*STICK, "--image", CD, "--", *FAST)
+    checked(done)
+    stick = done.out / "stick.img"
+    starts = [int.from_bytes(stick.read_bytes()[446 + 16 * i + 8:][:4], "little") for i in range(4)
+              if stick.read_bytes()[446 + 16 * i + 4] == 0xEF]
+    for name in ("report.json", "report.txt"):
+        assert mtools(f"{stick}@@{starts[0] * 512}", "mtype", f"::/baretick/0001/{name}") == done.file(name)
+
+
+def test_a_cd_says_that_it_cannot_be_written(run):
+    told(run("--accel", "tcg", "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
+
+
+def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
+    def pull(machine):
+        assert machine.wait_for(b"progress: ")
+        with machine.monitor() as monitor:
+            monitor.unplug("usb-storage")
+
+    done = run_while(pull, tmp_path / "out", *STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=1s")
+    told(done, "it was taken out")
+    assert done.file("stick.img") == IMAGE.read_bytes()
+
+
+def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
+    def pull(machine):
+        assert machine.wait_for(b"baretick ")
+        with machine.monitor() as monitor:
+            assert machine.wait_for(b"Saving the report")
+            monitor.unplug("usb-storage")
+
+    done = run_while(pull, tmp_path / "out", *STICK, "--", *FAST)
+    volume = volume_of(done.file("stick.img"))
+    if "Report saved" in done.stdout:  # the hand was too slow
+        assert checked(done) and folders(volume)["0001"]["report.json"] == done.file("report.json")
+    else:
+        told(done)
+        assert not folders(volume)
+
+
+def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
+    """And is given up after the first: a driver may wait for each."""
+    done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
+                             "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
+    told(done, "it does not answer (\\baretick\\0001.new, ")
+
+
+def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
+    told(run("--accel", "tcg", "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
+
+
+def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
+    """By TFTP from QEMU's own server, after a stick with nothing on it."""
+    stick = tmp_path / "stick"
+    stick.write_bytes(bytes(1 << 20))
+    network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
+                   "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
+    told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
+
+
+# What else may be in \baretick.
+
+def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_files_too(run, tmp_path):
+    stick, file = copy_of_stick(tmp_path), tmp_path / "file"
+    file.write_bytes(b"mine")
+    for folder in ("/0003", "/2024-notes", "/0004 - Copy", "/00099", "/\u00e4\u00f6"):
+        mtools(stick, "mmd", f"::/baretick{folder}")
+    mtools(stick, "mcopy", file, "::/baretick/0007")
+    mtools(stick, "mcopy", file, "::/baretick/9998.txt")
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    checked(done)
+    volume = volume_of(done.file("stick.img"))
+    assert sorted(volume.files("baretick/0008")) == sorted(FILES)
+    assert volume.files("baretick") == {"0007": b"mine", "9998.txt": b"mine"}
+    assert mtools(done.out / "stick.img", "mtype", "::/baretick/0008/report.json") == done.file("report.json")
+
+
+@pytest.mark.parametrize("make, sentence", [
+    ([["mmd", "::/baretick/9999"]], "\\baretick\\9999 is the last number there is"),
+    ([["mrd", "::/baretick"], ["mcopy", "FILE", "::/baretick"]], "\\baretick is a file, and no folder"),
+], ids=["no-number-left", "a-file"])
+def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, sentence):
+    stick, file = copy_of_stick(tmp_path), tmp_path / "file"
+    file.write_bytes(b"mine")
+    for command in make:
+        mtools(stick, *[file if word == "FILE" else word for word in command])
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    told(done, sentence)
+    assert done.file("stick.img") == stick.read_bytes()
+
+
+def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
+    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
+    mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
+    report = checked(run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
+                     started=1)
+    assert sorted(clocks(report)) == ["hpet", "tsc"]
