@@ -20,7 +20,8 @@ EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 
 struct files_room {
 	bool read_only;
-	uint64_t free_bytes, block_bytes; /* what is free for files, and what the smallest of them takes; block 0: unknown */
+	uint64_t free_bytes;  /* for files */
+	uint64_t block_bytes; /* what the smallest file takes; 0: nothing is known */
 };
 
 /* As the firmware tells it: on FAT from a count on the volume, which may be wrong. */
@@ -30,8 +31,8 @@ struct files_room files_room(EFI_FILE_HANDLE root);
 EFI_STATUS files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder);
 
 /* Calls SEE with each name in the folder; one that is not ASCII has ? in it. */
-EFI_STATUS files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, const char *name),
-		      void *context);
+EFI_STATUS files_list(EFI_FILE_HANDLE root, const char *path,
+		      void (*see)(void *context, const char *name), void *context);
 
 /* Each of the two refuses, with EFI_ALREADY_STARTED, to touch what is there already. */
 EFI_STATUS files_make_folder(EFI_FILE_HANDLE root, const char *path);

@@ -8,7 +8,9 @@
 #define KIB     1024u
 #define FILES   4
 
-static const char *const names[FILES] = { "report.json", "report.txt", "report.html", "report.csv" };
+static const char *const names[FILES] = {
+	"report.json", "report.txt", "report.html", "report.csv",
+};
 
 struct saving {
 	EFI_FILE_HANDLE root;
@@ -125,7 +127,8 @@ next_number(struct saving *saving)
 	}
 	if (highest < FOLDERS_MAX)
 		return highest + 1;
-	text_printf(&saving->sentence, REPORTS "\\%u is the last number there is: move it away.", FOLDERS_MAX);
+	text_printf(&saving->sentence, REPORTS "\\%u is the last number there is: move it away.",
+		    FOLDERS_MAX);
 	return 0;
 }
 
