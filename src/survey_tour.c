@@ -73,7 +73,7 @@ survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offset
 	*tour = (struct survey_tour){
 		.survey = survey,
 		.offsets = offsets,
-		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
+		.trips_max = survey->trips_max ? survey->trips_max : few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = meeting_bound_ns(survey, kind, offsets->players),
 		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
 		.best_trip_ticks = UINT64_MAX,
@@ -94,22 +94,48 @@ survey_tour_elapsed_ns(const struct survey_tour *tour)
 		scale_ns(&tour->survey->scale, now - tour->offsets->begin_tsc) : 0;
 }
 
-/* Seats PLAYER and its opponent of this round at meeting PLACE, once for both, where both live. */
-static bool
-seat(struct survey_tour *tour, size_t player, size_t place)
+bool
+survey_tour_can_meet(const struct survey_tour *tour, size_t a, size_t b)
 {
-	const struct survey_room *room = &tour->survey->room;
 	const struct crew *crew = tour->survey->crew;
-	size_t opponent = tournament_opponent(tour->offsets->kind, tour->offsets->players, tour->round, player);
+	const uint32_t *players = tour->survey->room.players;
 
-	if (opponent == TOURNAMENT_NOBODY || opponent < player ||
-	    !crew->alive(crew->context, room->players[player]) ||
-	    !crew->alive(crew->context, room->players[opponent]))
-		return false;
-	room->seats[2 * place] = (uint32_t)player;
-	room->seats[2 * place + 1] = (uint32_t)opponent;
-	room->playing[2 * place] = room->players[player];
-	room->playing[2 * place + 1] = room->players[opponent];
+	return crew->alive(crew->context, players[a]) && crew->alive(crew->context, players[b]);
+}
+
+void
+survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place)
+{
+	struct survey_room *room = &tour->survey->room;
+
+	room->seats[2 * place] = (uint32_t)a;
+	room->seats[2 * place + 1] = (uint32_t)b;
+	room->playing[2 * place] = room->players[a];
+	room->playing[2 * place + 1] = room->players[b];
+}
+
+/* Whom the next player meets this round, once for both, where both live; else TOURNAMENT_NOBODY. */
+static size_t
+opponent_of_next(const struct survey_tour *tour)
+{
+	size_t opponent = tournament_opponent(tour->offsets->kind, tour->offsets->players, tour->round,
+					      tour->player);
+
+	if (opponent == TOURNAMENT_NOBODY || opponent < tour->player ||
+	    !survey_tour_can_meet(tour, tour->player, opponent))
+		return TOURNAMENT_NOBODY;
+	return opponent;
+}
+
+bool
+survey_tour_is_over(struct survey_tour *tour)
+{
+	size_t rounds = tournament_rounds(tour->offsets->kind, tour->offsets->players);
+
+	for (; tour->round < rounds; tour->round++, tour->player = 0)
+		for (; tour->player < tour->offsets->players; tour->player++)
+			if (opponent_of_next(tour) != TOURNAMENT_NOBODY)
+				return false;
 	return true;
 }
 
@@ -117,17 +143,15 @@ seat(struct survey_tour *tour, size_t player, size_t place)
 static size_t
 seat_batch(struct survey_tour *tour)
 {
-	const struct offsets *offsets = tour->offsets;
-	size_t count = 0;
+	bool is_over = survey_tour_is_over(tour);
+	size_t round = tour->round, count = 0;
 
-	while (count == 0 && tour->round < tournament_rounds(offsets->kind, offsets->players)) {
-		while (tour->player < offsets->players && count < tour->width.now)
-			count += seat(tour, tour->player++, count);
-		if (tour->player == offsets->players) {
-			tour->player = 0;
-			tour->round++;
-		}
+	for (; !is_over && tour->round == round && count < tour->width.now; is_over = survey_tour_is_over(tour)) {
+		survey_tour_seat(tour, tour->player, opponent_of_next(tour), count++);
+		tour->player++;
 	}
+	if (count > 0)
+		tour->rounds_begun = round + 1;
 	return count;
 }
 
@@ -178,6 +202,51 @@ note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *
 	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
 }
 
+/* That what was measured of the two excludes what was measured of them before, by TICKS. */
+static void
+note_moved(struct survey_tour *tour, const uint32_t *seats, uint64_t ticks)
+{
+	struct survey_moved *moved = &tour->moved;
+
+	moved->pairs++;
+	if (ticks <= moved->ticks)
+		return;
+	moved->ticks = ticks;
+	moved->a = seats[0];
+	moved->b = seats[1];
+}
+
+/*
+ * Of two meetings both hold, so the truth lies where they overlap: if the offset moves, it is there at some
+ * moment from the one to the other. Where they don't overlap, the first is as good as the second, and it stays.
+ */
+static void
+keep(struct survey_tour *tour, const uint32_t *seats, struct offset offset)
+{
+	struct offset both = offset_intersect(offsets_pair(tour->offsets, seats[0], seats[1]), offset);
+
+	if (both.low <= both.high)
+		offsets_set(tour->offsets, seats[0], seats[1], both);
+	else
+		note_moved(tour, seats, (uint64_t)both.low - (uint64_t)both.high);
+}
+
+static void
+count_meeting(struct survey_tour *tour, const uint32_t *seats, const uint32_t *cores)
+{
+	struct survey *survey = tour->survey;
+
+	if (offset_is_known(offsets_pair(tour->offsets, seats[0], seats[1]))) {
+		tour->again++;
+		return;
+	}
+	tour->meetings++;
+	if (tour->offsets == &survey->room.first) {
+		survey->report->cores[cores[0]].meetings++;
+		survey->report->cores[cores[1]].meetings++;
+	}
+}
+
 /* The median round trip; 0 where nothing was played, or by a core that died, whose word is gone. */
 static uint64_t
 take_result(struct survey_tour *tour, size_t place)
@@ -186,16 +255,13 @@ take_result(struct survey_tour *tour, size_t place)
 	const uint32_t *cores = survey->room.playing + 2 * place, *seats = survey->room.seats + 2 * place;
 	struct meeting_result result = meeting_result(&survey->room.meetings[place]);
 
-	if (!result.played || !survey->crew->alive(survey->crew->context, cores[0]) ||
-	    !survey->crew->alive(survey->crew->context, cores[1]))
+	if (!result.played || !survey_tour_can_meet(tour, seats[0], seats[1]))
 		return 0;
-	offsets_set(tour->offsets, seats[0], seats[1], result.offset);
+	count_meeting(tour, seats, cores);
+	keep(tour, seats, result.offset);
+	if (result.moved)
+		note_moved(tour, seats, (uint64_t)result.offset.high - (uint64_t)result.offset.low);
 	note_warps(tour, place, &result);
-	tour->meetings++;
-	if (tour->offsets == &survey->room.first) {
-		survey->report->cores[cores[0]].meetings++;
-		survey->report->cores[cores[1]].meetings++;
-	}
 	if (result.median_trip_ticks)
 		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
 	if (result.best_trip_ticks && result.best_trip_ticks < tour->best_trip_ticks)
@@ -214,6 +280,22 @@ insert(uint64_t *medians, size_t count, uint64_t median)
 	medians[i] = median;
 }
 
+size_t
+survey_tour_play(struct survey_tour *tour, size_t count)
+{
+	uint64_t *medians = tour->survey->room.medians;
+	size_t played = 0;
+
+	play(tour, count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t median = take_result(tour, i);
+
+		if (median)
+			insert(medians, played++, median);
+	}
+	return played;
+}
+
 /* The width learns from batches that are as wide as it says: a narrower one has less to suffer. */
 static void
 learn(struct survey_tour *tour, size_t count, size_t played, uint64_t spent_ns)
@@ -222,13 +304,10 @@ learn(struct survey_tour *tour, size_t count, size_t played, uint64_t spent_ns)
 
 	if (count == width && played > 0)
 		width_learn(&tour->width, tour->survey->room.medians[played / 2]);
-	if (tour->width.now != width) {
-		tour->steady.batches = tour->steady.pairs = tour->steady.ns = 0;
-		return;
-	}
-	tour->steady.batches++;
-	tour->steady.pairs += count;
-	tour->steady.ns += spent_ns;
+	if (tour->width.now != width)
+		tour->steady.batches = 0;
+	else if (tour->steady.batches < SURVEY_STEADY_MAX)
+		insert(tour->steady.pair_ns, tour->steady.batches++, spent_ns / count);
 }
 
 bool
@@ -237,7 +316,7 @@ survey_tour_batch(struct survey_tour *tour)
 	struct survey *survey = tour->survey;
 	size_t rounds = tournament_rounds(tour->offsets->kind, tour->offsets->players);
 	uint64_t begin_ns = survey_tour_elapsed_ns(tour);
-	size_t count, played = 0;
+	size_t count, played;
 
 	if (survey_expired(survey) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
@@ -245,13 +324,7 @@ survey_tour_batch(struct survey_tour *tour)
 	count = seat_batch(tour);
 	if (count == 0)
 		return false;
-	play(tour, count);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t median = take_result(tour, i);
-
-		if (median)
-			insert(survey->room.medians, played++, median);
-	}
+	played = survey_tour_play(tour, count);
 	learn(tour, count, played, survey_tour_elapsed_ns(tour) - begin_ns);
 	survey->hooks.progress(survey->hooks.context, "pairs of cores",
 			       survey->done_ns + tour->plan_ns * tour->round / rounds, survey->total_ns);

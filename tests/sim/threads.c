@@ -13,6 +13,9 @@
 #define PATIENCE_S  120 /* no job takes so long: a bound of the code under test has failed */
 #define PPB         1000000000
 
+/* What a pause of the only core at work takes of world time: whom it waits for has died, or comes no more. */
+#define LONELY_TICKS 10000
+
 struct core {
 	pthread_t thread;
 	pthread_cond_t woken;
@@ -27,6 +30,7 @@ static struct {
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
+	size_t at_work; /* of those with a job, the boot core among them; read without the mutex too */
 	uint64_t world, batches;
 	size_t most;
 	struct core cores[THREADS_MAX];
@@ -41,6 +45,7 @@ static void
 finish(void)
 {
 	state.cores[self].job = NULL;
+	__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
 	if (--state.pending == 0)
 		pthread_cond_signal(&state.finished);
 }
@@ -64,7 +69,7 @@ threads_tsc(void)
 
 	if (reads == core->dies_reading)
 		die();
-	world = __atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
+	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
 	return world + (uint64_t)core->offset_ticks +
 	       (uint64_t)((__int128)(world - THREADS_WORLD_0) * core->drift_ppb / PPB);
 }
@@ -72,7 +77,9 @@ threads_tsc(void)
 void
 threads_pause(void)
 {
-	__atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
+	bool is_alone = __atomic_load_n(&state.at_work, __ATOMIC_ACQUIRE) == 1;
+
+	__atomic_add_fetch(&state.world, is_alone ? LONELY_TICKS : 1, __ATOMIC_ACQ_REL);
 	sched_yield();
 }
 
@@ -188,9 +195,11 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 	}
 	state.batches++;
 	state.most = asked > state.most ? asked : state.most;
+	__atomic_store_n(&state.at_work, asked, __ATOMIC_RELEASE);
 	if (is_for_boot_core) {
 		pthread_mutex_unlock(&state.mutex);
 		job(argument, 0);
+		__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
 		pthread_mutex_lock(&state.mutex);
 	}
 	await();
