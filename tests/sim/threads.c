@@ -14,7 +14,7 @@
 #define PPB         1000000000
 
 /* What a pause of the only core at work takes of world time: whom it waits for has died, or comes no more. */
-#define LONELY_TICKS 10000
+#define LONELY_TICKS 1000
 
 struct core {
 	pthread_t thread;
