@@ -78,7 +78,6 @@ struct survey {
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
 	struct resolution *scratch_resolution;
 	struct survey_room room;        /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
-	uint64_t trips_max;             /* of a meeting of two cores; 0: by the profile and the number of cores */
 
 	/* The survey's own, from here on. */
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */

@@ -134,8 +134,7 @@ survey_tour_again(struct survey_tour *tour)
 {
 	if (!survey_tour_is_over(tour))
 		return;
-	if (!tour->survey->trips_max)
-		tour->trips_max = TRIPS_AGAIN;
+	tour->trips_max = TRIPS_AGAIN;
 	for (unsigned i = 0; i < SWEEPS && sweep(tour, allowed_width(tour)); i++)
 		;
 }

@@ -73,7 +73,7 @@ survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct offset
 	*tour = (struct survey_tour){
 		.survey = survey,
 		.offsets = offsets,
-		.trips_max = survey->trips_max ? survey->trips_max : few ? TRIPS_FEW : TRIPS_MANY,
+		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = meeting_bound_ns(survey, kind, offsets->players),
 		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
 		.best_trip_ticks = UINT64_MAX,

@@ -27,6 +27,11 @@ extern struct threads_core threads_cores[THREADS_MAX];
 
 /* Starts COUNT cores; THREADS_CREW is theirs until threads_stop(). The settings above are cleared. */
 void threads_start(size_t count);
+/*
+ * The same, but all on one host thread: a core works up to its next pause, then the next one does. Each run is like
+ * the other, and a busy host, on which each message between threads may cost a time slice, only makes it slower.
+ */
+void threads_start_in_turns(size_t count);
 void threads_stop(void);
 extern struct crew threads_crew;
 
