@@ -82,6 +82,9 @@ void survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place
 /* Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. */
 size_t survey_tour_play(struct survey_tour *tour, size_t count);
 
+/* Puts VALUE into COUNT values in order, from the least; there is room for one more. For a few hundred at most. */
+void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
+
 void survey_tour_end(struct survey_tour *tour);
 
 uint64_t survey_tour_elapsed_ns(const struct survey_tour *tour);
