@@ -6,6 +6,7 @@
 
 #define SWEEPS      3    /* through all such pairs */
 #define TRIPS_AGAIN 1000 /* more than at first: there are few such pairs, and each waits for a good moment */
+#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* besides the budget: the plan of the whole run doesn't count it */
 #define WIDE_FACTOR 4    /* of the median interval: beyond it a pair is not further away, but was disturbed */
 /*
  * Whatever most intervals are. A message takes 197 ns from socket to socket of an EPYC 7R13 (tables of
@@ -89,11 +90,14 @@ find_next(const struct survey_tour *tour, uint64_t allowed, const struct candida
 	return found;
 }
 
-static bool
-has_time(struct survey_tour *tour)
+/* When the last meeting may begin, counted from the tournament's begin. */
+static uint64_t
+last_begin_ns(const struct survey_tour *tour)
 {
-	return !survey_expired(tour->survey) &&
-	       survey_tour_elapsed_ns(tour) < survey_tournament_budget_ns(tour->survey->report);
+	uint64_t budget_ns = survey_tournament_budget_ns(tour->survey->report);
+	uint64_t latest_ns = survey_tour_elapsed_ns(tour) + TIME_MAX_NS;
+
+	return latest_ns < budget_ns ? latest_ns : budget_ns;
 }
 
 static void
@@ -114,13 +118,14 @@ meet_again(struct survey_tour *tour, size_t index)
  * narrower. Nobody comes twice for nothing. Returns whether anybody got narrower.
  */
 static bool
-sweep(struct survey_tour *tour, uint64_t allowed)
+sweep(struct survey_tour *tour, uint64_t allowed, uint64_t end_ns)
 {
 	size_t left = tournament_pairs(tour->offsets->kind, tour->offsets->players);
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && has_time(tour) && find_next(tour, allowed, any ? &last : NULL, &next); left--) {
+	for (; left > 0 && !survey_expired(tour->survey) && survey_tour_elapsed_ns(tour) < end_ns &&
+	       find_next(tour, allowed, any ? &last : NULL, &next); left--) {
 		meet_again(tour, next.index);
 		got_narrower |= width_of(tour->offsets->pairs[next.index]) < next.width;
 		last = next;
@@ -132,9 +137,11 @@ sweep(struct survey_tour *tour, uint64_t allowed)
 void
 survey_tour_again(struct survey_tour *tour)
 {
+	uint64_t end_ns = last_begin_ns(tour);
+
 	if (!survey_tour_is_over(tour))
 		return;
 	tour->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SWEEPS && sweep(tour, allowed_width(tour)); i++)
+	for (unsigned i = 0; i < SWEEPS && sweep(tour, allowed_width(tour), end_ns); i++)
 		;
 }
