@@ -68,17 +68,13 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest)
 	return true;
 }
 
-/* What was left out, and the memory that it would have taken. */
+/* What was left out, and the memory that it would have taken. Of a star the survey says why it is one. */
 static void
 plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_note(report, "The firmware has no %zu MiB of memory for %zu cores: at most %zu are used.",
 			    plan_mib(cores, TOURNAMENT_STAR), cores, plan->cores);
-	if (plan->widest == TOURNAMENT_STAR)
-		report_note(report, "The firmware has no %zu MiB of memory for all pairs of %zu cores: "
-			    "each meets the boot core only.", plan_mib(plan->cores, TOURNAMENT_ALL),
-			    plan->cores);
 }
 
 bool

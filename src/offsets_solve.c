@@ -141,21 +141,38 @@ differs_from_most(const struct offsets *offsets, const struct offset *players, s
 	return proven * 2 > asked;
 }
 
-/* Nobody has a majority, so who differs from player 0 is marked; where nobody does, one of the worst pair is. */
-static void
-set_apart_from_first(struct offsets_summary *summary, const struct offsets *offsets,
-		     const struct offset *players, bool *apart)
+/* Whether each of those APART is proven to differ from each that is not, and there are as many of both. */
+static bool
+are_halves(const struct offsets *offsets, const struct offset *players, const bool *apart)
 {
-	summary->no_majority = true;
-	summary->apart = 0;
+	size_t count = 0;
+
 	for (size_t i = 0; i < offsets->players; i++) {
-		apart[i] = offset_excludes_zero(between(offsets, players, 0, i));
-		summary->apart += apart[i];
+		count += apart[i];
+		for (size_t other = 0; apart[i] && other < offsets->players; other++)
+			if (!apart[other] && !offset_excludes_zero(between(offsets, players, other, i)))
+				return false;
 	}
-	if (summary->apart)
-		return;
-	apart[summary->worst_b] = true;
-	summary->apart = 1;
+	return count * 2 == offsets->players;
+}
+
+/*
+ * Nobody has a majority. Where the players fall into two halves, as two players do, the one without player 0 is
+ * marked, to which all figures refer. Else a mark would accuse one of a pair of which nothing tells who it is.
+ */
+static void
+set_apart_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+	       bool *apart)
+{
+	bool halves;
+
+	summary->no_majority = true;
+	for (size_t i = 0; i < offsets->players; i++)
+		apart[i] = offset_excludes_zero(between(offsets, players, 0, i));
+	halves = are_halves(offsets, players, apart);
+	for (size_t i = 0; i < offsets->players && !halves; i++)
+		apart[i] = false;
+	summary->apart = halves ? offsets->players / 2 : 0;
 }
 
 /*
@@ -175,8 +192,9 @@ set_apart(struct offsets_summary *summary, const struct offsets *offsets, const 
 		summary->apart += apart[i];
 		count += placed;
 	}
-	if (offset_excludes_zero(summary->worst) && (summary->apart == 0 || summary->apart == count))
-		set_apart_from_first(summary, offsets, players, apart);
+	/* To differ from most accuses only as long as there are most, who don't. */
+	if (offset_excludes_zero(summary->worst) && (summary->apart == 0 || summary->apart * 2 >= count))
+		set_apart_half(summary, offsets, players, apart);
 }
 
 struct offsets_summary

@@ -120,7 +120,8 @@ struct report_skew {
 	size_t width;            /* pairs that played at the same time, at the end */
 	size_t rounds;
 	uint64_t elapsed_ns;     /* of the first tournament */
-	uint64_t meetings;       /* of the first tournament, in which stamps were exchanged */
+	uint64_t meetings;       /* of the first tournament: pairs that exchanged stamps */
+	uint64_t again;          /* meetings of such pairs once more, since too little came of the first */
 	uint64_t warps;          /* messages that arrived before they left, in all tournaments */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */

@@ -165,7 +165,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-contradiction",
 		.clock = "tsc",
-		.what = "pairs of cores that contradict what all others say of them",
+		.what = "pairs of cores that contradict what all others say of them, or what was measured before",
 		.limit = 0,
 		.unit = "pairs",
 		.severity = VERDICT_WARN,

@@ -7,8 +7,9 @@
 #include "rules_view.h"
 #include "text.h"
 
-#define ACCUSED_MAX 4 /* findings of one rule; the last one says how many cores more there are */
-#define REST_SIZE   48 /* " 18446744073709551615 more cores likewise." and its final 0 */
+#define ACCUSED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
+#define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
+#define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
 static void
 set_distance(struct finding *finding, struct distance distance, uint64_t limit)
@@ -19,13 +20,27 @@ set_distance(struct finding *finding, struct distance distance, uint64_t limit)
 			 distance.far > INT64_MAX ? INT64_MAX : (int64_t)distance.far, limit);
 }
 
-/* A pair that a core's own fault explains. */
+/* Two cores that are proven apart, while nothing tells which of them is: there is no majority, and no half. */
+static bool
+has_odd_pair(const struct view *view)
+{
+	const struct offsets_summary *summary = &view->skew->summary;
+
+	return view->skew->measured && summary->no_majority && !summary->apart &&
+	       !view_drifts(view, summary->worst_a) && !view_drifts(view, summary->worst_b) &&
+	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
+}
+
+/* Whether the core is accused for itself, or together with another one. */
 static bool
 is_accused(const struct view *view, uint32_t apic_id)
 {
+	const struct offsets_summary *summary = &view->skew->summary;
+
 	for (size_t i = 0; i < view->skew->offsets.players; i++)
 		if (view_core(view, i)->apic_id == apic_id)
-			return view_drifts(view, i) || view_stands_apart(view, i);
+			return view_drifts(view, i) || view_stands_apart(view, i) ||
+			       (has_odd_pair(view) && (i == summary->worst_a || i == summary->worst_b));
 	return false;
 }
 
@@ -90,9 +105,9 @@ cause_of_offset(const struct view *view)
 	return "apart from most: likely the firmware wrote it, or it was reset later";
 }
 
-/* Whether those that stand apart, at least two of them, are just the players of one package. */
+/* Whether those that stand apart are just the players of one package. */
 static bool
-is_one_package(const struct view *view, size_t accused, uint32_t *package)
+is_one_package(const struct view *view, uint32_t *package)
 {
 	bool found = false;
 
@@ -108,12 +123,12 @@ is_one_package(const struct view *view, size_t accused, uint32_t *package)
 		    (core->facts.package == *package) != view_stands_apart(view, i))
 			return false;
 	}
-	return accused > 1;
+	return true;
 }
 
-/* By what holds for each of its cores. */
+/* All that stand apart at once, of whom SUBJECT says who they are: by what holds for each of them. */
 static void
-accuse_package(struct report *report, const struct view *view, uint32_t package, size_t accused)
+accuse_all(struct report *report, const struct view *view, const char *subject)
 {
 	struct distance all = { .near = UINT64_MAX };
 	size_t other = 0;
@@ -129,45 +144,80 @@ accuse_package(struct report *report, const struct view *view, uint32_t package,
 		all.ahead = distance.ahead;
 	}
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of package %u, of all its %zu cores, are %lu to %lu ns %s core "
-				       "%u's, %s.",
-				       package, accused, all.near, all.far, all.ahead ? "ahead of" : "behind",
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", subject, all.near,
+				       all.far, all.ahead ? "ahead of" : "behind",
 				       view_core(view, other)->apic_id, cause_of_offset(view)),
 		     all, view->offset_limit_ns);
 }
 
-static void
-accuse_offset(struct report *report, const struct view *view, size_t player, const char *rest)
+/* Whether they stand apart as a group, not one by one, and who that is: a package, or a half, which isn't blamed. */
+static bool
+is_group(const struct view *view, size_t accused, char subject[SUBJECT_SIZE])
 {
-	size_t other;
-	struct distance distance = view_offset_ns(view, player, &other);
-	uint32_t apic_id = view_core(view, player)->apic_id;
+	struct text text;
+	uint32_t package;
+	size_t first = 0;
 
-	set_distance(rules_add_finding(report, "tsc-offset", "tsc", apic_id,
-				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s", apic_id,
-				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
-				       view_core(view, other)->apic_id, cause_of_offset(view), rest),
+	text_init(&text, subject, SUBJECT_SIZE);
+	if (accused < 2)
+		return false;
+	if (is_one_package(view, &package)) {
+		text_printf(&text, "package %u, of all its %zu cores", package, accused);
+		return true;
+	}
+	while (!view_stands_apart(view, first))
+		first++;
+	text_printf(&text, "%zu cores, core %u's among them", accused, view_core(view, first)->apic_id);
+	return view->skew->summary.no_majority;
+}
+
+/* PLAYER, which is so far from OTHER; the finding names core NAMED. */
+static void
+accuse(struct report *report, const struct view *view, size_t player, size_t other, struct distance distance,
+       uint32_t named, const char *rest)
+{
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
+				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s",
+				       view_core(view, player)->apic_id, distance.near, distance.far,
+				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
+				       cause_of_offset(view), rest),
 		     distance, view->offset_limit_ns);
+}
+
+static void
+accuse_odd_pair(struct report *report, const struct view *view)
+{
+	size_t a = view->skew->summary.worst_a, b = view->skew->summary.worst_b;
+
+	accuse(report, view, b, a, view_pair_ns(view, a, b), REPORT_NO_CORE, "");
 }
 
 static void
 judge_offsets(struct report *report, const struct view *view)
 {
-	size_t accused = 0, count = 0;
-	uint32_t package;
-	char rest[REST_SIZE];
+	size_t accused = 0, count = 0, other;
+	char rest[REST_SIZE], subject[SUBJECT_SIZE];
 
 	for (size_t i = 0; i < view->skew->offsets.players; i++)
 		accused += view_stands_apart(view, i);
-	if (accused && is_one_package(view, accused, &package)) {
-		accuse_package(report, view, package, accused);
+	if (is_group(view, accused, subject)) {
+		accuse_all(report, view, subject);
 		return;
 	}
-	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++)
-		if (view_stands_apart(view, i)) {
-			count++;
-			accuse_offset(report, view, i, put_rest(rest, count, accused));
-		}
+	if (has_odd_pair(view)) {
+		accuse_odd_pair(report, view);
+		return;
+	}
+	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
+		if (!view_stands_apart(view, i))
+			continue;
+		count++;
+
+		struct distance distance = view_offset_ns(view, i, &other);
+
+		accuse(report, view, i, other, distance, view_core(view, i)->apic_id,
+		       put_rest(rest, count, accused));
+	}
 }
 
 static const char *
@@ -213,8 +263,9 @@ judge_contradictions(struct report *report, const struct view *view)
 		return;
 	apic_id = view_core(view, summary->contradiction_b)->apic_id;
 	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", apic_id,
-					  "%zu pair%s of cores contradict%s what the others say, the worst core %u "
-					  "and core %u, by %lu ns: likely a TSC moved while it was measured.",
+					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
+					  "before, the worst core %u and core %u, by %lu ns: likely a TSC moved "
+					  "while it was measured.",
 					  summary->contradictions, many ? "s" : "", many ? "" : "s",
 					  view_core(view, summary->contradiction_a)->apic_id, apic_id,
 					  view_ns_down(view, summary->contradiction_ticks)),

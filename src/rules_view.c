@@ -86,13 +86,25 @@ view_ns_down(const struct view *view, uint64_t ticks)
 	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
 }
 
-struct distance
-view_offset_ns(const struct view *view, size_t player, size_t *other)
+static struct distance
+distance_ns(const struct view *view, struct offset offset)
 {
-	struct distance ticks = distance_of(offset_from_most(view, player, other));
+	struct distance ticks = distance_of(offset);
 
 	return (struct distance){ view_ns_down(view, ticks.near),
 				  (uint64_t)scale_ns_up(&view->scale, bounded(ticks.far)), ticks.ahead };
+}
+
+struct distance
+view_offset_ns(const struct view *view, size_t player, size_t *other)
+{
+	return distance_ns(view, offset_from_most(view, player, other));
+}
+
+struct distance
+view_pair_ns(const struct view *view, size_t other, size_t player)
+{
+	return distance_ns(view, offset_from(view, other, player));
 }
 
 bool

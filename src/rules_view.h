@@ -31,6 +31,8 @@ bool view_drifts(const struct view *view, size_t player);
 /* From whichever core that is in order PLAYER is proven to be furthest: OTHER. */
 struct distance view_offset_ns(const struct view *view, size_t player, size_t *other);
 
+struct distance view_pair_ns(const struct view *view, size_t other, size_t player); /* PLAYER from OTHER */
+
 /* Whether its offset is a fault of its own: that of a core that drifts is none. */
 bool view_stands_apart(const struct view *view, size_t player);
 

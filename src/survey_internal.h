@@ -31,18 +31,30 @@ uint64_t survey_tournament_budget_ns(const struct report *report);
 
 #define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with what was met */
 
+#define SURVEY_STEADY_MAX 9 /* batches of one width, of which the median counts */
+
+/* Pairs whose meetings exclude each other: a TSC moved. The worst, in player numbers, and by how much. */
+struct survey_moved {
+	size_t pairs, a, b;
+	uint64_t ticks;
+};
+
 /* A tournament while it is played. */
 struct survey_tour {
 	struct survey *survey;
 	struct offsets *offsets; /* where its pairs go */
 	size_t round, player;    /* who takes a seat next */
+	size_t rounds_begun;
 	struct width width;
 	uint64_t trips_max, bound_ns; /* of each meeting */
 	uint64_t plan_ns;        /* for progress */
-	uint64_t meetings;       /* in which stamps were exchanged */
+	uint64_t meetings;       /* in which a pair exchanged stamps for the first time */
+	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
-	struct { /* since the width changed for the last time */
-		uint64_t batches, pairs, ns;
+	struct survey_moved moved;
+	struct { /* the first batches since the width changed for the last time */
+		size_t batches;
+		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */
 	} steady;
 };
 
@@ -55,6 +67,23 @@ void survey_tour_begin(struct survey_tour *tour, struct survey *survey, struct o
 
 /* Plays the next batch of meetings. False: all are played, or time is up. */
 bool survey_tour_batch(struct survey_tour *tour);
+
+/* Whether nobody is left who could meet and hasn't been called. */
+bool survey_tour_is_over(struct survey_tour *tour);
+
+/*
+ * After the last batch: pairs that didn't meet, or of which much less is known than of most, meet once more, one at
+ * a time, the worst first, as often as the tournament's budget and a bound on their number allow.
+ */
+void survey_tour_again(struct survey_tour *tour);
+
+bool survey_tour_can_meet(const struct survey_tour *tour, size_t a, size_t b); /* both live */
+void survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place); /* A < B, in the next batch */
+/* Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. */
+size_t survey_tour_play(struct survey_tour *tour, size_t count);
+
+/* Puts VALUE into COUNT values in order, from the least; there is room for one more. For a few hundred at most. */
+void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 
 void survey_tour_end(struct survey_tour *tour);
 

@@ -3,12 +3,12 @@
 
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S) /* for a few CPUID and RDMSR, each perhaps emulated */
 
-/* The rehearsal: enough batches of one width for a mean that a single preemption doesn't decide. */
+/* The rehearsal: enough batches of one width for a median that a single preemption doesn't decide. */
 #define STEADY_BATCHES    4
 #define REHEARSAL_BATCHES 32 /* in all: the width grows to 2^16 in fewer, and steps back in few more */
 
-#define NO_ROOM "There is no memory for all pairs: each core met the boot core."
-#define TOO_LONG "All pairs would take longer than this profile allows: each core met the boot core."
+#define NO_ROOM "There is no memory for all pairs."
+#define TOO_LONG "All pairs would take longer than this profile allows."
 
 struct facts_job {
 	void (*core_facts)(struct core_facts *facts);
@@ -56,6 +56,26 @@ list_players(struct survey *survey)
 	return players;
 }
 
+/* By the batches so far, of which a few may have been held up. UINT64_MAX: there was none. */
+static uint64_t
+estimate_ns(const struct survey_tour *tour)
+{
+	size_t batches = tour->steady.batches;
+	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tour->offsets->players);
+
+	return batches ? scale_mul_div(pairs, tour->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
+}
+
+/* Enough is known: the width, and what a batch takes; the more of them, the worse it looks. */
+static bool
+is_rehearsed(const struct survey_tour *tour, uint64_t budget_ns)
+{
+	if (survey_tour_elapsed_ns(tour) > budget_ns)
+		return true;
+	return tour->width.settled && tour->steady.batches >= STEADY_BATCHES &&
+	       (estimate_ns(tour) <= budget_ns || tour->steady.batches == SURVEY_STEADY_MAX);
+}
+
 /*
  * How long all pairs would take: by the first of them, played for nothing. It also warms every path up and
  * finds the width, which the tournament begins with.
@@ -63,17 +83,16 @@ list_players(struct survey *survey)
 static uint64_t
 rehearse(struct survey *survey, struct width *width)
 {
+	uint64_t budget_ns = survey_tournament_budget_ns(survey->report);
 	struct survey_tour tour;
 
 	survey_tour_begin(&tour, survey, &survey->room.latest, TOURNAMENT_ALL);
 	tour.plan_ns = 0;
-	for (unsigned i = 0; i < REHEARSAL_BATCHES; i++)
-		if ((tour.width.settled && tour.steady.batches >= STEADY_BATCHES) || !survey_tour_batch(&tour))
+	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tour, budget_ns); i++)
+		if (!survey_tour_batch(&tour))
 			break;
 	*width = tour.width;
-	return tour.steady.pairs == 0 ? 0 :
-		scale_mul_div(tournament_pairs(TOURNAMENT_ALL, tour.offsets->players), tour.steady.ns,
-			      tour.steady.pairs);
+	return estimate_ns(&tour);
 }
 
 static enum tournament
@@ -102,9 +121,10 @@ describe_tour(struct survey *survey, const struct survey_tour *tour, const char 
 	skew->kind = tour->offsets->kind;
 	skew->kind_reason = kind_reason;
 	skew->width = tour->width.now;
-	skew->rounds = tour->round + (tour->player > 0); /* begun */
+	skew->rounds = tour->rounds_begun;
 	skew->elapsed_ns = survey_tour_elapsed_ns(tour);
 	skew->meetings = tour->meetings;
+	skew->again = tour->again;
 	if (skew->measured) {
 		skew->best_trip_ns = scale_ns(&survey->scale, tour->best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&survey->scale,
@@ -114,12 +134,25 @@ describe_tour(struct survey *survey, const struct survey_tour *tour, const char 
 	skew->players = survey->room.players;
 }
 
+/* A pair whose own meetings exclude each other contradicts the picture, whatever the others say. */
 static void
-place_cores(struct survey *survey)
+note_moved(struct offsets_summary *summary, const struct survey_moved *moved)
+{
+	summary->contradictions += moved->pairs;
+	if (moved->ticks <= summary->contradiction_ticks)
+		return;
+	summary->contradiction_ticks = moved->ticks;
+	summary->contradiction_a = moved->a;
+	summary->contradiction_b = moved->b;
+}
+
+static void
+place_cores(struct survey *survey, const struct survey_moved *moved)
 {
 	struct survey_room *room = &survey->room;
 
 	survey->report->skew.summary = offsets_solve(&room->first, room->solved, room->apart);
+	note_moved(&survey->report->skew.summary, moved);
 	for (size_t i = 0; i < room->first.players; i++) {
 		struct report_core *row = &survey->report->cores[room->players[i]];
 
@@ -133,6 +166,7 @@ play_all(struct survey *survey, struct survey_tour *tour)
 {
 	while (survey_tour_batch(tour))
 		;
+	survey_tour_again(tour);
 	survey_tour_end(tour);
 	survey->done_ns += tour->plan_ns;
 }
@@ -151,8 +185,8 @@ play_first(struct survey *survey)
 		tour.width = width;
 	play_all(survey, &tour);
 	describe_tour(survey, &tour, reason);
-	place_cores(survey);
-	if (tour.round < rounds && !survey->report->incomplete)
+	place_cores(survey, &tour.moved);
+	if (!survey_tour_is_over(&tour) && !survey->report->incomplete)
 		report_note(survey->report,
 			    "The cores' meetings were cut short after %lu s: %zu of %zu rounds were begun.",
 			    survey->report->skew.elapsed_ns / SURVEY_NS_PER_S, survey->report->skew.rounds,

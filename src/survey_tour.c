@@ -15,20 +15,10 @@
  */
 #define MEETING_MIN_NS   (250 * SURVEY_NS_PER_MS)
 #define MEETING_MAX_NS   (2 * SURVEY_NS_PER_S)
-#define PAIR_BOUND_NS    (5 * SURVEY_NS_PER_MS)   /* and more for each pair beside: they may take turns */
-#define CREW_BOUND_NS    (2 * SURVEY_NS_PER_S)    /* besides, for waking up and for coming back */
 
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
-
-struct batch { /* what the cores of one batch are told */
-	const uint32_t *playing;
-	struct meeting *meetings;
-	size_t count;
-	sample_bracket *tsc;
-	void (*pause)(void);
-};
 
 uint64_t
 survey_tournament_budget_ns(const struct report *report)
@@ -94,22 +84,48 @@ survey_tour_elapsed_ns(const struct survey_tour *tour)
 		scale_ns(&tour->survey->scale, now - tour->offsets->begin_tsc) : 0;
 }
 
-/* Seats PLAYER and its opponent of this round at meeting PLACE, once for both, where both live. */
-static bool
-seat(struct survey_tour *tour, size_t player, size_t place)
+bool
+survey_tour_can_meet(const struct survey_tour *tour, size_t a, size_t b)
 {
-	const struct survey_room *room = &tour->survey->room;
 	const struct crew *crew = tour->survey->crew;
-	size_t opponent = tournament_opponent(tour->offsets->kind, tour->offsets->players, tour->round, player);
+	const uint32_t *players = tour->survey->room.players;
 
-	if (opponent == TOURNAMENT_NOBODY || opponent < player ||
-	    !crew->alive(crew->context, room->players[player]) ||
-	    !crew->alive(crew->context, room->players[opponent]))
-		return false;
-	room->seats[2 * place] = (uint32_t)player;
-	room->seats[2 * place + 1] = (uint32_t)opponent;
-	room->playing[2 * place] = room->players[player];
-	room->playing[2 * place + 1] = room->players[opponent];
+	return crew->alive(crew->context, players[a]) && crew->alive(crew->context, players[b]);
+}
+
+void
+survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place)
+{
+	struct survey_room *room = &tour->survey->room;
+
+	room->seats[2 * place] = (uint32_t)a;
+	room->seats[2 * place + 1] = (uint32_t)b;
+	room->playing[2 * place] = room->players[a];
+	room->playing[2 * place + 1] = room->players[b];
+}
+
+/* Whom the next player meets this round, once for both, where both live; else TOURNAMENT_NOBODY. */
+static size_t
+opponent_of_next(const struct survey_tour *tour)
+{
+	size_t opponent = tournament_opponent(tour->offsets->kind, tour->offsets->players, tour->round,
+					      tour->player);
+
+	if (opponent == TOURNAMENT_NOBODY || opponent < tour->player ||
+	    !survey_tour_can_meet(tour, tour->player, opponent))
+		return TOURNAMENT_NOBODY;
+	return opponent;
+}
+
+bool
+survey_tour_is_over(struct survey_tour *tour)
+{
+	size_t rounds = tournament_rounds(tour->offsets->kind, tour->offsets->players);
+
+	for (; tour->round < rounds; tour->round++, tour->player = 0)
+		for (; tour->player < tour->offsets->players; tour->player++)
+			if (opponent_of_next(tour) != TOURNAMENT_NOBODY)
+				return false;
 	return true;
 }
 
@@ -117,101 +133,16 @@ seat(struct survey_tour *tour, size_t player, size_t place)
 static size_t
 seat_batch(struct survey_tour *tour)
 {
-	const struct offsets *offsets = tour->offsets;
-	size_t count = 0;
+	bool is_over = survey_tour_is_over(tour);
+	size_t round = tour->round, count = 0;
 
-	while (count == 0 && tour->round < tournament_rounds(offsets->kind, offsets->players)) {
-		while (tour->player < offsets->players && count < tour->width.now)
-			count += seat(tour, tour->player++, count);
-		if (tour->player == offsets->players) {
-			tour->player = 0;
-			tour->round++;
-		}
+	for (; !is_over && tour->round == round && count < tour->width.now; is_over = survey_tour_is_over(tour)) {
+		survey_tour_seat(tour, tour->player, opponent_of_next(tour), count++);
+		tour->player++;
 	}
+	if (count > 0)
+		tour->rounds_begun = round + 1;
 	return count;
-}
-
-static void
-meet(void *argument, size_t core)
-{
-	const struct batch *batch = argument;
-
-	for (size_t i = 0; i < 2 * batch->count; i++) {
-		if (batch->playing[i] != core)
-			continue;
-		meeting_play(&batch->meetings[i / 2], i % 2 ? MEETING_SECOND : MEETING_FIRST, batch->tsc,
-			     batch->pause);
-		return;
-	}
-}
-
-static void
-play(struct survey_tour *tour, size_t count)
-{
-	struct survey *survey = tour->survey;
-	struct batch batch = {
-		survey->room.playing, survey->room.meetings, count, survey->hooks.tsc_ordered, survey->hooks.pause,
-	};
-	uint64_t bound_ns = tour->bound_ns + count * PAIR_BOUND_NS;
-
-	for (size_t i = 0; i < count; i++)
-		meeting_begin(&batch.meetings[i], tour->trips_max, scale_ticks(&survey->scale, bound_ns));
-	survey->crew->run_some(survey->crew->context, batch.playing, 2 * count, meet, &batch,
-			       2 * bound_ns + CREW_BOUND_NS);
-	for (size_t i = 0; i < count; i++)
-		meeting_stop(&batch.meetings[i]);
-}
-
-static void
-note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *result)
-{
-	struct report *report = tour->survey->report;
-	struct report_skew *skew = &report->skew;
-	const uint32_t *cores = tour->survey->room.playing + 2 * place;
-
-	skew->warps += result->warps;
-	if (result->worst_ticks <= skew->worst_warp_ticks)
-		return;
-	skew->worst_warp_ticks = result->worst_ticks;
-	skew->worst_warp_ns = scale_ns(&tour->survey->scale, result->worst_ticks);
-	skew->worst_warp_a = report->cores[cores[result->ahead]].apic_id;
-	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
-}
-
-/* The median round trip; 0 where nothing was played, or by a core that died, whose word is gone. */
-static uint64_t
-take_result(struct survey_tour *tour, size_t place)
-{
-	struct survey *survey = tour->survey;
-	const uint32_t *cores = survey->room.playing + 2 * place, *seats = survey->room.seats + 2 * place;
-	struct meeting_result result = meeting_result(&survey->room.meetings[place]);
-
-	if (!result.played || !survey->crew->alive(survey->crew->context, cores[0]) ||
-	    !survey->crew->alive(survey->crew->context, cores[1]))
-		return 0;
-	offsets_set(tour->offsets, seats[0], seats[1], result.offset);
-	note_warps(tour, place, &result);
-	tour->meetings++;
-	if (tour->offsets == &survey->room.first) {
-		survey->report->cores[cores[0]].meetings++;
-		survey->report->cores[cores[1]].meetings++;
-	}
-	if (result.median_trip_ticks)
-		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
-	if (result.best_trip_ticks && result.best_trip_ticks < tour->best_trip_ticks)
-		tour->best_trip_ticks = result.best_trip_ticks;
-	return result.median_trip_ticks;
-}
-
-/* In order, from the least; by insertion: a batch has a few hundred at most. */
-static void
-insert(uint64_t *medians, size_t count, uint64_t median)
-{
-	size_t i = count;
-
-	for (; i > 0 && medians[i - 1] > median; i--)
-		medians[i] = medians[i - 1];
-	medians[i] = median;
 }
 
 /* The width learns from batches that are as wide as it says: a narrower one has less to suffer. */
@@ -222,13 +153,10 @@ learn(struct survey_tour *tour, size_t count, size_t played, uint64_t spent_ns)
 
 	if (count == width && played > 0)
 		width_learn(&tour->width, tour->survey->room.medians[played / 2]);
-	if (tour->width.now != width) {
-		tour->steady.batches = tour->steady.pairs = tour->steady.ns = 0;
-		return;
-	}
-	tour->steady.batches++;
-	tour->steady.pairs += count;
-	tour->steady.ns += spent_ns;
+	if (tour->width.now != width)
+		tour->steady.batches = 0;
+	else if (tour->steady.batches < SURVEY_STEADY_MAX)
+		survey_insert(tour->steady.pair_ns, tour->steady.batches++, spent_ns / count);
 }
 
 bool
@@ -237,7 +165,7 @@ survey_tour_batch(struct survey_tour *tour)
 	struct survey *survey = tour->survey;
 	size_t rounds = tournament_rounds(tour->offsets->kind, tour->offsets->players);
 	uint64_t begin_ns = survey_tour_elapsed_ns(tour);
-	size_t count, played = 0;
+	size_t count, played;
 
 	if (survey_expired(survey) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
@@ -245,13 +173,7 @@ survey_tour_batch(struct survey_tour *tour)
 	count = seat_batch(tour);
 	if (count == 0)
 		return false;
-	play(tour, count);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t median = take_result(tour, i);
-
-		if (median)
-			insert(survey->room.medians, played++, median);
-	}
+	played = survey_tour_play(tour, count);
 	learn(tour, count, played, survey_tour_elapsed_ns(tour) - begin_ns);
 	survey->hooks.progress(survey->hooks.context, "pairs of cores",
 			       survey->done_ns + tour->plan_ns * tour->round / rounds, survey->total_ns);

@@ -136,9 +136,12 @@ put_synchrony(struct text *out, const struct report *report)
 	if (skew->measured) {
 		text_put(text, ": ");
 		put_who_met(text, skew);
-		text_printf(text, " (%zu round%s, %lu meeting%s, %zu pair%s side by side), best round trip %lu ns",
-			    skew->rounds, table_plural(skew->rounds), skew->meetings, table_plural(skew->meetings),
-			    skew->width, table_plural(skew->width), skew->best_trip_ns);
+		text_printf(text, " (%zu round%s, %lu meeting%s, ", skew->rounds, table_plural(skew->rounds),
+			    skew->meetings, table_plural(skew->meetings));
+		if (skew->again)
+			text_printf(text, "%lu once more, ", skew->again);
+		text_printf(text, "%zu pair%s side by side), best round trip %lu ns", skew->width,
+			    table_plural(skew->width), skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->measured && synchrony(report) != SYNC_PROVEN)

@@ -58,3 +58,16 @@ tournament_index(enum tournament kind, size_t players, size_t a, size_t b)
 	(void)players;
 	return kind == TOURNAMENT_STAR ? b - 1 : b * (b - 1) / 2 + a;
 }
+
+void
+tournament_pair(enum tournament kind, size_t index, size_t *a, size_t *b)
+{
+	*a = index;
+	*b = 1;
+	if (kind == TOURNAMENT_STAR) {
+		*a = 0;
+		*b = index + 1;
+	}
+	while (*a >= *b)
+		*a -= (*b)++;
+}

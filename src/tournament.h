@@ -26,4 +26,6 @@ size_t tournament_opponent(enum tournament kind, size_t players, size_t round, s
 /* Which place the pair of players A < B has among all pairs, or with A == 0 in the star; without gaps. */
 size_t tournament_index(enum tournament kind, size_t players, size_t a, size_t b);
 
+void tournament_pair(enum tournament kind, size_t index, size_t *a, size_t *b); /* which pair has that place */
+
 #endif

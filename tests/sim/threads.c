@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
-#define STACK_BYTES (256u << 10) /* the sanitizers' frames are large */
-#define PATIENCE_S  120 /* no job takes so long: a bound of the code under test has failed */
-#define PPB         1000000000
+#define STACK_BYTES      (256u << 10) /* the sanitizers' frames are large */
+#define TURN_STACK_BYTES (32u << 10)  /* they wipe their shadow of it at each turn */
+#define PATIENCE_S       120 /* no job takes so long: a bound of the code under test has failed */
+#define PPB              1000000000
+
+/* What a pause of the only core at work takes of world time: whom it waits for has died, or comes no more. */
+#define LONELY_TICKS 1000
 
 struct core {
 	pthread_t thread;
@@ -20,6 +25,8 @@ struct core {
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
+	ucontext_t context; /* in turns: where its job is */
+	void *stack;        /* likewise */
 };
 
 static struct {
@@ -27,6 +34,9 @@ static struct {
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
+	bool in_turns;       /* all on one host thread */
+	ucontext_t scheduler; /* in turns: where run_some is */
+	size_t at_work; /* of those with a job, the boot core among them; read without the mutex too */
 	uint64_t world, batches;
 	size_t most;
 	struct core cores[THREADS_MAX];
@@ -41,6 +51,7 @@ static void
 finish(void)
 {
 	state.cores[self].job = NULL;
+	__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
 	if (--state.pending == 0)
 		pthread_cond_signal(&state.finished);
 }
@@ -48,6 +59,11 @@ finish(void)
 static void
 die(void)
 {
+	if (state.in_turns) {
+		state.cores[self].is_dead = true;
+		finish();
+		setcontext(&state.scheduler);
+	}
 	pthread_mutex_lock(&state.mutex);
 	state.cores[self].is_dead = true;
 	finish();
@@ -64,7 +80,7 @@ threads_tsc(void)
 
 	if (reads == core->dies_reading)
 		die();
-	world = __atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
+	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
 	return world + (uint64_t)core->offset_ticks +
 	       (uint64_t)((__int128)(world - THREADS_WORLD_0) * core->drift_ppb / PPB);
 }
@@ -72,8 +88,13 @@ threads_tsc(void)
 void
 threads_pause(void)
 {
-	__atomic_add_fetch(&state.world, 1, __ATOMIC_ACQ_REL);
-	sched_yield();
+	bool is_alone = __atomic_load_n(&state.at_work, __ATOMIC_ACQUIRE) == 1;
+
+	__atomic_add_fetch(&state.world, is_alone ? LONELY_TICKS : 1, __ATOMIC_ACQ_REL);
+	if (!state.in_turns)
+		sched_yield();
+	else if (state.cores[self].job)
+		swapcontext(&state.cores[self].context, &state.scheduler);
 }
 
 size_t
@@ -156,6 +177,76 @@ await(void)
 		}
 }
 
+static void
+fail_twice(uint32_t core)
+{
+	fprintf(stderr, "threads: core %u is twice in one batch\n", core);
+	abort();
+}
+
+static void
+note_batch(size_t asked)
+{
+	state.batches++;
+	state.most = asked > state.most ? asked : state.most;
+	__atomic_store_n(&state.at_work, asked, __ATOMIC_RELEASE);
+}
+
+/* On a stack of the core's own, and back to the scheduler at the end. */
+static void
+do_job(void)
+{
+	state.cores[self].job(state.cores[self].argument, self);
+	finish();
+}
+
+static void
+prepare(struct core *core, crew_job *job, void *argument)
+{
+	getcontext(&core->context);
+	core->context.uc_stack.ss_sp = core->stack;
+	core->context.uc_stack.ss_size = TURN_STACK_BYTES;
+	core->context.uc_link = &state.scheduler;
+	makecontext(&core->context, do_job, 0);
+	core->job = job;
+	core->argument = argument;
+	state.pending++;
+}
+
+/* Each goes on to its next pause, one after the other, until all have finished or died. */
+static void
+take_turns(const uint32_t *cores, size_t count)
+{
+	for (size_t i = 0; state.pending > 0; i = (i + 1) % count) {
+		self = cores[i];
+		if (state.cores[self].job)
+			swapcontext(&state.scheduler, &state.cores[self].context);
+	}
+	self = 0;
+}
+
+static size_t
+run_in_turns(const uint32_t *cores, size_t count, crew_job *job, void *argument)
+{
+	bool was_asked[THREADS_MAX] = { false };
+	size_t finished = 0, asked = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (was_asked[cores[i]])
+			fail_twice(cores[i]);
+		was_asked[cores[i]] = alive(NULL, cores[i]);
+		asked += was_asked[cores[i]];
+	}
+	note_batch(asked);
+	for (size_t i = 0; i < state.count; i++)
+		if (was_asked[i])
+			prepare(&state.cores[i], job, argument);
+	take_turns(cores, count);
+	for (size_t i = 0; i < state.count; i++)
+		finished += was_asked[i] && alive(NULL, i);
+	return finished;
+}
+
 static size_t
 run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
 	 uint64_t bound_ns)
@@ -165,14 +256,14 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 	bool was_asked[THREADS_MAX] = { false };
 
 	(void)bound_ns; /* in simulated time nobody is late: who does not come back has died */
+	if (state.in_turns)
+		return run_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);
 	for (size_t i = 0; i < count; i++) {
 		struct core *core = &state.cores[cores[i]];
 
-		if (was_asked[cores[i]]) {
-			fprintf(stderr, "threads: core %u is twice in one batch\n", cores[i]);
-			abort();
-		}
+		if (was_asked[cores[i]])
+			fail_twice(cores[i]);
 		if (!alive(context, cores[i]))
 			continue;
 		was_asked[cores[i]] = true;
@@ -186,11 +277,11 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 		state.pending++;
 		pthread_cond_signal(&core->woken);
 	}
-	state.batches++;
-	state.most = asked > state.most ? asked : state.most;
+	note_batch(asked);
 	if (is_for_boot_core) {
 		pthread_mutex_unlock(&state.mutex);
 		job(argument, 0);
+		__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
 		pthread_mutex_lock(&state.mutex);
 	}
 	await();
@@ -220,34 +311,57 @@ run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
 
 struct crew threads_crew = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
 
-void
-threads_start(size_t count)
+static void
+start(size_t count, bool in_turns)
 {
-	pthread_attr_t attributes;
-
 	memset(threads_cores, 0, sizeof(threads_cores));
 	memset(state.cores, 0, sizeof(state.cores));
 	self = 0;
 	state.count = threads_crew.count = count;
 	state.pending = 0;
 	state.is_over = false;
+	state.in_turns = in_turns;
 	state.world = THREADS_WORLD_0;
 	state.batches = 0;
 	state.most = 0;
+}
+
+static void
+fail_room(size_t count)
+{
+	fprintf(stderr, "threads: the host has no room for %zu\n", count);
+	abort();
+}
+
+void
+threads_start(size_t count)
+{
+	pthread_attr_t attributes;
+
+	start(count, false);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (size_t i = 1; i < count; i++) {
 		pthread_cond_init(&state.cores[i].woken, NULL);
-		if (pthread_create(&state.cores[i].thread, &attributes, live, (void *)i) != 0) {
-			fprintf(stderr, "threads: the host has no room for %zu\n", count);
-			abort();
-		}
+		if (pthread_create(&state.cores[i].thread, &attributes, live, (void *)i) != 0)
+			fail_room(count);
 	}
 	pthread_attr_destroy(&attributes);
 }
 
 void
-threads_stop(void)
+threads_start_in_turns(size_t count)
+{
+	start(count, true);
+	for (size_t i = 0; i < count; i++) {
+		state.cores[i].stack = malloc(TURN_STACK_BYTES);
+		if (!state.cores[i].stack)
+			fail_room(count);
+	}
+}
+
+static void
+stop_threads(void)
 {
 	pthread_mutex_lock(&state.mutex);
 	state.is_over = true;
@@ -258,5 +372,15 @@ threads_stop(void)
 		pthread_join(state.cores[i].thread, NULL);
 		pthread_cond_destroy(&state.cores[i].woken);
 	}
+}
+
+void
+threads_stop(void)
+{
+	for (size_t i = 0; i < state.count && state.in_turns; i++)
+		free(state.cores[i].stack);
+	if (!state.in_turns)
+		stop_threads();
 	state.count = 0;
+	state.in_turns = false;
 }

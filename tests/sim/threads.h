@@ -1,7 +1,8 @@
 /*
  * A crew of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
  * at the same time, as the host deals it out. World time is a count of ticks that each reading of a TSC and
- * each pause moves on by one; a core's TSC is world time, with its own offset and drift.
+ * each pause moves on by one, and each pause of a core that is the only one still at work by many: what it waits
+ * for doesn't come. A core's TSC is world time, with its own offset and drift.
  */
 #ifndef BARETICK_THREADS_H
 #define BARETICK_THREADS_H
@@ -18,6 +19,7 @@
 struct threads_core {
 	int64_t offset_ticks;  /* of its TSC against world time */
 	int64_t drift_ppb;     /* how much faster than world time it runs */
+	uint64_t late_ticks;   /* what each reading of its TSC takes of world time, besides the one */
 	uint64_t dies_reading; /* its TSC for the so manieth time from its start; 0: never. Not the boot core. */
 };
 
@@ -25,6 +27,11 @@ extern struct threads_core threads_cores[THREADS_MAX];
 
 /* Starts COUNT cores; THREADS_CREW is theirs until threads_stop(). The settings above are cleared. */
 void threads_start(size_t count);
+/*
+ * The same, but all on one host thread: a core works up to its next pause, then the next one does. Each run is like
+ * the other, and a busy host, on which each message between threads may cost a time slice, only makes it slower.
+ */
+void threads_start_in_turns(size_t count);
 void threads_stop(void);
 extern struct crew threads_crew;
 

@@ -212,7 +212,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->measured = players > 1;
 	skew->kind = kind;
 	skew->kind_reason = kind == TOURNAMENT_ALL ? "" :
-		"All pairs would take longer than this profile allows: each core met the boot core.";
+		"All pairs would take longer than this profile allows.";
 	skew->players = cores;
 	skew->width = kind == TOURNAMENT_ALL ? players / 2 : 1;
 	skew->rounds = tournament_rounds(kind, players);

@@ -534,7 +534,7 @@ two_players_that_differ_have_no_majority_and_the_second_is_marked(void **state)
 }
 
 static void
-two_halves_have_no_majority_and_the_boot_cores_half_stands(void **state)
+two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **state)
 {
 	static const int64_t skews[] = { 8000, -8000 };
 
@@ -573,20 +573,88 @@ player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
 	world_free(world);
 }
 
+/* As on a busy host, where only one pair of a skewed player had its moment: each of the two may be the one. */
 static void
-pair_that_differs_while_all_others_fit_both_has_no_majority(void **state)
+pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked(void **state)
+{
+	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
+
+	(void)state;
+	for (size_t p = 0; p < 3; p++) {
+		struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+		size_t first = pairs[p][0], second = pairs[p][1];
+
+		world->truth[2] = 1000000;
+		for (size_t a = 0; a < 4; a++)
+			for (size_t b = a + 1; b < 4; b++)
+				offsets_set(&world->offsets, a, b, (struct offset){ -9000000, 9000000 });
+		offsets_set(&world->offsets, first, second, second == 2 ? (struct offset){ 999000, 1001000 } :
+									  (struct offset){ -1001000, -999000 });
+		solve(world);
+		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+		assert_true(world->summary.no_majority);
+		assert_int_equal(world->summary.worst_a, first);
+		assert_int_equal(world->summary.worst_b, second);
+		assert_int_equal(offset_nearest(world->summary.worst), 999000);
+		assert_apart_are_just(world, 0, 0);
+		world_free(world);
+	}
+}
+
+/* The same with a second pair of it: now it differs from two of three. */
+static void
+player_of_4_that_two_pairs_prove_apart_is_marked(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
 	(void)state;
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
-			offsets_set(&world->offsets, a, b, (struct offset){ -30, 30 });
-	offsets_set(&world->offsets, 1, 2, (struct offset){ 1, 30 });
+			offsets_set(&world->offsets, a, b, (struct offset){ -9000000, 9000000 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 999000, 1001000 });
+	offsets_set(&world->offsets, 3, 2, (struct offset){ 999000, 1001000 });
+	solve(world);
+	assert_false(world->summary.no_majority);
+	assert_apart_are_just(world, 2, 1);
+	world_free(world);
+}
+
+/* One pair across is open: so it may be that three agree, and nobody is a half. */
+static void
+halves_that_are_not_proven_pair_by_pair_mark_nobody(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t open = 0; open < 2; open++) {
+		world->truth[2] = world->truth[3] = 1000;
+		for (size_t a = 0; a < 4; a++)
+			for (size_t b = a + 1; b < 4; b++)
+				offsets_set(&world->offsets, a, b, (struct offset){ -9000, 9000 });
+		for (size_t a = 0; a < 2; a++)
+			for (size_t b = 2; b < 4; b++)
+				offsets_set(&world->offsets, a, b, (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 2, open ? 0 : 2);
+	}
+	world_free(world);
+}
+
+static void
+three_players_that_all_differ_mark_nobody(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	world->truth[1] = 7000;
+	world->truth[2] = -9000;
+	meet_all(world);
 	solve(world);
 	assert_true(world->summary.no_majority);
+	assert_apart_are_just(world, 0, 0);
 	assert_int_equal(world->summary.worst_a, 1);
-	assert_apart_are_just(world, 2, 1);
+	assert_int_equal(world->summary.worst_b, 2);
 	world_free(world);
 }
 
@@ -851,9 +919,12 @@ main(void)
 		cmocka_unit_test(skewed_boot_core_is_the_one_that_stands_apart),
 		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
 		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
-		cmocka_unit_test(two_halves_have_no_majority_and_the_boot_cores_half_stands),
+		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
 		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
-		cmocka_unit_test(pair_that_differs_while_all_others_fit_both_has_no_majority),
+		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
+		cmocka_unit_test(player_of_4_that_two_pairs_prove_apart_is_marked),
+		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_nobody),
+		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
 		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),

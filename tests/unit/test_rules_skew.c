@@ -353,6 +353,98 @@ skewed_half_of_two_packages_is_one_finding_that_blames_neither(void **state)
 	literal_free(report);
 }
 
+/* Two and two, but no packages: one finding, and none of the four is named. */
+static void
+skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
+{
+	int64_t truth_ticks[4] = { [1] = 2000, [3] = 2000 };
+	struct report *report = machine(4, 4, truth_ticks);
+	const struct finding *finding;
+
+	(void)state;
+	rules_judge(report);
+	assert_true(report->cores[1].apart && report->cores[3].apart);
+	assert_int_equal(report->finding_count, 1);
+	finding = &report->findings[0];
+	assert_int_equal(finding->core, REPORT_NO_CORE);
+	assert_true(finding->low <= 1000 && finding->high >= 1000);
+	assert_non_null(strstr(finding->text, "The TSCs of 2 cores, core 2's among them, are "));
+	assert_non_null(strstr(finding->text, " ns ahead of core "));
+	assert_non_null(strstr(finding->text, "'s, which of them is right can't be told."));
+	literal_free(report);
+}
+
+/* Of four cores whose round trips were too long, all pairs but one. */
+static struct report *
+machine_with_one_proven_pair(size_t a, size_t b)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	for (size_t first = 0; first < 4; first++)
+		for (size_t second = first + 1; second < 4; second++)
+			offsets_set(&report->skew.offsets, first, second, (struct offset){ -9000000, 9000000 });
+	offsets_set(&report->skew.offsets, a, b, (struct offset){ 999000, 1001000 });
+	literal_solve(report);
+	return report;
+}
+
+static void
+pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused(void **state)
+{
+	struct report *report = machine_with_one_proven_pair(2, 3);
+
+	(void)state;
+	rules_judge(report);
+	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
+					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's, which of them is "
+					  "right can't be told."),
+		      499500, 499500, 500500, 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_false(report->cores[i].apart);
+	literal_free(report);
+
+	report = machine_with_one_proven_pair(0, 2); /* the boot core is no better than another */
+	rules_judge(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	literal_free(report);
+
+	report = machine_with_one_proven_pair(2, 3);
+	set_limit(report, "tsc-offset", 499500);
+	assert_clean(report);
+}
+
+static void
+warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
+{
+	for (uint32_t other = 0; other <= 4; other += 4) {
+		struct report *report = machine_with_one_proven_pair(1, 2);
+
+		(void)state;
+		report->skew.locked.warps = 9;
+		report->skew.locked.worst_ticks = 990000;
+		report->skew.locked.worst_a = other ? 4 : 6;
+		report->skew.locked.worst_b = other ? 2 : 0;
+		rules_judge(report);
+		assert_int_equal(report->finding_count, other ? 1 : 2);
+		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		literal_free(report);
+	}
+}
+
+static void
+pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
+{
+	struct report *report = machine_with_one_proven_pair(1, 2);
+
+	(void)state;
+	report->cores[2].drift = (struct drift){ 500, 600 };
+	rules_judge(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-drift");
+	literal_free(report);
+}
+
 static void
 part_of_a_package_is_named_core_by_core(void **state)
 {
@@ -579,8 +671,8 @@ pair_that_contradicts_the_others_warns_and_is_named(void **state)
 	(void)state;
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
-		    "1 pair of cores contradicts what the others say, the worst core 4 and core 8, by %lu ns: "
-		    "likely a TSC moved while it was measured.", ns);
+		    "1 pair of cores contradicts what the others say, or what was measured before, the worst core 4 "
+		    "and core 8, by %lu ns: likely a TSC moved while it was measured.", ns);
 	rules_judge(report);
 	assert_true(ns > 2400 && ns < 2550);
 	assert_figure(assert_only_finding(report, "tsc-contradiction", 8, text), 1, 1, 1, 0);
@@ -751,6 +843,10 @@ main(void)
 		cmocka_unit_test(two_cores_that_differ_are_both_named_and_neither_is_blamed),
 		cmocka_unit_test(skewed_package_is_one_finding_without_a_core),
 		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_that_blames_neither),
+		cmocka_unit_test(skewed_half_that_is_no_package_is_one_finding_without_a_core),
+		cmocka_unit_test(pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused),
+		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_not_told_twice),
+		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
 		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
 		cmocka_unit_test(package_of_one_core_is_named_by_the_core),
 		cmocka_unit_test(cores_apart_in_both_directions_are_measured_against_those_in_order),

@@ -22,6 +22,7 @@
 #define TICKS_PER_MS UINT64_C(1000000) /* at 1 GHz */
 #define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
 #define NOBODY       SIZE_MAX
+#define ANYBODY      (SIZE_MAX - 1)
 #define CLOCKS       4
 
 static struct {
@@ -32,8 +33,18 @@ static struct {
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
 	uint64_t batch_ticks;   /* by which each batch of meetings lasts longer */
+	uint64_t held_up;       /* the batch, counted from 1, that lasts longer by held_up_ticks; 0: none does */
+	uint64_t held_up_ticks;
 	size_t dies;            /* this core dies in a meeting, NOBODY */
-	uint64_t dies_meetings; /* after so many of the tournament, at its 50th reading */
+	uint64_t dies_meetings; /* after so many of the tournament, at its 5th reading */
+	struct {                /* in the tournament itself, not in its rehearsal */
+		size_t first, second;  /* cores; first NOBODY: none, ANYBODY: all pairs */
+		uint64_t meetings;     /* of theirs, so many, ... */
+		bool missed;           /* ... are never held, or */
+		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
+		int64_t moves_ticks;   /* ... its TSC moves */
+		uint64_t met;          /* counts their meetings */
+	} spoilt;
 	uint64_t expires_meetings; /* the deadline passes when core 1 has had so many; 0: never */
 	pthread_barrier_t barrier;
 	size_t turns;           /* so many times run_all runs one core after the other */
@@ -60,30 +71,51 @@ core_facts(struct core_facts *facts)
 	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
 }
 
+/* Whether this batch has the pair whose meetings are spoilt; side by side the others are spoilt with it. */
+static bool
+has_spoilt_pair(const uint32_t *cores, size_t count)
+{
+	bool is_begun = bench.survey.room.first.begin_tsc != 0;
+
+	for (size_t i = 0; i < count; i += 2)
+		if (is_begun && cores[i] == bench.spoilt.first && cores[i + 1] == bench.spoilt.second)
+			return true;
+	return is_begun && bench.spoilt.first == ANYBODY;
+}
+
 static size_t
 run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
 	 uint64_t bound_ns)
 {
-	size_t finished;
+	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.meetings;
+	size_t finished = count;
 
 	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
 	    bench.report.cores[bench.dies].meetings == bench.dies_meetings &&
 	    bench.survey.room.first.begin_tsc)
-		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 50;
-	finished = threads_crew.run_some(context, cores, count, job, argument, bound_ns);
-	threads_pass(bench.batch_ticks);
+		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
+	if (spoilt)
+		threads_cores[bench.spoilt.second].late_ticks = bench.spoilt.late_ticks;
+	if (!spoilt || !bench.spoilt.missed)
+		finished = threads_crew.run_some(context, cores, count, job, argument, bound_ns);
+	if (spoilt) {
+		threads_cores[bench.spoilt.second].late_ticks = 0;
+		if (bench.spoilt.met == bench.spoilt.meetings)
+			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
+	}
+	threads_pass(bench.batch_ticks + (threads_batches() == bench.held_up ? bench.held_up_ticks : 0));
 	return finished;
 }
 
-/* CORES cores, and memory for just so many and tournaments up to WIDEST. */
+/* CORES cores that START starts, and memory for just so many and tournaments up to WIDEST. */
 static void
-open_bench(size_t cores, enum tournament widest, uint64_t hz)
+open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest, uint64_t hz)
 {
 	size_t bytes = survey_room_size(cores, widest);
 
 	memset(&bench, 0, sizeof(bench));
-	bench.dies = NOBODY;
-	threads_start(cores);
+	bench.dies = bench.spoilt.first = NOBODY;
+	start(cores);
 	bench.crew = threads_crew;
 	bench.crew.run_some = run_some;
 	bench.report.options.profile = PROFILE_QUICK;
@@ -113,6 +145,12 @@ open_bench(size_t cores, enum tournament widest, uint64_t hz)
 		bench.report.cores[i].apic_id = ID_OF(i);
 }
 
+static void
+open_bench(size_t cores, enum tournament widest, uint64_t hz)
+{
+	open_bench_of(threads_start_in_turns, cores, widest, hz);
+}
+
 static int
 close_bench(void **state)
 {
@@ -133,11 +171,11 @@ assert_offset_holds(size_t core, int64_t truth)
 }
 
 static void
-all_pairs_of(size_t cores)
+all_pairs_of(void (*start)(size_t cores), size_t cores)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
-	open_bench(cores, TOURNAMENT_ALL, GHZ);
+	open_bench_of(start, cores, TOURNAMENT_ALL, GHZ);
 	survey_skew(&bench.survey);
 	assert_true(skew->measured);
 	assert_int_equal(skew->kind, TOURNAMENT_ALL);
@@ -181,28 +219,28 @@ static void
 two_cores_meet_once_in_1_round(void **state)
 {
 	(void)state;
-	all_pairs_of(2);
+	all_pairs_of(threads_start, 2);
 }
 
 static void
 three_cores_meet_in_3_rounds(void **state)
 {
 	(void)state;
-	all_pairs_of(3);
+	all_pairs_of(threads_start, 3);
 }
 
 static void
 five_cores_meet_in_5_rounds(void **state)
 {
 	(void)state;
-	all_pairs_of(5);
+	all_pairs_of(threads_start, 5);
 }
 
 static void
 all_2016_pairs_of_64_cores_meet_in_63_rounds(void **state)
 {
 	(void)state;
-	all_pairs_of(64);
+	all_pairs_of(threads_start_in_turns, 64);
 }
 
 /* A star of which each pair met, and the boot core all others. */
@@ -261,11 +299,29 @@ without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
 {
 	(void)state;
 	open_bench(1024, TOURNAMENT_STAR, GHZ);
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left to meet once more */
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
 	assert_int_equal(threads_most(), 2); /* and there was no rehearsal */
 	assert_int_equal(threads_batches(), 1023);
+}
+
+/* Of 16 cores, 120 pairs up to 8 at a time: one batch that takes 2 s is the host's affair, wherever it is. */
+static void
+one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
+{
+	for (uint64_t batch = 1; batch <= 8; batch++) {
+		open_bench(16, TOURNAMENT_ALL, GHZ);
+		bench.batch_ticks = TICKS_PER_MS;
+		bench.held_up = batch;
+		bench.held_up_ticks = 2000 * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.report.skew.meetings, 120);
+		close_bench(state);
+	}
+	open_bench(16, TOURNAMENT_ALL, GHZ);
 }
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
@@ -284,6 +340,22 @@ a_tournament_that_overruns_its_budget_twice_keeps_what_was_met(void **state)
 	assert_int_equal(bench.report.note_count, 1);
 	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 15 rounds"));
 	assert_false(bench.report.incomplete);
+}
+
+/* All of 12 rounds of half a second are played in time, if only just; of 13 the last is not. */
+static void
+a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
+{
+	for (size_t cores = 13; cores <= 14; cores++) {
+		open_bench(cores, TOURNAMENT_STAR, GHZ);
+		bench.batch_ticks = 500 * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.report.skew.meetings, 12);
+		assert_int_equal(bench.report.note_count, cores - 13);
+		if (cores == 13)
+			close_bench(state);
+	}
+	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 13 rounds"));
 }
 
 static void
@@ -344,6 +416,115 @@ small_skews_lie_within_what_is_said(void **state)
 	for (size_t i = 0; i < 5; i++)
 		assert_offset_holds(i, offsets[i]);
 }
+
+/* ---- meetings once more ---- */
+
+#define LATE_TICKS UINT64_C(100000) /* at 1 GHz 100 us, longer than any machine's cores need for a round trip */
+
+/* Four cores, of which 1 and 3 have MEETINGS that are spoilt. */
+static void
+open_bench_with_spoilt_pair(uint64_t meetings)
+{
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	bench.spoilt.first = 1;
+	bench.spoilt.second = 3;
+	bench.spoilt.meetings = meetings;
+	bench.spoilt.late_ticks = LATE_TICKS;
+}
+
+static uint64_t
+width_of_spoilt_pair(void)
+{
+	struct offset offset = offsets_pair(&bench.report.skew.offsets, 1, 3);
+
+	assert_true(offset_is_known(offset));
+	return (uint64_t)(offset.high - offset.low);
+}
+
+static void
+a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench_with_spoilt_pair(1);
+	threads_cores[3].offset_ticks = 2000;
+	survey_skew(&bench.survey);
+	assert_true(skew->again > 0);
+	assert_true(bench.spoilt.met > 1);
+	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
+	assert_offset_holds(3, 2000);
+	assert_int_equal(skew->meetings, 6); /* as many as pairs; those once more count for themselves */
+	assert_int_equal(bench.report.cores[3].meetings, 3);
+	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+static void
+a_pair_that_stays_spoilt_meets_once_more_and_no_further(void **state)
+{
+	(void)state;
+	open_bench_with_spoilt_pair(UINT64_MAX);
+	survey_skew(&bench.survey);
+	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+	assert_in_range(bench.spoilt.met, 2, 1 + 3 * 6);
+	assert_in_range(bench.report.skew.again, 1, 3 * 6);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_offset_holds(3, 0);
+}
+
+static void
+a_pair_that_missed_each_other_meets_once_more(void **state)
+{
+	(void)state;
+	open_bench_with_spoilt_pair(2);
+	bench.spoilt.missed = true;
+	survey_skew(&bench.survey);
+	assert_true(bench.spoilt.met > 2);
+	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.skew.summary.pairs, 6);
+}
+
+/*
+ * Nobody meets anybody. Quick: 3 rounds and 2 meetings more, at 600 ms each, are the three seconds that there are.
+ * Standard: after 3 rounds of 2.5 s 4 meetings more are ten seconds, though there are sixty.
+ */
+static void
+pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most(void **state)
+{
+	for (unsigned quick = 0; quick < 2; quick++) {
+		open_bench_with_spoilt_pair(UINT64_MAX);
+		bench.report.options.profile = quick ? PROFILE_QUICK : PROFILE_STANDARD;
+		bench.spoilt.first = ANYBODY;
+		bench.spoilt.missed = true;
+		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.survey.room.first.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.spoilt.met, quick ? 5 : 7);
+		assert_false(bench.report.skew.measured);
+		if (!quick)
+			close_bench(state);
+	}
+}
+
+/* What was true in the first meeting is no longer so in the second: the first stays, and that is said. */
+static void
+a_tsc_that_moves_before_its_pair_meets_again_contradicts(void **state)
+{
+	const struct offsets_summary *summary = &bench.report.skew.summary;
+
+	(void)state;
+	open_bench_with_spoilt_pair(1);
+	bench.spoilt.moves_ticks = 1000000000;
+	survey_skew(&bench.survey);
+	assert_true(summary->contradictions >= 1);
+	assert_int_equal(summary->contradiction_b, 3);
+	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
+	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+}
+
+/* ---- drift ---- */
 
 /* In 10^12 ticks, beside which no round trip counts, 50 ppm are 50 million. */
 static void
@@ -527,7 +708,7 @@ contend(size_t cores, size_t turns)
 		{ .id = "d", .main = "d", .state = CLOCK_STUCK, .sample = never_sample },
 	};
 
-	open_bench(cores, TOURNAMENT_ALL, GHZ);
+	open_bench_of(threads_start, cores, TOURNAMENT_ALL, GHZ);
 	bench.report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
 		bench.report.clocks[i].clock = clocks[i];
@@ -648,10 +829,17 @@ main(void)
 		SKEW_TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so),
 		SKEW_TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one),
 		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
+		SKEW_TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star),
 		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_met),
+		SKEW_TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short),
 		SKEW_TEST(the_deadline_keeps_what_was_met),
 		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_one_apart),
 		SKEW_TEST(small_skews_lie_within_what_is_said),
+		SKEW_TEST(a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another),
+		SKEW_TEST(a_pair_that_stays_spoilt_meets_once_more_and_no_further),
+		SKEW_TEST(a_pair_that_missed_each_other_meets_once_more),
+		SKEW_TEST(pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most),
+		SKEW_TEST(a_tsc_that_moves_before_its_pair_meets_again_contradicts),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
 		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
 		SKEW_TEST(a_third_tournament_is_held_against_the_first),

@@ -452,7 +452,9 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	literal_tournament(report, TOURNAMENT_STAR, NULL);
 	assert_says(report, "\nProven synchronised within 52 ns: 3 cores met the boot core (3 rounds, 3 meetings, 1 pair "
 			    "side by side), best round trip 41 ns. All pairs would take longer than this profile "
-			    "allows: each core met the boot core.\n");
+			    "allows.\n");
+	report->skew.again = 2;
+	assert_says(report, " 3 cores met the boot core (3 rounds, 3 meetings, 2 once more, 1 pair side by side), ");
 	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
 	assert_says(report, "\nNot proven synchronised, as not every core's offset is known: 2 of 3 pairs of 4 cores met");
@@ -463,6 +465,20 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	report = report_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised, and no majority of the 2 cores tells who is right: every pair of 2 cores met "
 			    "(1 round, 1 meeting, 1 pair side by side)");
+	literal_free(report);
+	report = report_of(4, TOURNAMENT_ALL, NULL);
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
+	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
+	literal_solve(report);
+	assert_says(report, "\nNot synchronised, and no majority of the 4 cores tells who is right: every pair of 4 cores "
+			    "met (3 rounds, 6 meetings, 2 pairs side by side), best round trip 41 ns. Cores 4 and 6 are "
+			    "5000 to 5050 ns apart. No two are further apart than ");
+	assert_null(strstr(buffer, " 4! "));
+	assert_null(strstr(buffer, " 6! "));
+	assert_non_null(strstr(buffer, " ..\\<\n"));
+	assert_non_null(strstr(buffer, " ..>\\\n"));
 	literal_free(report);
 	report = report_of(1, TOURNAMENT_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare its own with.\nTSC_ADJUST: 0 on 1 core.\n");

@@ -31,9 +31,12 @@ play_round(enum tournament kind, size_t players, size_t round, uint8_t *met)
 		assert_int_not_equal(opponent, player);
 		assert_int_equal(tournament_opponent(kind, players, round, opponent), player);
 		if (player < opponent) {
-			size_t index = tournament_index(kind, players, player, opponent);
+			size_t index = tournament_index(kind, players, player, opponent), a, b;
 
 			assert_in_range(index, 0, tournament_pairs(kind, players) - 1);
+			tournament_pair(kind, index, &a, &b);
+			assert_int_equal(a, player);
+			assert_int_equal(b, opponent);
 			met[index]++;
 		}
 	}
