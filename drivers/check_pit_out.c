@@ -12,6 +12,7 @@
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 clocks after the count was written */
 #define OUT_BOUND_FACTOR  4 /* of the time asked for: it does not come any more */
 #define PACE_SPAN_FACTOR  4
+#define PACE_SLOWEST_SHARE 16 /* of its rate: interrupts are masked while OUT is waited for */
 #define PORT_B_UNREADABLE 0xffu
 
 /* The TSC ticks in OUT_CLOCKS clocks. */
@@ -29,7 +30,10 @@ asked_by_claim(const struct checking *checking)
 	return (struct asked){ ticks, ticks };
 }
 
-/* As the counter goes in NS; anything where the core was taken away meanwhile, for the counter may have wrapped. */
+/*
+ * As the counter goes in NS; anything where the core was taken away meanwhile, for the counter may have wrapped, or where
+ * it hardly goes at all.
+ */
 static struct asked
 asked_by_pace(const struct checking *checking, uint64_t ns)
 {
@@ -42,12 +46,13 @@ asked_by_pace(const struct checking *checking, uint64_t ns)
 		;
 	checking->rows->sample(checking->device, &last, 1);
 	hw_interrupts_restore(interrupts);
-	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns))
-		return (struct asked){ 0, UINT64_MAX };
 	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
+	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns) ||
+	    clocks < OUT_CLOCKS / PACE_SLOWEST_SHARE)
+		return (struct asked){ 0, UINT64_MAX };
 	return (struct asked){
 		scale_mul_div(OUT_CLOCKS, last.begin - first.end, clocks + 1),
-		scale_mul_div_up(OUT_CLOCKS, last.end - first.begin, clocks > 1 ? clocks - 1 : 1),
+		scale_mul_div_up(OUT_CLOCKS, last.end - first.begin, clocks - 1),
 	};
 }
 
