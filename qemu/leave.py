@@ -1,4 +1,5 @@
 """What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
+import json
 import os
 import pathlib
 import sys
@@ -42,13 +43,13 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     text = blocks.get("TEXT") or f"No report: {problem}.\n".encode(errors="backslashreplace")
     if whole:
         report, body = said.report, blocks["REPORT"]
-        results.write(os.path.join(run.out, "report.json"), body)
     else:
         why = problem or "the rules were asked for, and nothing was measured"
         report = results.incomplete(why, accelerator, round(elapsed_s * 1000))
-        results.write_json(os.path.join(run.out, "report.json"), report)
+        body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
-    results.write(os.path.join(run.out, "report.html"), page.render(template, report) if template else page.bare(text))
+    results.write(os.path.join(run.out, "report.json"), body)
+    results.write(os.path.join(run.out, "report.html"), page.render(template, body) if template else page.bare(text))
     results.write(os.path.join(run.out, "report.txt"), text)
     results.write(os.path.join(run.out, "report.csv"), blocks.get("CSV") or CSV_HEADER)
     comparison = None

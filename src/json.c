@@ -149,6 +149,7 @@ put_report(struct text *out, const struct report *report, bool brief)
 {
 	struct json json = json_writer(out);
 
+	json.dense = brief;
 	json_open(&json, NULL, '{');
 	json_string(&json, "schema", "baretick.report/1");
 	put_tool(&json, report);

@@ -20,7 +20,7 @@ is_flat(const struct json *json)
 static void
 begin_line(struct json *json)
 {
-	text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
+	text_printf(json->out, "\n%*s", json->dense ? 0 : (int)(json->depth * INDENT_COLUMNS), "");
 }
 
 /* '<' is escaped so that no string can end a <script> in which the text may stand. */

@@ -60,12 +60,16 @@ def show(browser, template, tmp_path):
 
     def call(report, **keywords):
         path = tmp_path / f"report{len(opened)}.html"
-        path.write_bytes(runner_page.render(template, report))
+        path.write_bytes(page_of(template, report))
         opened.append(browser.open(path, **keywords))
         return opened[-1]
     yield call
     for page in opened:
         page.close()
+
+
+def page_of(template, report):
+    return runner_page.render(template, json.dumps(report, indent=2).encode())
 
 
 def golden(name):
@@ -383,7 +387,7 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
 
 def test_page_is_small_even_for_64_cores(template):
     assert len(template) < 400_000
-    assert len(runner_page.render(template, of_cores(64))) < 600_000
+    assert len(page_of(template, of_cores(64))) < 600_000
 
 
 def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):

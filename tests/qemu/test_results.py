@@ -1,5 +1,4 @@
 """What other programs read of a run: JUnit, TAP, the job summary, the page; and reports that are none."""
-import copy
 import html
 import json
 import re
@@ -216,9 +215,9 @@ def test_the_summary_stays_within_what_github_shows():
 def test_the_page_holds_the_report_and_no_string_ends_its_script():
     document = hostile(full())
     document["clocks"][0]["latency"]["exact"] = [{"ns": 1, "count": 1}] * 1000
-    before = copy.deepcopy(document)
-    made = page.render(b"<script>" + page.MARK + b"</script>", document)
-    assert document == before
+    document["findings"][0]["text"] += '"exact": [{"ns": 1}]\n  "exact": [], '
+    body = json.dumps(document, indent=2).encode()
+    made = page.render(b"<script>" + page.MARK + b"</script>", body)
     assert made.count(b"<") == 2
     held = json.loads(made[len("<script>"):-len("</script>")])
     document["clocks"][0]["latency"]["exact"] = None
