@@ -29,7 +29,7 @@ def fake(tmp_path):
             import os, signal, sys, time
             here = os.path.dirname(os.path.abspath(__file__))
             open(here + "/pid", "w").write(str(os.getpid()))
-            open(here + "/argv", "w").write("\\0".join(sys.argv[1:]))
+            open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
             sys.stdout.buffer.write(open(here + "/serial", "rb").read())
             sys.stdout.flush()
             """) + textwrap.dedent(body))

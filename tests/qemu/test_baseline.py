@@ -202,3 +202,12 @@ def test_a_run_that_was_not_done_is_not_compared(run, fake, tmp_path):
     before.write_text(json.dumps(document(clock())))
     done = run(*fake(b"", "sys.exit(1)"), "--baseline", before)
     assert done.status == 2 and "worse" not in done.stderr
+
+
+def test_the_last_run_in_the_same_folder_is_a_baseline(run, fake, tmp_path):
+    out = tmp_path / "again"
+    beside = ["--out", out, "--baseline", out / "report.json"]
+    assert run(*fake(spoken(document(clock()))), "--out", out).status == 0
+    assert run(*fake(spoken(document(clock()))), *beside).status == 0
+    done = run(*fake(spoken(document(clock(p50=1200, least=1100)))), *beside)
+    assert done.status == 1 and "takes 1200 ns a read (median), it took 400 ns" in done.stderr
