@@ -11,7 +11,7 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
 sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
-sys.path.insert(0, str(ROOT / "qemu"))
+sys.path[:0] = [str(ROOT / "qemu"), str(ROOT / "tests")]
 
 SCHEMA = ROOT / "tests" / "report.schema.json"
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"

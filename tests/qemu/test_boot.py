@@ -11,6 +11,7 @@ import pytest
 
 from harness import ROOT, check_schema
 import results
+import tidy
 import transcript
 
 CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback",
@@ -54,6 +55,7 @@ def checked(done, started=None):
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     check_schema(report)
+    tidy.check(done.file("report.json"), done.file("report.csv"))
     assert done.status == VERDICT_STATUS[report["verdict"]], done
     assert report["machine"]["accelerator"] == "tcg"
     for clock in report["clocks"]:
