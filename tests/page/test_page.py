@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 
+import jsonschema
 import pytest
 
 import browser as chromium
@@ -94,6 +95,17 @@ def of_cores(count):
     return report
 
 
+@pytest.mark.parametrize("cores", [4, 64])
+def test_the_machines_made_here_meet_the_schema(cores):
+    schema = json.loads((ROOT / "tests" / "report.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(of_cores(cores))
+
+
+def by_clock(value, key):
+    """Whether the object VALUE, which stands under KEY, has clocks for its keys: in cores[]."""
+    return key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
+
+
 def hostile(value, key=None):
     """VALUE with every string, but the schema's name, made hostile; the same string becomes the same one."""
     if isinstance(value, str):
@@ -101,8 +113,7 @@ def hostile(value, key=None):
     if isinstance(value, list):
         return [hostile(item) for item in value]
     if isinstance(value, dict):
-        by_clock = key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
-        return {hostile(name) if by_clock else name: hostile(item, name) for name, item in value.items()}
+        return {hostile(name) if by_clock(value, key) else name: hostile(item, name) for name, item in value.items()}
     return value
 
 
@@ -242,6 +253,17 @@ def test_report_compared_with_itself_is_the_same(show, tmp_path):
     page.wait("document.getElementById('compare')")
     assert_quiet(page)
     assert "Nothing: verdicts, findings and steps are the same" in page.evaluate("document.getElementById('compare').textContent")
+
+
+def test_keys_that_a_later_release_may_have_are_passed_over(show):
+    def with_news(value, key=None):
+        if isinstance(value, dict):
+            more = {} if by_clock(value, key) else {"news": [{"of": 1}]}
+            return {**{name: with_news(each, name) for name, each in value.items()}, **more}
+        return [with_news(each) for each in value] if isinstance(value, list) else value
+    page = show(with_news(golden("sick")))
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | GAPS)
 
 
 @pytest.mark.parametrize("text, reason", [

@@ -3,7 +3,7 @@ import textwrap
 
 import pytest
 
-from harness import Run
+from harness import FAKE, Run
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def run(tmp_path):
 def fake(tmp_path):
     """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
     def make(serial=b"", body="sys.exit(33)", boots_efi=True):
-        path = tmp_path / "fake qemu,1"
+        path = tmp_path / FAKE
         (tmp_path / "serial").write_bytes(serial)
         path.write_text(textwrap.dedent("""\
             #!/usr/bin/python3
