@@ -27,7 +27,7 @@ def fake(tmp_path):
         path.write_text(textwrap.dedent("""\
             #!/usr/bin/python3
             import os, signal, sys, time
-            here = os.path.dirname(os.path.abspath(__file__))
+            here = os.path.dirname(os.path.realpath(__file__))
             open(here + "/pid", "w").write(str(os.getpid()))
             open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
             sys.stdout.buffer.write(open(here + "/serial", "rb").read())
