@@ -6,7 +6,7 @@ MARK = b"@REPORT@"
 # The long lists of exact durations, which the page does not draw. Quotes inside a string have a backslash before
 # them, so that no string holds this.
 EXACT = re.compile(rb'"exact": \[(?:[^"\[\]]|"ns"|"count")*\]')
-INDENTATION = re.compile(rb"\n +")  # in JSON no string holds a newline
+STRING_OR_SPACE = re.compile(rb'("(?:[^"\\]|\\.)*")|[ \n]+')
 BARE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>baretick: no page</title></head>
 <body><p>{reason} The figures are in report.json beside this file; this is report.txt:</p>
@@ -16,8 +16,7 @@ BARE = """<!DOCTYPE html>
 
 def render(template, body):
     """The page of the report whose JSON, in ASCII, is BODY."""
-    brief = EXACT.sub(b'"exact": null', body)
-    brief = INDENTATION.sub(b"\n", brief)
+    brief = STRING_OR_SPACE.sub(rb"\1", EXACT.sub(b'"exact": null', body))
     # In JSON a < stands in strings alone, and there it may be escaped: none can then end the page's <script>.
     return template.replace(MARK, brief.replace(b"<", b"\\u003c"), 1)
 

@@ -417,9 +417,13 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
     page.close()
 
 
-def test_page_is_small_even_for_64_cores(template):
+def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
+    """There each clock's reads were seen to fill 400 buckets on average, up to milliseconds."""
+    report = of_cores(64)
+    for clock in report["clocks"]:
+        clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 400_000
-    assert len(page_of(template, of_cores(64))) < 600_000
+    assert 500_000 < len(page_of(template, report)) < 600_000
 
 
 def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):
