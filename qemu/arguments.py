@@ -1,6 +1,7 @@
 """The runner's own command line, and everything that can be wrong with it before QEMU starts."""
 import argparse
 import os
+import re
 import shutil
 
 import baseline
@@ -11,8 +12,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
 MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
+INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
 OUTPUTS = ("junit", "summary", "screenshot")
-UEFI_MAGIC = b"MZ"  # Microsoft PE and COFF specification, "MS-DOS Stub"
+# Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
+# Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
+MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk with a boot sector"),
+         "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,6 +40,13 @@ def factor(text):
     return number
 
 
+def size(text):
+    """As QEMU's -m has it, but for its 0, which is no size."""
+    if not re.fullmatch(r"[0-9.]+[KMGT]?", text, re.IGNORECASE) or not float(text.rstrip("KMGTkmgt")):
+        raise ValueError
+    return text
+
+
 def cores(text):
     number = int(text)
     if number < 1:
@@ -53,7 +65,7 @@ def parser():
            help="what runs the guest; auto: KVM where it works, else TCG (default)")
     option("--cpus", type=cores, default=4, metavar="N", help="cores (default: 4)")
     option("--machine", choices=["q35", "pc"], default="q35", help="default: q35")
-    option("--memory", default="512M", metavar="SIZE", help="default: 512M")
+    option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
     option("--boot", choices=list(IMAGES), default="efi",
            help="the application itself, the stick or the CD (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
@@ -107,8 +119,6 @@ def join_dashes(arguments):
 
 def check(run):
     """Finds what the run needs, and raises Wrong for what is not as it should be."""
-    for name in OUTPUTS:
-        check_output(run, name)
     found = shutil.which(run.qemu)
     if not found:
         raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
@@ -120,25 +130,16 @@ def check(run):
         raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
     if run.tolerance and not run.baseline:
         raise Wrong("--tolerance goes with --baseline")
+    if run.no_baseline:
+        raise Wrong(f"--baseline: {run.no_baseline}")
+
+
+def read_baseline(run):
+    run.before = run.no_baseline = None
     try:
         run.before = baseline.load(run.baseline) if run.baseline else None
     except ValueError as error:
-        raise Wrong(f"--baseline: {error}") from error
-
-
-def check_output(run, name):
-    """Whether the file that the option NAME names can be written; else the option goes, and its name is said."""
-    path = getattr(run, name)
-    if not path:
-        return
-    try:
-        with open(path, "ab"):
-            pass
-        if name != "summary" and os.path.isfile(path) and not os.path.islink(path):
-            os.remove(path)  # an earlier run's must not be taken for this one's
-    except OSError as error:
-        setattr(run, name, None)
-        raise Wrong(f"--{name}: {path} cannot be written: {error.strerror}") from error
+        run.no_baseline = str(error)
 
 
 def check_image(run):
@@ -146,12 +147,11 @@ def check_image(run):
     if getattr(run, other):
         raise Wrong(f"--{other} does not go with --boot {run.boot}")
     run.image = getattr(run, named) or os.path.join(BUILD, IMAGES[run.boot])
-    if not os.path.isfile(run.image):
+    if not getattr(run, named) and not os.path.exists(run.image):
         raise Wrong(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
-    if run.boot == "efi":
-        with open(run.image, "rb") as file:
-            if file.read(len(UEFI_MAGIC)) != UEFI_MAGIC:
-                raise Wrong(f"--efi: {run.image} is no UEFI application")
+    at, magic, what = MAGIC[run.boot]
+    if command.read(f"--{named}", run.image, at, len(magic)) != magic:
+        raise Wrong(f"--{named}: {run.image} is no {what}")
 
 
 def add_words(run):

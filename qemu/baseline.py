@@ -3,8 +3,10 @@
 Inside the error there is no accusation: what is compared are intervals, and both must lie apart by more than what
 is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
 that was seen and the median, and a clock is called slower where even its fastest read now takes longer than the
-median did, times the factor. The mean cost of a turn of the loop is taken at its word where no read was hit by an
-interruption; else it lies between the fastest read and the mean.
+median did, times the factor, and by more than a bracket around nothing (the clock `null`) takes: it is in every
+figure, and where time-stamps are coarse, as an emulator's are, it is one or two of their steps. The mean cost of a
+turn of the loop is taken at its word where no read was hit by an interruption; else it lies between the fastest read
+and the mean.
 """
 from results import ORDER, parse
 
@@ -42,6 +44,8 @@ class Comparison:
         elsewhere = differing("accelerator", "hypervisor")
         others = differing("cpu", "cores_started")
         timed = all((report.get("machine") or {"tsc_hz": 1}).get("tsc_hz", 1) for report in (self._before, self._now))
+        empty = next((clock for clock in self._before["clocks"] if clock["id"] == "null"), {})
+        self._bracket_ns = (empty.get("latency") or {}).get("p50_ns") or 0
         self._same_place = not elsewhere
         self._same_machine = not elsewhere + differing("cpu")
         self._timed = self._same_place and timed
@@ -96,10 +100,10 @@ class Comparison:
         return None
 
     def _slower(self, was_at_most, is_at_least):
-        return self._timed and self._beyond(was_at_most, is_at_least)
+        return self._timed and self._beyond(was_at_most, is_at_least, self._bracket_ns)
 
-    def _beyond(self, was_at_most, is_at_least):
-        return None not in (was_at_most, is_at_least) and is_at_least > self._factor * was_at_most
+    def _beyond(self, was_at_most, is_at_least, error=0):
+        return None not in (was_at_most, is_at_least) and is_at_least > self._factor * was_at_most + error
 
     def _step(self, before, now):
         for key, unit in ("resolution_ns", "ns"), ("step_ticks", "ticks"):

@@ -1,6 +1,6 @@
 """One boot, or two where KVM turns out not to work, and what it came to."""
+import contextlib
 import os
-import tempfile
 import time
 
 import command
@@ -20,11 +20,12 @@ VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incom
 def attempt(run, accelerator, console, deadline, on_trial):
     transcript = run.transcript = Transcript(console.show)
     serial = os.path.join(run.out, "serial.log")
+    private = command.Private()
     with open(serial, "wb") as serial_log, open(os.path.join(run.out, "qemu.log"), "ab") as qemu_log, \
-            tempfile.TemporaryDirectory(prefix="baretick-") as private:
+            contextlib.closing(private):
         guest = Guest(transcript, serial_log, qemu_log)
         try:
-            guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline,
+            guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
                       mute_s=MUTE_S if on_trial and "-serial" not in run.qemu_arg else None)
         finally:
@@ -55,10 +56,12 @@ def ended(status):
 
 
 def last_words(run):
-    """The last line of QEMU's own, behind the line that started it."""
+    """What QEMU said last, behind the line that started it: a hint may follow the error, a warning is none."""
     with open(os.path.join(run.out, "qemu.log"), encoding="utf-8", errors="replace") as log:
-        lines = [line.strip() for line in log if line.strip()]
-    return f": {lines[-1]}" if lines and not lines[-1].startswith("$ ") else ""
+        lines = [line.strip() for line in log.read().rpartition("\n$ ")[2].splitlines()[1:] if line.strip()]
+    name = f"{os.path.basename(run.qemu)}: "
+    errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
+    return f": {(errors or lines)[-1]}" if lines else ""
 
 
 def boot(run, console):

@@ -28,10 +28,22 @@ def comma(path):
     return str(path).replace(",", ",,")
 
 
+def read(option, path, at, size):
+    """SIZE bytes of the file PATH, which OPTION names, from AT."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Wrong(f"{option}: {path} is no file")
+    try:
+        with open(path, "rb") as file:
+            file.seek(at)
+            return file.read(size)
+    except OSError as error:
+        raise Wrong(f"{option}: {path} cannot be read: {error.strerror}") from error
+
+
 def find_firmware(asked):
     if asked:
-        if not os.path.isfile(asked):
-            raise Wrong(f"--firmware: there is no file {asked}")
+        if not read("--firmware", asked, 0, 1):
+            raise Wrong(f"--firmware: {asked} is empty")
         return asked
     for path in FIRMWARE:
         if os.path.isfile(path):
@@ -59,18 +71,39 @@ def needs_smm(code):
     return any(word in os.path.basename(code).lower() for word in SMM_WORDS)
 
 
+class Private:
+    """Files that only this process and its children see, by descriptor: they lie in no folder, and are gone with
+    the last process that has them, however that ends."""
+
+    def __init__(self):
+        self.fds = []
+
+    def path_of(self, name, data):
+        """What QEMU opens to have DATA, and to write over it as long as it runs."""
+        fd = os.memfd_create(name)
+        self.fds.append(fd)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        return f"/proc/self/fd/{fd}"
+
+    def close(self):
+        while self.fds:
+            os.close(self.fds.pop())
+
+
 def firmware_arguments(code, private):
     variables = variables_of(code)
     if variables is None:
         return ["-bios", code]
-    copy = os.path.join(private, "variables.fd")
-    shutil.copyfile(variables, copy)
+    with open(variables, "rb") as file:
+        copy = private.path_of("variables", file.read())
     arguments = []
     if needs_smm(code):
         arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
     return arguments + [
         "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={comma(code)}",
-        "-drive", f"if=pflash,unit=1,format=raw,file={comma(copy)}"]
+        "-drive", f"if=pflash,unit=1,format=raw,file={copy}"]
 
 
 def boot_arguments(boot, image, out):
@@ -94,7 +127,7 @@ def uses_accelerator(arguments):
 
 
 def build(run, accelerator, private, monitor_fd):
-    """The whole command line. RUN holds the user's choices; PRIVATE is a folder that dies with the run."""
+    """The whole command line. RUN holds the user's choices; PRIVATE keeps what only QEMU is to see."""
     own = run.qemu_arg
     command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
                "-m", run.memory, "-smp", str(run.cpus), "-nic", "none"]
@@ -113,8 +146,6 @@ def build(run, accelerator, private, monitor_fd):
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)
-    words = os.path.join(private, "options")
-    with open(words, "w", encoding="utf-8") as file:
-        file.write("\n".join(run.words) + "\n")
-    command += ["-fw_cfg", f"name=opt/baretick/options,file={comma(words)}"]
+    words = private.path_of("options", os.fsencode("\n".join(run.words) + "\n"))
+    command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]
     return command + own

@@ -102,20 +102,21 @@ class Guest:
         self._heard_s = time.monotonic()
         self._picture_answer = None
 
-    def run(self, command_of, deadline, may_stick=False, mute_s=None, picture=None, settles=False):
+    def run(self, command_of, deadline, keep=(), may_stick=False, mute_s=None, picture=None, settles=False):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
-        (of time.monotonic()). MAY_STICK: under this accelerator a guest may get stuck, so QEMU is asked
-        about it; asking disturbs the guest. PICTURE names the PNG file that the last screen goes to."""
+        (of time.monotonic()). KEEP: descriptors that QEMU gets as well; COMMAND_OF may add to them. MAY_STICK:
+        under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest.
+        PICTURE names the PNG file that the last screen goes to."""
         self._monitor = Monitor()
         monitor_fd = self._monitor.far.fileno()
         command = command_of(monitor_fd)
-        self.qemu_log.write(f"$ {shlex.join(command)}\n".encode())
+        self.qemu_log.write(os.fsencode(f"$ {shlex.join(command)}\n"))
         self.qemu_log.flush()
         watched, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.qemu_log,
-                pass_fds=[monitor_fd], start_new_session=True,
+                pass_fds=[monitor_fd, *keep], start_new_session=True,
                 preexec_fn=lambda: leave_watcher(watched))
             self._monitor.far.close()
             self._watch(deadline, may_stick, mute_s, picture or settles)

@@ -1,4 +1,5 @@
 """What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
+import json
 import os
 import pathlib
 import sys
@@ -9,7 +10,7 @@ import page
 import results
 import summary
 import tap
-from arguments import BUILD
+from arguments import BUILD, INPUTS, OUTPUTS
 from boot import EXIT_FAIL
 from command import Wrong
 from console import Console
@@ -31,7 +32,37 @@ def clear(run):
             with open(os.path.join(run.out, name), "wb"):
                 pass
     except OSError as error:
-        raise Wrong(f"--out: {error}") from error
+        raise Wrong(f"--out: {error.filename} cannot be written: {error.strerror}") from error
+
+
+def check_outputs(run):
+    """Whether the files that options name can be written. One that can't isn't tried again, and its name is said."""
+    taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, *LOGS]}
+    for name in INPUTS:
+        if getattr(run, name):
+            taken.setdefault(os.path.realpath(getattr(run, name)), f"--{name}")
+    wrong = []
+    for name in [name for name in OUTPUTS if getattr(run, name)]:
+        path = getattr(run, name)
+        other = taken.setdefault(os.path.realpath(path), f"--{name}")
+        flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
+        flaw = flaw or why_not_written(path, name == "summary")
+        if flaw:
+            wrong.append(f"--{name}: {path} cannot be written: {flaw}")
+            setattr(run, name, None)
+    if wrong:
+        raise Wrong(wrong[0])
+
+
+def why_not_written(path, appended):
+    try:
+        with open(path, "ab"):
+            pass
+        if not appended and os.path.isfile(path) and not os.path.islink(path):
+            os.remove(path)  # an earlier run's must not be taken for this one's
+    except OSError as error:
+        return error.strerror
+    return None
 
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
@@ -42,21 +73,21 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     text = blocks.get("TEXT") or f"No report: {problem}.\n".encode(errors="backslashreplace")
     if whole:
         report, body = said.report, blocks["REPORT"]
-        results.write(os.path.join(run.out, "report.json"), body)
     else:
         why = problem or "the rules were asked for, and nothing was measured"
         report = results.incomplete(why, accelerator, round(elapsed_s * 1000))
-        results.write_json(os.path.join(run.out, "report.json"), report)
+        body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
-    results.write(os.path.join(run.out, "report.html"), page.render(template, report) if template else page.bare(text))
+    results.write(os.path.join(run.out, "report.json"), body)
+    results.write(os.path.join(run.out, "report.html"), page.render(template, body) if template else page.bare(text))
     results.write(os.path.join(run.out, "report.txt"), text)
     results.write(os.path.join(run.out, "report.csv"), blocks.get("CSV") or CSV_HEADER)
     comparison = None
     if run.baseline and whole and not problem:
         comparison = compare(run, console, report)
         status = EXIT_FAIL if comparison.worse else status
-    if whole and not problem and console.stream and not run.tap:
-        console.show(place(run.out))
+    if said:
+        console.show(place(run.out, whole))
     hand_on(run, report, problem, comparison, elapsed_s)
     return status
 
@@ -70,9 +101,12 @@ def compare(run, console, report):
     return comparison
 
 
-def place(out):
-    """Where the report is, and how its page is looked at."""
+def place(out, whole):
+    """Where the report is, and how its page is looked at; else where to look for what went wrong."""
     shown = min(out, os.path.relpath(out), key=len)
+    if not whole:
+        return (f"What there is of the run is in {shown}: serial.log (all that the machine said), "
+                "qemu.log (QEMU's command line and what it said), and report.json, which has the reason")
     address = pathlib.Path(out, "report.html").absolute().as_uri()
     return f"The report is in {shown}: {', '.join(FILES)}\nOpen the page in a browser: {address}"
 

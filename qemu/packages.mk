@@ -8,16 +8,16 @@ PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime \
-                  python3-pytest python3-pytest-xdist python3-jsonschema chromium?
+                  python3-pytest python3-pytest-xdist python3-jsonschema python3-yaml chromium?
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
-    $(if $(filter run bench matrix quiet,$(MAKECMDGOALS)),$(PACKAGES_run)) \
+    $(if $(filter run bench matrix quiet pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
-    $(if $(filter fuzz,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
     $(if $(filter check,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))

@@ -84,10 +84,6 @@ def write(path, data):
     os.replace(path + ".new", path)
 
 
-def write_json(path, value):
-    write(path, (json.dumps(value, indent=2) + "\n").encode("ascii"))
-
-
 class Case(NamedTuple):
     group: str    # clocks, rules, baseline or run
     name: str

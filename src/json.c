@@ -149,6 +149,7 @@ put_report(struct text *out, const struct report *report, bool brief)
 {
 	struct json json = json_writer(out);
 
+	json.dense = brief;
 	json_open(&json, NULL, '{');
 	json_string(&json, "schema", "baretick.report/1");
 	put_tool(&json, report);
@@ -166,7 +167,8 @@ put_report(struct text *out, const struct report *report, bool brief)
 	put_notes(&json, report);
 	json_string(&json, "verdict", verdict_word(report->verdict));
 	json_close(&json, '}');
-	text_put_char(out, '\n');
+	if (!brief)
+		text_put_char(out, '\n');
 }
 
 void

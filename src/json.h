@@ -12,7 +12,10 @@
 /* One object and a final newline. OUT is truncated where it is too small, and then no JSON. */
 void json_render(struct text *out, const struct report *report);
 
-/* Likewise with `exact` null, which is most of a report: for a page, which draws the histograms. */
+/*
+ * Likewise, but `exact` is null, which is most of a report, and no white space stands outside of strings: for a
+ * page, which draws the histograms. qemu/page.py makes the same bytes out of json_render's.
+ */
 void json_render_brief(struct text *out, const struct report *report);
 
 #endif

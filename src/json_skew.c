@@ -77,12 +77,10 @@ static void
 put_summary(struct json *json, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	uint64_t bound_ticks = skew->summary.bound_ticks;
-	bool bounded = skew->measured && bound_ticks != UINT64_MAX;
+	struct interval_ns within = report_within_ns(report);
 
 	put_worst(json, report);
-	json_unsigned_or_null(json, "within_ns", bounded,
-			      report_offset_ns(report, (struct offset){ 0, (int64_t)bound_ticks }).high);
+	json_unsigned_or_null(json, "within_ns", within.known, (uint64_t)within.high);
 	json_unsigned_or_null(json, "contradictions", skew->measured, skew->summary.contradictions);
 	json_unsigned_or_null(json, "best_trip_ns", skew->measured, skew->best_trip_ns);
 	json_unsigned_or_null(json, "median_trip_ns", skew->measured, skew->median_trip_ns);

@@ -20,7 +20,8 @@ is_flat(const struct json *json)
 static void
 begin_line(struct json *json)
 {
-	text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
+	if (!json->dense)
+		text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
 }
 
 /* '<' is escaped so that no string can end a <script> in which the text may stand. */
@@ -48,13 +49,13 @@ begin_value(struct json *json, const char *key)
 		text_put_char(json->out, ',');
 	if (json->depth && !is_flat(json))
 		begin_line(json);
-	else if (!json->empty)
+	else if (!json->empty && !json->dense)
 		text_put_char(json->out, ' ');
 	json->empty = false;
 	if (!key)
 		return;
 	put_quoted(json, key);
-	text_put(json->out, ": ");
+	text_put(json->out, json->dense ? ":" : ": ");
 }
 
 void

@@ -15,6 +15,7 @@ struct json {
 	unsigned depth;
 	unsigned flat_from; /* depth from which all stands on one line; 0: none so far */
 	bool empty;         /* nothing stands in the innermost object or array yet */
+	bool dense;         /* the caller's: no white space but in strings */
 };
 
 struct json json_writer(struct text *out);

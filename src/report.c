@@ -95,6 +95,16 @@ report_offset_ns(const struct report *report, struct offset offset)
 	return (struct interval_ns){ true, middle(low, high), low, high };
 }
 
+struct interval_ns
+report_within_ns(const struct report *report)
+{
+	uint64_t bound_ticks = report->skew.summary.bound_ticks;
+
+	if (bound_ticks == UINT64_MAX)
+		return (struct interval_ns){ .known = false };
+	return report_offset_ns(report, (struct offset){ 0, (int64_t)bound_ticks });
+}
+
 void
 report_note(struct report *report, const char *format, ...)
 {

@@ -228,6 +228,9 @@ struct interval_ppb report_drift_ppb(const struct report *report, const struct r
 /* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
+/* Its high end: no two cores' TSCs are further apart. Not known where nothing proves it. */
+struct interval_ns report_within_ns(const struct report *report);
+
 /* Adds a note where there is room; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

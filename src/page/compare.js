@@ -14,7 +14,8 @@ function liesApart(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
-const RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
+/* A clock that is gone is of as little use as one that fails. */
+const RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2], ["absent", 2]]);
 
 /* What became of a verdict, by the words shown for it and by its rank; null where they are the same. */
 function verdictChange(here, there, verdictHere = here, verdictThere = there) {
@@ -136,7 +137,6 @@ function mediansConfig(here, rows) {
 	const point = {
 		type: "line",
 		showLine: false,
-		pointRadius: 6,
 		borderColor: colour("text"),
 		pointBorderWidth: 1.5
 	};
@@ -153,6 +153,7 @@ function mediansConfig(here, rows) {
 					label: "this report",
 					data: a,
 					pointStyle: "circle",
+					pointRadius: 4,
 					backgroundColor: colour("text")
 				},
 				{
@@ -160,6 +161,7 @@ function mediansConfig(here, rows) {
 					label: "the other",
 					data: b,
 					pointStyle: "rectRot",
+					pointRadius: 8,
 					backgroundColor: colour("paper")
 				},
 				{

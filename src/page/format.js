@@ -19,10 +19,11 @@ function whole(value) {
 	return isNumber(value) ? grouped(value, 0) : NONE;
 }
 
-/* SIGNIFICANT digits, all of the whole part in any case. */
-function precise(value, significant) {
-	const before = value === 0 ? 1 : Math.floor(Math.log10(Math.abs(value))) + 1;
-	const behind = Math.min(Math.max(significant - before, 0), 12);
+/* SIGNIFICANT digits, all of the whole part in any case, at most BEHIND_MAX behind the point. */
+function precise(value, significant, behindMax = 12) {
+	const rounded = Math.abs(Number(value.toPrecision(significant)));
+	const before = rounded === 0 ? 1 : Math.floor(Math.log10(rounded)) + 1;
+	const behind = Math.min(Math.max(significant - before, 0), behindMax);
 
 	return signed(value.toLocaleString(
 		"en-US", {minimumFractionDigits: behind, maximumFractionDigits: behind}));
@@ -59,7 +60,8 @@ function delta(value, format) {
 /* On an axis 10 us is 10 us, not 10.0. */
 const nsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
 
-const ppmAlone = (value) => (isNumber(value) ? precise(value, 3) : NONE);
+/* A report has no more digits of a ppm than three. */
+const ppmAlone = (value) => (isNumber(value) ? precise(value, 3, 3) : NONE);
 const ppm = (value) => delta(value, ppmAlone);
 const nsDelta = (value) => delta(value, ns);
 

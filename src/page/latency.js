@@ -20,6 +20,36 @@ function binCentre(edges, i) {
 	return Math.sqrt(Math.max(edges[i], 1) * Math.max(edges[i + 1] - 1, 1));
 }
 
+/* Bins whose neighbours with reads are no further apart than this: a coarse clock hits every second one. */
+const BRIDGE_RATIO = 2.5;
+
+/* Marks the empty bins of POINTS between two that are near each other. */
+function bridgeGaps(points) {
+	let from = null;
+
+	points.forEach((point, i) => {
+		if (point.y === null)
+			return;
+		if (from !== null && point.x / points[from].x <= BRIDGE_RATIO)
+			points.slice(from + 1, i).forEach((empty) => {
+				empty.bridged = true;
+			});
+		from = i;
+	});
+	return points;
+}
+
+/* Where there are no reads the line only leads the eye from one bin to the next, or there is none. */
+function bridgeColour(line) {
+	return ({p0, p1, p0DataIndex, p1DataIndex, chart: drawn, datasetIndex}) => {
+		if (!p0.skip && !p1.skip)
+			return undefined;
+		const {data} = drawn.data.datasets[datasetIndex];
+
+		return data[p0.skip ? p0DataIndex : p1DataIndex].bridged ? `${line}60` : "transparent";
+	};
+}
+
 /* Points of {x, y: percent of the reads} in every bin; null in an empty one: a logarithm knows no 0. */
 function histogramPoints(latency, edges) {
 	const counts = new Array(edges.length - 1).fill(0);
@@ -32,11 +62,11 @@ function histogramPoints(latency, edges) {
 			bin++;
 		counts[bin] += bucket.count;
 	}
-	return counts.map((count, i) => ({
+	return bridgeGaps(counts.map((count, i) => ({
 		x: binCentre(edges, i),
 		y: count > 0 ? 100 * count / latency.count : null,
 		count
-	}));
+	})));
 }
 
 /* The quantile function over 1 / (1 - p): a bucket is a level stretch, the last ends at the slowest read. */
@@ -68,7 +98,7 @@ function standsAlone(context) {
 	const {data} = context.dataset;
 	const at = (i) => data[i] && data[i].y !== null;
 
-	return at(context.dataIndex - 1) || at(context.dataIndex + 1) ? 0 : 2.5;
+	return at(context.dataIndex - 1) || at(context.dataIndex + 1) ? 0 : 3;
 }
 
 function binSentence(bin) {
@@ -82,6 +112,8 @@ function histogramConfig(report, clocks, edges) {
 		clock,
 		hidden: hiddenClocks.has(clock),
 		pointRadius: standsAlone,
+		spanGaps: true,
+		segment: {borderColor: bridgeColour(look(report, clock).colour)},
 		data: histogramPoints(clock.latency, edges),
 	}));
 	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);

@@ -66,7 +66,7 @@ function ratesSection(report) {
 				"How much faster one clock runs than another, in ppm", "pairs")));
 	return section("rates", "Rates",
 		note("Bars are intervals in which the true rate lies; a bar that touches 0 accuses nobody. ",
-			"The axis is linear near 0 and logarithmic beyond."),
+			"A − B is how much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
 		key(["", "measured", "diamond"], ["quiet-bar", "between these ends for certain"]),
 		el("div", {class: "pair"}, halves),
 		details("The figures as a table", () => ratesTable(report)));

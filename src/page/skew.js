@@ -81,7 +81,8 @@ function matrixTable(report, matrix) {
 function matrixView(report) {
 	const {matrix} = report.skew;
 	const drawn = matrixTable(report, matrix);
-	const rest = "Point at a field, or touch it, for its figures.";
+	const rest = "A field says how far the column's core is from the row's. " +
+		"Point at one, or touch it, for its figures.";
 	const said = el("p", {class: "readout", "aria-live": "polite"}, rest);
 	const tell = (event) => {
 		const cell = event.target.closest("td");

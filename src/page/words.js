@@ -99,8 +99,8 @@ function findings(report) {
 }
 
 function adviceRow(row) {
-	return el("li", {class: row.avoid ? "avoid" : null}, el("code", null, row.clock || "?"),
-		row.avoid ? el("strong", null, " avoid ") : " ", row.reason || "");
+	return el("li", {class: row.avoid ? "avoid" : null}, el("code", null, row.clock || "?"), ": ",
+		row.avoid && [el("strong", null, "avoid"), ". "], row.reason || "");
 }
 
 function advice(report) {
@@ -125,14 +125,24 @@ function backward(clock) {
 }
 
 function clockReason(clock) {
-	return el("li", null, el("code", null, clock.id || "?"),
-		` ${clock.state || ""}: ${clock.reason}`);
+	const state = clock.state && clock.state !== "present" ? ` ${clock.state}` : "";
+
+	return el("li", null, el("code", null, clock.id || "?"), `${state}: ${clock.reason}`);
 }
 
 function offBy(clock) {
 	const error = known(clock.error_ppm);
 
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
+}
+
+/* A claim is no measurement, and is told apart from one. */
+function rateOf(clock) {
+	const measured = known(clock.measured_hz);
+
+	if (measured || !isNumber(clock.claimed_hz))
+		return measured ? hz(measured.value) : NONE;
+	return [hz(clock.claimed_hz), el("span", {class: "quiet block"}, "as claimed")];
 }
 
 function clocksTable(report) {
@@ -149,11 +159,7 @@ function clocksTable(report) {
 						el("span", {class: "quiet block"}, clock.title || "")]
 				},
 				{title: "Verdict", left: true, text: (clock) => badge(clock.verdict)},
-				{
-					title: "Rate",
-					text: (clock) => hz(
-						(clock.measured_hz || {value: clock.claimed_hz}).value)
-				},
+				{title: "Rate", text: rateOf},
 				{title: "Off by, ppm", text: offBy},
 				{title: "Step", text: (clock) => ns(clock.resolution_ns)},
 				latency("Fastest", "min_ns"),

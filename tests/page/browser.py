@@ -117,7 +117,7 @@ class Page:
     def choose_file(self, selector, path):
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-        self.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+        self.call("DOM.setFileInputFiles", files=[str(pathlib.Path(path).resolve())], nodeId=node)
 
     def picture(self, path, whole=True):
         self.settle()

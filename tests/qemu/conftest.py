@@ -3,7 +3,7 @@ import textwrap
 
 import pytest
 
-from harness import Run
+from harness import FAKE, Run
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def run(tmp_path):
 def fake(tmp_path):
     """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""
     def make(serial=b"", body="sys.exit(33)", boots_efi=True):
-        path = tmp_path / "fake qemu,1"
+        path = tmp_path / FAKE
         (tmp_path / "serial").write_bytes(serial)
         path.write_text(textwrap.dedent("""\
             #!/usr/bin/python3
             import os, signal, sys, time
-            here = os.path.dirname(os.path.abspath(__file__))
+            here = os.path.dirname(os.path.realpath(__file__))
             open(here + "/pid", "w").write(str(os.getpid()))
-            open(here + "/argv", "w").write("\\0".join(sys.argv[1:]))
+            open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
             sys.stdout.buffer.write(open(here + "/serial", "rb").read())
             sys.stdout.flush()
             """) + textwrap.dedent(body))

@@ -92,6 +92,14 @@ def test_the_tolerance_is_the_factor(factor, accused):
     assert bool(worse(clock(), clock(p50=580, least=570), factor)) == accused
 
 
+@pytest.mark.parametrize("bracket, accused", [(9, True), (10, False)])
+def test_what_is_within_one_bracket_around_nothing_is_no_accusation(bracket, accused):
+    """Time-stamps in steps of 10 ns: a read that takes one step, and then three, may have taken twice as long."""
+    before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
+    now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
+    assert bool(compare(before, now).worse) == accused
+
+
 def test_the_loop_is_taken_at_its_word_only_where_nothing_interrupted_it():
     assert worse(clock(), clock(loop=900.0)) == [
         "hpet takes 900 ns a turn of the loop, it took 430 ns: more than 2 times that"]
@@ -202,3 +210,12 @@ def test_a_run_that_was_not_done_is_not_compared(run, fake, tmp_path):
     before.write_text(json.dumps(document(clock())))
     done = run(*fake(b"", "sys.exit(1)"), "--baseline", before)
     assert done.status == 2 and "worse" not in done.stderr
+
+
+def test_the_last_run_in_the_same_folder_is_a_baseline(run, fake, tmp_path):
+    out = tmp_path / "again"
+    beside = ["--out", out, "--baseline", out / "report.json"]
+    assert run(*fake(spoken(document(clock()))), "--out", out).status == 0
+    assert run(*fake(spoken(document(clock()))), *beside).status == 0
+    done = run(*fake(spoken(document(clock(p50=1200, least=1100)))), *beside)
+    assert done.status == 1 and "takes 1200 ns a read (median), it took 400 ns" in done.stderr

@@ -9,8 +9,9 @@ import re
 
 import pytest
 
-from harness import ROOT, check_schema
+from harness import ROOT
 import results
+import tidy
 import transcript
 
 CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback",
@@ -53,7 +54,7 @@ def checked(done, started=None):
     """The report of a run that came to its end, after every check that holds for all of them."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
-    check_schema(report)
+    tidy.check(done.file("report.json"), done.file("report.csv"))
     assert done.status == VERDICT_STATUS[report["verdict"]], done
     assert report["machine"]["accelerator"] == "tcg"
     for clock in report["clocks"]:

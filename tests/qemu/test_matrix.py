@@ -105,7 +105,7 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
     (tmp_path / "matrix").write_text("[gone]\nfirmware = /nowhere/x.fd\n[here]\ncpus = 1\n")
     done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
     assert done.status == 2
-    assert done.stderr == "qemu/run: gone: --firmware: there is no file /nowhere/x.fd\n"
+    assert done.stderr == "qemu/run: gone: --firmware: /nowhere/x.fd cannot be read: No such file or directory\n"
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["gone", "not"], ["here", "pass"]]
 
 

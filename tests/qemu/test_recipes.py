@@ -1,13 +1,40 @@
 """The README's recipes for CI: as far as they can be tried where none of those services is."""
 import hashlib
+import os
 import re
 import shlex
+import shutil
 import subprocess
+import textwrap
 
-from harness import ROOT, report, spoken
+import pytest
+import yaml
+
+from harness import FAKE, ROOT, report, spoken
 import arguments
 
 README = (ROOT / "README.md").read_text()
+
+
+def recipe(heading):
+    """The indented text below a paragraph that begins with HEADING."""
+    after = README.partition(f"**{heading}.**")[2].partition("\n\n")[2]
+    return textwrap.dedent(re.match(r"((?: {4}.*)?\n)*", after)[0])
+
+
+def steps():
+    return yaml.safe_load(recipe("GitHub Actions"))
+
+
+def job():
+    return yaml.safe_load(recipe("GitLab"))["clocks"]
+
+
+def shell_lines():
+    """What a shell is to do, in all of the recipes: each as one script."""
+    lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
+    return [*(step["run"] for step in steps() if "run" in step), *job()["script"], lab,
+            *recipe("Your own QEMU or firmware").splitlines()]
 
 
 def quoted(key):
@@ -21,6 +48,106 @@ def test_every_call_of_the_runner_is_one_that_it_understands():
     assert len(calls) >= 4
     for call in calls:
         arguments.parse(shlex.split(call))
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_every_command_is_one_that_a_shell_understands(shell):
+    lines = shell_lines()
+    assert len(lines) >= 9
+    for line in lines:
+        subprocess.run([shell, "-n", "-c", line], check=True, timeout=60)
+
+
+def test_every_target_of_make_is_there():
+    targets = {word for line in shell_lines() for call in re.findall(r"^make (.*)$", line, re.M) for word in call.split()}
+    assert targets == {"deps-run", "all", "matrix"}
+    make = (ROOT / "Makefile").read_text() + (ROOT / "qemu" / "packages.mk").read_text()
+    assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
+
+
+# YAML, as far as the services' own documentation says what stands in it.
+
+def test_the_steps_for_github_are_steps():
+    assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
+    assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report"} and steps()[-1]["if"] == "always()"
+
+
+def test_the_job_for_gitlab_is_a_job():
+    assert sorted(job()) == ["artifacts", "image", "script"]
+    assert job()["artifacts"] == {"when": "always", "paths": ["build/report"], "reports": {"junit": "junit.xml"}}
+
+
+def test_the_action_for_lava_is_an_action():
+    text, = re.findall(r"^ {4}- test:\n(?: {5,}.*\n)*", README, re.M)
+    action, = yaml.safe_load(textwrap.dedent(text))
+    monitor, = action["test"]["monitors"]
+    assert sorted(monitor) == ["end", "fixupdict", "name", "pattern", "start"]
+    assert all(re.compile(monitor[key]) for key in ("start", "end", "pattern"))
+    assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
+
+
+# The commands themselves, with something in the place of sudo, udev and QEMU.
+
+def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
+    """The rule is GitHub's own, of its announcement that Android emulators run on KVM there."""
+    sudo = tmp_path / "sudo"
+    sudo.write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
+    sudo.chmod(0o755)
+    command, = (step["run"] for step in steps() if "udev" in step.get("run", ""))
+    subprocess.run(["bash", "-e", "-c", command], check=True, timeout=60, env={
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(tmp_path / "calls"), "RULE": str(tmp_path / "rule")})
+    assert (tmp_path / "rule").read_text() == 'KERNEL=="kvm", GROUP="kvm", MODE="0666", OPTIONS+="static_node=kvm"\n'
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "tee /etc/udev/rules.d/99-kvm4all.rules", "udevadm control --reload-rules", "udevadm trigger --name-match=kvm"]
+
+
+@pytest.fixture
+def checkout(tmp_path, fake):
+    """A folder with the runner in it, and a home, where everything is that the recipes call for."""
+    fake(spoken(report("pass", (("tsc", "pass"),))))
+    folder, home = tmp_path / "checkout", tmp_path / "home"
+    shutil.copytree(ROOT / "qemu", folder / "qemu")
+    (home / "edk2").mkdir(parents=True)
+    (home / "edk2" / "OVMF.fd").write_bytes(bytes(4096))
+    (home / "qemu" / "build").mkdir(parents=True)
+    (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
+    (folder / "build" / "matrix").mkdir(parents=True)
+    (folder / "build" / "baretick.efi").write_bytes(b"MZ")
+    (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
+    (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")
+    return folder, {**os.environ, "HOME": str(home), "QEMU": str(tmp_path / FAKE), "GITHUB_STEP_SUMMARY": str(home / "summary")}
+
+
+def stand_in(command):
+    """No firmware may be installed here; KVM is for what a real QEMU makes of it."""
+    firmware = "" if "--firmware" in command else " --firmware ~/edk2/OVMF.fd"
+    return command.replace("qemu/run", f"qemu/run --accel tcg{firmware}", 1)
+
+
+@pytest.mark.parametrize("command", [line for line in shell_lines() if line.startswith("qemu/run")],
+                         ids=["github", "gitlab", "own", "matrix"])
+def test_the_runner_does_what_the_recipe_says(checkout, command):
+    folder, environment = checkout
+    for name in ("clocks.json", "last-week.json"):
+        (folder / name).write_bytes(report_bytes())
+    if "--matrix" in command:
+        (folder / "qemu" / "matrix").write_text("[boot]\nboot = efi | usb | cd\n")
+    done = subprocess.run(["bash", "-e", "-c", stand_in(command)], cwd=folder, env=environment, capture_output=True,
+                          text=True, timeout=180)
+    assert done.returncode == 0, done
+    left = folder / ("new/boot-cd" if "--matrix" in command else "build/report")
+    assert (left / "report.json").is_file() and (left / "report.html").is_file()
+    if "junit" in command:
+        assert "<testcase" in (folder / "junit.xml").read_text()
+        assert "baretick.baseline" in (folder / "junit.xml").read_text()
+    if "STEP_SUMMARY" in command:
+        assert (folder.parent / "home" / "summary").read_text().startswith("## baretick: pass")
+
+
+def report_bytes():
+    """The report that the fake gives, as it comes over the line."""
+    line = spoken(report("pass", (("tsc", "pass"),))).replace(b"\r", b"")
+    return line.partition(b"REPORT BEGIN\n")[2].partition(b"BARETICK REPORT END")[0]
 
 
 def test_lava_finds_each_clock_of_the_table():

@@ -1,4 +1,5 @@
 """The runner itself, with a script in QEMU's place: no guest, no firmware's patience needed."""
+import contextlib
 import json
 import os
 import pathlib
@@ -82,6 +83,14 @@ def test_qemu_that_dies_is_named_with_its_last_words(run, fake):
     assert b"no such device" in done.file("qemu.log")
 
 
+def test_qemus_error_is_told_from_its_warnings_and_hints(run, fake):
+    done = run(*fake(b"", """
+        sys.stderr.write("fake qemu,1: warning: odd\\nfake qemu,1: -m x: no size\\nfake qemu,1: warning: old\\nand so on.\\n")
+        sys.exit(1)
+        """))
+    assert done.stderr == "qemu/run: QEMU ended with status 1: fake qemu,1: -m x: no size\n"
+
+
 def test_qemu_killed_by_a_signal_is_named_so(run, fake):
     done = run(*fake(b"", "os.kill(os.getpid(), signal.SIGSEGV)"))
     assert done.status == 2
@@ -127,7 +136,7 @@ def test_a_run_that_is_refused_leaves_no_earlier_report_behind(run, tmp_path):
     (tmp_path / "out1").mkdir()
     (tmp_path / "out1" / "report.json").write_text(json.dumps(report()))
     done = run("--efi", "/nowhere/some.efi")
-    assert done.status == 2 and "there is no /nowhere/some.efi" in done.stderr
+    assert done.status == 2 and "--efi: /nowhere/some.efi cannot be read" in done.stderr
     assert done.report["verdict"] == "incomplete" and "/nowhere/some.efi" in done.report["reason"]
 
 
@@ -193,7 +202,24 @@ def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
     assert os.path.isdir(place)
     address, = re.findall(r"^Open the page in a browser: file://(/.*)$", last[1])
     assert os.path.samefile(address, os.path.join(place, "report.html"))
-    assert "The report is in" not in run(*fake(b"", "sys.exit(1)")).stdout
+
+
+@pytest.mark.parametrize("arguments, serial, body, status", [
+    (["--timeout", "3"], b"baretick 1\n", "time.sleep(600)", 124),
+    ([], b"", "sys.exit(1)", 2),
+], ids=["time-out", "no QEMU"])
+def test_a_run_that_was_not_done_ends_with_where_its_logs_are(run, fake, arguments, serial, body, status):
+    done = run(*arguments, *fake(serial, body))
+    assert done.status == status
+    last = done.stdout.splitlines()[-1]
+    place, rest = re.fullmatch(r"What there is of the run is in (\S*): (.*)", last).groups()
+    assert os.path.samefile(place, done.out)
+    assert all((done.out / name).is_file() for name in re.findall(r"\w+\.(?:log|json)", rest))
+    assert "serial.log" in rest and "qemu.log" in rest and "report.json" in rest
+
+
+def test_a_run_that_never_began_has_nothing_to_look_at(run):
+    assert run("--efi", "/nowhere/x.efi").stdout == ""
 
 
 def test_what_is_detail_goes_into_the_file_alone(run, fake):
@@ -210,12 +236,12 @@ def test_the_line_where_detail_begins_is_the_applications():
 
 def test_control_characters_of_the_guest_do_not_reach_the_terminal(run, fake):
     done = run(*fake(b"baretick \x1b]0;title\x07 \xff\x1b[31mred\n"))
-    assert done.stdout == "baretick ?]0;title? ?red\n"
+    assert done.stdout.splitlines()[:-1] == ["baretick ?]0;title? ?red"]
 
 
 def test_progress_is_a_line_each_where_there_is_no_terminal(run, fake):
     done = run(*fake(b"baretick 1\nprogress: 1% tsc\nprogress: 2% hpet\n"))
-    assert done.stdout == "baretick 1\nprogress: 1% tsc\nprogress: 2% hpet\n"
+    assert done.stdout.splitlines()[:-1] == ["baretick 1", "progress: 1% tsc", "progress: 2% hpet"]
 
 
 def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
@@ -229,7 +255,7 @@ def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
     assert process.wait(BOUND_S) == 2
     shown = os.read(ours, 65536).decode()
     os.close(ours)
-    assert shown == "baretick 1\r\n\r1% tsc\x1b[K\r2% hpet\x1b[K\r\x1b[Kdone\r\n"
+    assert shown.startswith("baretick 1\r\n\r1% tsc\x1b[K\r2% hpet\x1b[K\r\x1b[Kdone\r\nWhat there is of the run")
 
 
 def test_lines_come_as_they_are_said_and_not_at_the_end(fake, tmp_path):
@@ -265,7 +291,7 @@ def test_the_transcript_is_the_same_however_the_bytes_are_cut():
 # What it hands on.
 
 def arguments_of(tmp_path):
-    return (tmp_path / "argv").read_text().split("\0")
+    return os.fsdecode((tmp_path / "argv").read_bytes()).split("\0")
 
 
 def value_of(arguments, option):
@@ -275,15 +301,11 @@ def value_of(arguments, option):
 def test_words_behind_the_dashes_reach_baretick_after_the_runners_own(run, fake, tmp_path):
     read = """
         item = [a for a in sys.argv if a.startswith("name=opt/baretick/options,file=")][0]
-        assert item.replace(",,", "").count(",") == 1
-        path = item.partition(",file=")[2].replace(",,", ",")
+        path = item.partition(",file=")[2]
         open(here + "/options", "w").write(open(path).read())
         sys.exit(33)
         """
-    private = tmp_path / "with,comma"  # which QEMU's option syntax would take for the end of the value
-    private.mkdir()
-    run(*fake(spoken(), read), "--", "clocks=tsc,hpet", "profile=quick", "exit=poweroff",
-        environment={"TMPDIR": str(private)})
+    run(*fake(spoken(), read), "--", "clocks=tsc,hpet", "profile=quick", "exit=poweroff")
     assert (tmp_path / "options").read_text() == (
         "save=off\nexit=debug-exit\nclocks=tsc,hpet\nprofile=quick\nexit=poweroff\n")
 
@@ -307,12 +329,12 @@ def test_cores_memory_and_machine_reach_qemu(run, fake, tmp_path):
 
 
 def test_the_stick_is_a_copy_that_stays_in_out(run, fake, tmp_path):
-    image = tmp_path / "stick"
-    image.write_bytes(b"stick")
+    image, plain = tmp_path / "stick", bytes(510) + b"\x55\xaa"
+    image.write_bytes(plain)
     write = 'open(here + "/out1/stick.img", "ab").write(b"+report"); sys.exit(33)'
     run(*fake(spoken(), write, boots_efi=False), "--boot", "usb", "--image", image)
-    assert image.read_bytes() == b"stick"
-    assert (tmp_path / "out1" / "stick.img").read_bytes() == b"stick+report"
+    assert image.read_bytes() == plain
+    assert (tmp_path / "out1" / "stick.img").read_bytes() == plain + b"+report"
 
 
 def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
@@ -336,10 +358,13 @@ def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
 def test_code_finds_its_variables_and_smm_builds_their_machine(tmp_path, code, variables, smm):
     (tmp_path / code).write_bytes(bytes(3000))
     (tmp_path / variables).write_bytes(b"vars")
-    private = tmp_path / "private"
-    private.mkdir()
-    arguments = command.firmware_arguments(str(tmp_path / code), str(private))
-    assert (private / "variables.fd").read_bytes() == b"vars"
+    with contextlib.closing(command.Private()) as private:
+        arguments = command.firmware_arguments(str(tmp_path / code), private)
+        copy, = (word.partition("unit=1,format=raw,file=")[2] for word in arguments if "unit=1" in word)
+        with open(copy, "r+b") as file:
+            assert file.read() == b"vars"
+            file.write(b"changed")
+    assert (tmp_path / variables).read_bytes() == b"vars" and not os.path.exists(copy)
     assert ("smm=on" in arguments) == smm
 
 
@@ -369,14 +394,37 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--timeout", "-1"], "argument --timeout: invalid positive value: '-1'"),
     (["--tim", "1"], "unrecognized arguments: --tim 1"),
     (["--qemu", "/nowhere/qemu"], "there is no /nowhere/qemu: install the package qemu-system-x86"),
-    (["--efi", "/nowhere/x.efi"], "there is no /nowhere/x.efi: type `make` first"),
-    (["--boot", "cd", "--image", "/nowhere/x.iso"], "there is no /nowhere/x.iso: type `make image` first"),
-    (["--firmware", "/nowhere/x.fd"], "--firmware: there is no file /nowhere/x.fd"),
+    (["--cpus", "4.5"], "argument --cpus: invalid cores value: '4.5'"),
+    (["--timeout", "inf"], "argument --timeout: invalid positive value: 'inf'"),
+    (["--memory", "lots"], "argument --memory: invalid size value: 'lots'"),
+    (["--memory", "0"], "argument --memory: invalid size value: '0'"),
+    (["--boot", "floppy"], "argument --boot: invalid choice: 'floppy'"),
+    (["--machine", "virt"], "argument --machine: invalid choice: 'virt'"),
+    (["--efi", "/nowhere/x.efi"], "--efi: /nowhere/x.efi cannot be read: No such file or directory"),
+    (["--efi", "/"], "--efi: / is no file"),
+    (["--boot", "cd", "--image", "/nowhere/x.iso"], "--image: /nowhere/x.iso cannot be read: No such file"),
+    (["--boot", "cd", "--image", RUNNER], f"--image: {RUNNER} is no CD with a file system of ISO 9660"),
+    (["--boot", "usb", "--image", RUNNER], f"--image: {RUNNER} is no disk with a boot sector"),
+    (["--boot", "usb", "--image", "/dev"], "--image: /dev is no file"),
+    (["--qemu", "/"], "there is no /: install the package qemu-system-x86"),
+    (["--firmware", "/nowhere/x.fd"], "--firmware: /nowhere/x.fd cannot be read: No such file or directory"),
+    (["--firmware", "/dev"], "--firmware: /dev is no file"),
+    (["--firmware", RUNNER], f"--firmware: {RUNNER} has no VARS file beside it and is not a combined image"),
+    (["--baseline", "/"], "--baseline: / cannot be read: Is a directory"),
+    (["--baseline", RUNNER], f"--baseline: {RUNNER} is not JSON in ASCII"),
     (["--baseline", "/nowhere/x.json"], "--baseline: /nowhere/x.json cannot be read"),
     (["--junit", "/nowhere/x.xml"], "--junit: /nowhere/x.xml cannot be written: No such file or directory"),
     (["--summary", "/nowhere/x.md"], "--summary: /nowhere/x.md cannot be written: No such file"),
+    (["--junit", "/nowhere/x.xml", "--summary", "/nowhere/x.md"], "--junit: /nowhere/x.xml cannot be written: No such"),
+    (["--junit", "/dev/null", "--summary", "/dev/null"], "--summary: /dev/null cannot be written: it is --junit's"),
+    (["--junit", RUNNER, "--efi", RUNNER], f"--junit: {RUNNER} cannot be written: it is --efi's"),
+    (["--tap", "--summary", "-"], "--summary: - cannot be written: it is no file's name"),
+    (["--screenshot", "/nowhere/x.png"], "--screenshot: /nowhere/x.png cannot be written: No such file"),
     (["--screenshot", "/"], "--screenshot: / cannot be written: Is a directory"),
-    (["--out", "/dev/null/x"], "--out: "),
+    (["--out", "/dev/null/x"], "--out: /dev/null/x cannot be written: Not a directory"),
+    (["--out", RUNNER], f"--out: {RUNNER} cannot be written: File exists"),
+    (["--tolerance", "x"], "argument --tolerance: invalid factor value: 'x'"),
+    (["--tolerance", "nan"], "argument --tolerance: invalid factor value: 'nan'"),
     (["--tolerance", "3"], "--tolerance goes with --baseline"),
     (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: invalid factor value: '0.5'"),
     (["--baseline", "/dev/null"], "--baseline: /dev/null is not JSON in ASCII"),
@@ -394,6 +442,15 @@ def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence
     assert done.stderr.startswith("qemu/run: ") and done.stderr.count("\n") == 1
     assert sentence in done.stderr
     assert not (tmp_path / "argv").exists()
+    assert RUNNER.read_bytes().startswith(b"#!")
+
+
+def test_words_that_are_no_text_are_handed_on_as_they_are(run, fake, tmp_path):
+    odd = os.fsdecode(b"\xff\xfe")
+    done = run(*fake(spoken()), "--out", tmp_path / odd, f"--qemu-arg={odd}", "--", odd)
+    assert done.status == 0 and done.stderr == ""
+    assert arguments_of(tmp_path)[-1] == odd
+    assert b"\xff\xfe" in (tmp_path / odd / "qemu.log").read_bytes()
 
 
 # KVM: tried once where it may be, and left.
@@ -523,8 +580,20 @@ def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
     assert wait_until(lambda: not alive(other))
 
 
-def test_private_files_are_removed(run, fake, tmp_path):
-    private = tmp_path / "private"
+def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
+    """The variables of the firmware and the options are in no folder, which somebody would have to remove."""
+    arguments = fake(b"baretick 1\n", "time.sleep(600)")
+    private, code = tmp_path / "private", tmp_path / "OVMF_CODE.fd"
     private.mkdir()
-    assert run(*fake(spoken()), environment={"TMPDIR": str(private)}).status == 0
+    code.write_bytes(bytes(3000))
+    (tmp_path / "OVMF_VARS.fd").write_bytes(b"vars")
+    before = sorted(tmp_path.iterdir())
+    process, pid = start(tmp_path, [*arguments, "--firmware", code], stdout=subprocess.DEVNULL,
+                         env={**os.environ, "TMPDIR": str(private)})
+    own = [word.rpartition("file=")[2] for word in arguments_of(tmp_path) if "/proc/self/fd/" in word]
+    assert len(own) == 2 and all(os.path.exists(path.replace("self", str(pid))) for path in own)
+    process.kill()
+    process.wait(BOUND_S)
+    assert wait_until(lambda: not alive(pid))
     assert list(private.iterdir()) == []
+    assert sorted(tmp_path.iterdir()) == sorted({*before, *(tmp_path / name for name in ("argv", "out", "pid"))})

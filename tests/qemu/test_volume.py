@@ -29,6 +29,15 @@ def told(done, *sentences):
     return report
 
 
+def test_the_four_files_on_the_stick_are_those_that_the_runner_leaves(run):
+    """The page too, which the application and the runner each make of the same report."""
+    done = run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--", "duration=10ms")
+    checked(done, started=2)
+    saved = folders(volume_of(done.file("stick.img")))["0001"]
+    assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
+    assert len(done.file("report.html")) < 600_000
+
+
 def fill(stick, folder, leave_bytes):
     """Puts a file on the stick that leaves so much free."""
     volume = volume_of(stick.read_bytes())

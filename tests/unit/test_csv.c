@@ -102,6 +102,24 @@ fields_with_commas_quotes_or_line_ends_are_quoted(void **state)
 }
 
 static void
+second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->finding_count = 5;
+	for (size_t i = 0; i < 5; i++)
+		report->findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
+	report->findings[1].clock = "tsc";
+	report->findings[3].core = 2;
+	rendered(report);
+	assert_non_null(strstr(buffer, ",,,finding_a,,,,\n2026-01-01T00:00:05,tsc,,finding_a,,,,\n"
+				       "2026-01-01T00:00:05,,,finding_a_2,,,,\n2026-01-01T00:00:05,,2,finding_a,,,,\n"
+				       "2026-01-01T00:00:05,,,finding_a_3,,,,\n"));
+	literal_free(report);
+}
+
+static void
 interval_has_its_ends_and_a_negative_figure_its_sign(void **state)
 {
 	struct report *report = literal_clean();
@@ -123,6 +141,7 @@ main(void)
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
 		cmocka_unit_test(every_row_has_eight_columns_and_an_end),
 		cmocka_unit_test(fields_with_commas_quotes_or_line_ends_are_quoted),
+		cmocka_unit_test(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own),
 		cmocka_unit_test(interval_has_its_ends_and_a_negative_figure_its_sign),
 	};
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -93,24 +94,50 @@ nothing_in_the_report_can_end_its_script(void **state)
 	literal_free(report);
 }
 
+/* WHOLE without white space outside of strings and without what stands in lists of exact durations. */
 static void
-brief_report_leaves_out_the_exact_durations_alone(void **state)
+make_brief(char *whole)
 {
-	struct report *report = literal_clean();
-	struct text brief, whole;
-	char *exact;
+	static const char exact[] = "\"exact\": [";
+	bool quoted = false;
+	char *to = whole;
 
-	(void)state;
+	for (const char *from = whole; *from; from++) {
+		if (!quoted && strncmp(from, exact, sizeof(exact) - 1) == 0) {
+			to += sprintf(to, "\"exact\":null");
+			from = strchr(from, ']');
+			continue;
+		}
+		quoted ^= *from == '"' && from[-1] != '\\';
+		if (quoted || (*from != ' ' && *from != '\n'))
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static void
+check_brief(struct report *report)
+{
+	struct text brief, whole;
+
 	text_init(&brief, html_bytes, sizeof(html_bytes));
 	json_render_brief(&brief, report);
 	text_init(&whole, json_bytes, sizeof(json_bytes));
 	json_render(&whole, report);
-	assert_null(strstr(whole.bytes, "\"exact\": null"));
-	assert_null(strstr(brief.bytes, "\"exact\": ["));
-	exact = strstr(whole.bytes, "\"exact\": [");
-	assert_memory_equal(brief.bytes, whole.bytes, (size_t)(exact - whole.bytes));
-	assert_non_null(strstr(brief.bytes, "\"exact\": null"));
+	assert_non_null(strstr(json_bytes, "\"exact\": ["));
+	make_brief(json_bytes);
+	assert_string_equal(html_bytes, json_bytes);
+	assert_null(strstr(html_bytes, "\"exact\":["));
+	assert_non_null(strstr(html_bytes, "\"exact\":null"));
 	literal_free(report);
+}
+
+static void
+brief_report_leaves_out_exact_durations_and_white_space_and_nothing_else(void **state)
+{
+	(void)state;
+	check_brief(literal_clean());
+	check_brief(literal_sick());
 }
 
 /* A page is under 600,000 bytes, its template under 400,000. */
@@ -139,7 +166,7 @@ main(void)
 		cmocka_unit_test(mark_may_come_after_its_own_beginning),
 		cmocka_unit_test(small_buffer_is_said_to_be_truncated),
 		cmocka_unit_test(nothing_in_the_report_can_end_its_script),
-		cmocka_unit_test(brief_report_leaves_out_the_exact_durations_alone),
+		cmocka_unit_test(brief_report_leaves_out_exact_durations_and_white_space_and_nothing_else),
 		cmocka_unit_test(report_of_64_cores_takes_less_than_200000_bytes_of_a_page),
 	};
 

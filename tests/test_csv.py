@@ -1,0 +1,36 @@
+"""The CSV as whoever loads it gets it: every figure of the report, under one name each."""
+import pathlib
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True  # or tests/ would be left with a __pycache__
+
+import tidy  # noqa: E402
+
+GOLDENS = pathlib.Path(__file__).resolve().parent / "goldens"
+
+
+def golden(name):
+    return (GOLDENS / f"{name}.json").read_bytes(), (GOLDENS / f"{name}.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["clean", "sick", "empty"])
+def test_every_figure_of_the_report_is_a_row_and_no_other(name):
+    tidy.check(*golden(name))
+
+
+@pytest.mark.parametrize("old, new", [
+    (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p50,560,,,ns"),
+    (b"hpet,,latency_p50,559,,,ns\n", b""),
+    (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p50,559,,,us"),
+    (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p90,559,,,ns"),
+    (b"pit,,rate,1193180.000,1193179.881", b"pit,,rate,1193180.000,1193179.882"),
+    (b"worst_offset,1,-27,29,ns", b"worst_offset,1,-27,30,ns"),
+    (b"run,clock", b"run,clocks"),
+])
+def test_a_table_that_is_not_the_reports_is_seen(old, new):
+    report, table = golden("clean")
+    assert table.count(old) == 1
+    with pytest.raises(AssertionError):
+        tidy.check(report, table.replace(old, new))
