@@ -151,7 +151,7 @@ put_synchrony(struct text *out, const struct report *report)
 void
 table_skew(struct text *out, const struct report *report)
 {
-	text_put(out, "\nThe TSC from core to core\n\n");
+	text_put_inked(out, INK_HEADING, "\nThe TSC from core to core\n\n");
 	put_synchrony(out, report);
 	table_skew_checks(out, report);
 	if (report->core_count > 1)
