@@ -20,7 +20,18 @@ put_heading(struct text *out, const char *words)
 	text_put(out, "\n\n");
 }
 
-/* The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. */
+static void
+put_findings_and_notes(struct text *out, const struct report *report, bool detailed)
+{
+	put_heading(out, "Findings");
+	table_findings(out, report, NULL, detailed);
+	table_notes(out, report);
+}
+
+/*
+ * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen that
+ * has the room shows the picture, too.
+ */
 static void
 put_summary(const struct screen *screen, struct text *left, struct text *right)
 {
@@ -34,14 +45,17 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 		table_machine(left, report);
 	text_put_char(left, '\n');
 	table_clocks(left, report);
-	put_heading(right, "Findings");
-	table_sentences(right, report, false);
+	put_findings_and_notes(right, report, false);
 	table_advice(right, report);
 	if (!machine_first) {
 		put_heading(left, "The machine");
 		table_machine(left, report);
 	}
-	table_database(left, report);
+	if (left != right) {
+		table_histogram_main(left, report);
+		table_synchrony(right, report);
+	}
+	table_database(right, report);
 }
 
 static void
@@ -65,17 +79,14 @@ put_clock(const struct screen *screen, struct text *left, struct text *right)
 		return;
 	}
 	screen_clock_facts(left, report, entry);
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (!finding->clock || !text_equal(finding->clock, entry->clock.id))
-			continue;
-		if (!any)
-			put_heading(left, "Findings");
-		any = true;
-		table_finding(left, finding, true);
+	for (size_t i = 0; i < report->finding_count; i++)
+		any |= report->findings[i].clock && text_equal(report->findings[i].clock, entry->clock.id);
+	if (any) {
+		put_heading(left, "Findings");
+		table_findings(left, report, entry->clock.id, true);
 	}
 	table_behaviours_of(left, report, entry->clock.main);
+	table_histogram_of(left, report, screen->clock);
 	table_durations_of(right, report, entry);
 }
 
@@ -89,8 +100,7 @@ put_cores(const struct screen *screen, struct text *left, struct text *right)
 static void
 put_findings(const struct screen *screen, struct text *left, struct text *right)
 {
-	put_heading(left, "Findings");
-	table_sentences(left, screen->report, true);
+	put_findings_and_notes(left, screen->report, true);
 	table_advice(right, screen->report);
 	table_behaviours(right, screen->report);
 }

@@ -119,7 +119,11 @@ table_render(struct text *out, const struct report *report)
 	text_put_char(out, '\n');
 	table_clocks(out, report);
 	text_put_char(out, '\n');
-	table_sentences(out, report, true);
+	if (report->finding_count)
+		table_findings(out, report, NULL, true);
+	table_notes(out, report);
+	if (!report->finding_count)
+		table_findings(out, report, NULL, true);
 	table_advice(out, report);
 	table_histogram(out, report);
 	table_interference(out, report);

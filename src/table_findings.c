@@ -17,8 +17,8 @@ put_below(struct text *out, const char *label, const char *sentence)
 	table_wrap(out, line_start, FINDING_INDENT, sentence);
 }
 
-void
-table_finding(struct text *out, const struct finding *finding, bool detailed)
+static void
+put_finding(struct text *out, const struct finding *finding, bool detailed)
 {
 	const struct rule *rule = rules_find(finding->rule);
 	size_t line_start = out->length;
@@ -56,10 +56,21 @@ says_the_same(const struct report *report, size_t i)
 }
 
 void
-table_sentences(struct text *out, const struct report *report, bool detailed)
+table_findings(struct text *out, const struct report *report, const char *clock, bool detailed)
 {
-	for (size_t i = 0; i < report->finding_count; i++)
-		table_finding(out, &report->findings[i], detailed);
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (!clock || (finding->clock && text_equal(finding->clock, clock)))
+			put_finding(out, finding, detailed);
+	}
+	if (!report->finding_count)
+		text_put(out, "No findings.\n");
+}
+
+void
+table_notes(struct text *out, const struct report *report)
+{
 	for (size_t i = 0; i < report->note_count; i++)
 		put_note(out, "", report->notes[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -68,6 +79,4 @@ table_sentences(struct text *out, const struct report *report, bool detailed)
 		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !says_the_same(report, i))
 			put_note(out, clock->id, clock->reason);
 	}
-	if (!report->finding_count)
-		text_put(out, "No findings.\n");
 }

@@ -97,14 +97,15 @@ put_block(struct text *out, const struct block *block)
 		put_row(out, block, octave);
 }
 
-/* Bars as wide as COLUMNS let those of ABREAST clocks be; all alike in a file. */
+/* Bars as wide as the screen lets those of ABREAST clocks be; all alike in a file. */
 static size_t
-bar_columns(size_t columns, size_t abreast)
+bar_columns(const struct text *out, size_t abreast)
 {
+	size_t columns = table_columns(out);
 	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / abreast : 0;
 	size_t bar = each > CLOCK_COLUMNS ? each - CLOCK_COLUMNS : 0;
 
-	if (bar < BAR_COLUMNS || columns <= TABLE_COLUMNS)
+	if (bar < BAR_COLUMNS || !out->columns)
 		return BAR_COLUMNS;
 	return bar < BAR_MAX ? bar : BAR_MAX;
 }
@@ -118,26 +119,45 @@ clocks_abreast(size_t columns)
 	return abreast > TABLE_CLOCKS_ABREAST ? abreast : TABLE_CLOCKS_ABREAST;
 }
 
+static size_t
+put_blocks(struct text *out, const struct report *report, bool main)
+{
+	size_t picked[REPORT_CLOCKS_MAX], abreast = clocks_abreast(table_columns(out));
+	size_t count = table_pick_clocks(report, main, picked);
+
+	for (size_t at = 0; at < count; at += abreast) {
+		struct block block = { report, picked + at, count - at, 0 };
+
+		if (block.count > abreast)
+			block.count = abreast;
+		block.bar_columns = bar_columns(out, block.count);
+		put_block(out, &block);
+	}
+	return count;
+}
+
+void
+table_histogram_main(struct text *out, const struct report *report)
+{
+	text_put_inked(out, INK_HEADING,
+		       "\nRead latency side by side, % of each clock's reads (each bar is out of 100 %)\n");
+	if (!put_blocks(out, report, true))
+		text_put(out, "\nNo clock's latency was measured.\n");
+}
+
 void
 table_histogram(struct text *out, const struct report *report)
 {
-	size_t columns = table_columns(out), abreast = clocks_abreast(columns);
+	table_histogram_main(out, report);
+	put_blocks(out, report, false);
+}
 
-	text_put_inked(out, INK_HEADING,
-		       "\nRead latency side by side, % of each clock's reads (each bar is out of 100 %)\n");
-	for (int main = 1; main >= 0; main--) {
-		size_t picked[REPORT_CLOCKS_MAX];
-		size_t count = table_pick_clocks(report, main, picked);
+void
+table_histogram_of(struct text *out, const struct report *report, size_t clock)
+{
+	const struct latency *latency = report->clocks[clock].latency;
+	struct block block = { report, &clock, 1, bar_columns(out, 1) };
 
-		if (main && !count)
-			text_put(out, "\nNo clock's latency was measured.\n");
-		for (size_t at = 0; at < count; at += abreast) {
-			struct block block = { report, picked + at, count - at, 0 };
-
-			if (block.count > abreast)
-				block.count = abreast;
-			block.bar_columns = bar_columns(columns, block.count);
-			put_block(out, &block);
-		}
-	}
+	if (latency && latency->count)
+		put_block(out, &block);
 }

@@ -124,10 +124,13 @@ void table_begun(struct text *out, const struct report *report);      /* what ra
 void table_cpu(struct text *out, const struct report *report);
 void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
 void table_verdict(struct text *out, const struct report *report);
-void table_finding(struct text *out, const struct finding *finding, bool detailed);
-void table_sentences(struct text *out, const struct report *report, bool detailed); /* findings and notes */
+/* Those of the clock of that id; NULL: all. Where the report has none, a sentence says so. DETAILED: with cause and advice. */
+void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
+void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row each */
 void table_histogram(struct text *out, const struct report *report);  /* side by side */
+void table_histogram_main(struct text *out, const struct report *report); /* of main clocks only */
+void table_histogram_of(struct text *out, const struct report *report, size_t clock); /* of one, without a title */
 void table_durations(struct text *out, const struct report *report);  /* each by itself, as pg_test_timing */
 void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
 void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
@@ -136,6 +139,7 @@ void table_behaviours_of(struct text *out, const struct report *report, const ch
 void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_cores(struct text *out, const struct report *report);      /* read latency from each of them */
 void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */
+void table_synchrony(struct text *out, const struct report *report);  /* the sentences of that */
 void table_skew_checks(struct text *out, const struct report *report); /* in a sentence each */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row each */
 void table_map(struct text *out, const struct report *report);        /* pair by pair */
