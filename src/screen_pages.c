@@ -20,14 +20,6 @@ put_heading(struct text *out, const char *words)
 	text_put(out, "\n\n");
 }
 
-static void
-put_findings_and_notes(struct text *out, const struct report *report, bool detailed)
-{
-	put_heading(out, "Findings");
-	table_findings(out, report, NULL, detailed);
-	table_notes(out, report);
-}
-
 /*
  * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen that
  * has the room shows the picture, too.
@@ -45,7 +37,12 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 		table_machine(left, report);
 	text_put_char(left, '\n');
 	table_clocks(left, report);
-	put_findings_and_notes(right, report, false);
+	if (left == right)
+		text_put_char(right, '\n');
+	else
+		put_heading(right, "Findings");
+	table_findings(right, report, NULL, false);
+	table_notes(right, report);
 	table_advice(right, report);
 	if (!machine_first) {
 		put_heading(left, "The machine");
@@ -100,7 +97,9 @@ put_cores(const struct screen *screen, struct text *left, struct text *right)
 static void
 put_findings(const struct screen *screen, struct text *left, struct text *right)
 {
-	put_findings_and_notes(left, screen->report, true);
+	put_heading(left, "Findings");
+	table_findings(left, screen->report, NULL, true);
+	table_notes(left, screen->report);
 	table_advice(right, screen->report);
 	table_behaviours(right, screen->report);
 }
@@ -133,6 +132,7 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 	table_line(left, "report", "%s.", screen->saved);
 	table_cpu(left, report);
 	table_machine(left, report);
+	put_keys(right, screen->can_quit);
 	put_heading(left, "How the figures are made");
 	put_paragraph(left, "A clock is read between two readings of the TSC: how far those are apart is the read's "
 			    "latency. The row null reads nothing, and so shows what the two cost by themselves.");
@@ -141,7 +141,6 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 			    "that lies beyond its limit as a whole is a fault.");
 	put_paragraph(left, "The cores' TSCs are compared by messages between each two of them: none can arrive before it "
 			    "left, whatever the TSCs say.");
-	put_keys(right, screen->can_quit);
 }
 
 /* Line by line; one that is too long goes on in the next. */

@@ -13,9 +13,8 @@ import arguments
 import command
 
 GLYPH_COLUMNS, GLYPH_ROWS = 8, 19  # UEFI 2.10, 34.3.1: EFI_GLYPH_WIDTH, EFI_GLYPH_HEIGHT
-BOUND_S = 90
+BOUND_S = 120
 POLL_S = 0.05
-SETTLE_S = 0.25   # between two pictures that are the same: then the guest has drawn all
 
 
 class Picture:
@@ -44,9 +43,6 @@ class Picture:
         assert len(inks) <= 1, (row, column, inks)
         shape = bytes(sum((pixel != background) << x for x, pixel in enumerate(line)) for line in lines)
         return background, (inks or {background}).pop(), shape
-
-    def __eq__(self, other):
-        return self._pixels == other._pixels
 
 
 class Glyphs:
@@ -110,21 +106,28 @@ class Screen:
     def save(self, path):
         self.ask("screendump", filename=str(path), format="png")
 
-    def _take(self, name):
-        path = self._folder / name
+    def picture(self):
+        path = self._folder / "picture"
         self.ask("screendump", filename=str(path))
         return Picture(path, *self._size)
 
-    def picture(self):
-        """Once two in a row are the same."""
-        end, before = time.monotonic() + BOUND_S, self._take("picture")
-        while True:
-            time.sleep(SETTLE_S)
-            now = self._take("picture")
-            if now == before:
-                return now
-            assert time.monotonic() < end
-            before = now
+    def wait_until(self, holds, say):
+        """The first picture that HOLDS; SAY(picture) is what there is instead when none comes."""
+        end = time.monotonic() + BOUND_S
+        while not holds(picture := self.picture()):
+            assert time.monotonic() < end, say(picture)
+            time.sleep(POLL_S)
+        return picture
+
+    def processor_share(self, seconds):
+        """How much of one of the host's processors the guest takes."""
+        before = self._processor_seconds()
+        time.sleep(seconds)
+        return (self._processor_seconds() - before) / seconds
+
+    def _processor_seconds(self):
+        fields = pathlib.Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def wait_for_event(self, name):
         self._socket.settimeout(BOUND_S)
@@ -155,9 +158,3 @@ def screen(size, pixels, words, *more):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def processor_seconds(process_id):
-    """What a process has used of the host's processors so far."""
-    fields = pathlib.Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
