@@ -20,6 +20,16 @@ leave_result_of(enum verdict verdict)
 	}
 }
 
+/* In the last row, so that nothing above it scrolls away. */
+static void
+say(struct console *console, const char *line)
+{
+	if (console->rows)
+		console_row(console, console->rows - 1, INK_BAR_FAIL, line);
+	console_serial(console, line);
+	console_serial(console, "\n");
+}
+
 static void
 reset(EFI_RESET_TYPE type)
 {
@@ -36,7 +46,7 @@ leave(struct console *console, enum options_exit how, enum leave_result result, 
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		firmware_boot->Stall(GONE_US);
-		console_put(console, "exit=debug-exit: no exit device at port 501h; powering off.\n");
+		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)
 		return;
@@ -46,7 +56,7 @@ leave(struct console *console, enum options_exit how, enum leave_result result, 
 		reset(EfiResetShutdown);
 	reset(EfiResetCold);
 	reset(EfiResetWarm);
-	console_put(console, "The firmware does not reset this machine: switch it off by hand.\n");
+	say(console, "The firmware does not reset this machine: switch it off by hand.");
 	for (;;)
 		firmware_boot->Stall(GONE_US);
 }

@@ -526,6 +526,10 @@ bytes_outside_ascii_never_reach_a_row(void **state)
 	for (size_t row = 0; row < 25; row++)
 		row_of(&screen, row);
 	assert_string_equal(row_of(&screen, 1), "?????????");
+	room[3] = '\x9b'; /* whatever the renderers would let through */
+	assert_string_equal(row_of(&screen, 1), "?????????");
+	room[3] = '#';
+	assert_string_equal(row_of(&screen, 1), "???#?????");
 }
 
 static void
