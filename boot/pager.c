@@ -32,7 +32,6 @@ draw(struct pager *pager)
 	}
 }
 
-/* What was shown before is forgotten, so that every row is drawn. */
 static void
 open_screen(struct pager *pager, struct console *console)
 {
@@ -45,8 +44,6 @@ open_screen(struct pager *pager, struct console *console)
 	screen_open(screen);
 	if (!pager->shown && console->rows)
 		pager->shown = firmware_allocate(console->rows * sizeof(pager->shown[0]));
-	else if (pager->shown)
-		__builtin_memset(pager->shown, 0, console->rows * sizeof(pager->shown[0]));
 	draw(pager);
 }
 

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "screen.h"
 
-#define PAGER_SAVED_SIZE 224 /* a reason of files.h, or a folder, in a sentence */
+#define PAGER_SAVED_SIZE 160 /* a sentence */
 
 struct pager {
 	struct console *console;
@@ -17,7 +17,7 @@ struct pager {
 	char scrap[8];
 };
 
-/* Shows REPORT's first page. ROOM is the pager's from now on; SAVED says where the report is, or why it is nowhere. */
+/* Shows REPORT's first page. ROOM, SCREEN_ROOM, is the pager's from now on; SAVED: see screen.h. */
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text room);
 

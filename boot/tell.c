@@ -11,7 +11,7 @@
 #include "sha256.h"
 #include "table.h"
 
-#define SAVING       "Saving the report on the boot volume ..."
+#define SAVING "Saving the report on the boot volume ..."
 
 void
 tell_block(struct console *console, const char *name, const struct text *body)

@@ -10,6 +10,8 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
 
+#define SCREEN_ROOM ((size_t)4 << 20) /* enough for every page: of a clock with all exact durations, 600 KB and their inks */
+
 enum screen_page {
 	SCREEN_SUMMARY,
 	SCREEN_HISTOGRAMS,
@@ -46,11 +48,11 @@ struct screen {
 	const char *version;
 	const struct report *report; /* judged; NULL: DOCUMENT is all there is, under TITLE */
 	const char *title, *document;
-	const char *saved;           /* where the report is, or why it is nowhere: a sentence without its stop */
+	const char *saved;           /* a sentence: where the report is, or why it is nowhere */
 	bool can_quit;
 	size_t columns, rows;
 	char *room;                  /* for the longest page */
-	size_t room_size;            /* at least 4 */
+	size_t room_size;            /* at least 4; with SCREEN_ROOM nothing is cut off */
 
 	/* What of it: screen_open() sets it, and screen_key(). */
 	enum screen_page page;

@@ -31,7 +31,7 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 	bool machine_first = left != right || screen->rows >= TALL_ROWS;
 
 	table_verdict(left, report);
-	table_line(left, "report", "%s.", screen->saved);
+	table_wrap(left, left->length, 0, screen->saved);
 	table_cpu(left, report);
 	if (machine_first)
 		table_machine(left, report);
@@ -129,7 +129,7 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 	const struct report *report = screen->report;
 
 	table_begun(left, report);
-	table_line(left, "report", "%s.", screen->saved);
+	table_wrap(left, left->length, 0, screen->saved);
 	table_cpu(left, report);
 	table_machine(left, report);
 	put_keys(right, screen->can_quit);

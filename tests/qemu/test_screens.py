@@ -119,7 +119,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         check_bars(picture, verdict)
         check_clocks(reader, picture, report)
         assert reader.rows(picture)[1].startswith(f"verdict  {verdict.upper()}, ")
-        assert reader.rows(picture)[2] == "report   not saved, as save=off asks for."
+        assert reader.rows(picture)[2] == "No report on the boot volume, as save=off asks for."
         for key, page in enumerate(PAGES):
             shown.press(str(key + 1))
             check_bars(reader.title(page), verdict)

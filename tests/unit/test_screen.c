@@ -11,9 +11,7 @@
 #include "screen.h"
 #include "table_internal.h"
 
-#define ROOM_SIZE (4u << 20)
-
-static char room[ROOM_SIZE];
+static char room[SCREEN_ROOM];
 
 static struct report *
 judged(struct report *(*literal)(void))
@@ -30,7 +28,7 @@ screen_of(const struct report *report, size_t columns, size_t rows)
 {
 	struct screen screen = {
 		.version = "0.1.0", .report = report, .title = "Rules", .document = "",
-		.saved = "saved on the boot volume in \\baretick\\0007",
+		.saved = "Report saved on the boot volume in \\baretick\\0007",
 		.columns = columns, .rows = rows, .room = room, .room_size = sizeof(room),
 	};
 
@@ -147,7 +145,7 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 
 	(void)state;
 	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 9 findings");
-	assert_string_equal(row_of(&screen, 2), "report   saved on the boot volume in \\baretick\\0007.");
+	assert_string_equal(row_of(&screen, 2), "Report saved on the boot volume in \\baretick\\0007");
 	assert_int_equal(ink_at(&screen, 0, "FAIL"), INK_BAR_FAIL);
 	assert_int_equal(ink_at(&screen, 1, "FAIL"), INK_FAIL);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc "), "fail"), INK_FAIL);
@@ -418,6 +416,28 @@ smallest_room_cuts_and_does_not_overflow(void **state)
 	literal_free(report);
 }
 
+/* Every exact duration below 10,000 ns and every bucket of the histogram, each listed, as cutoff=100 asks for. */
+static void
+longest_page_fits_its_room(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 160, 53);
+
+	(void)state;
+	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
+		literal_record(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
+	for (uint64_t ns = LATENCY_EXACT_NS; ns < HISTOGRAM_VALUE_MAX; ns += ns / 100)
+		literal_record(report->clocks[0].latency, ns, 1);
+	report->options.cutoff_millionths = 100000000;
+	press(&screen, '3');
+	assert_false(screen.right.text.truncated);
+	assert_true(screen.right.lines > 10000);
+	screen = screen_of(report, 80, 25);
+	press(&screen, '3');
+	assert_false(screen.left.text.truncated);
+	literal_free(report);
+}
+
 static void
 no_clocks_is_a_sentence(void **state)
 {
@@ -593,6 +613,7 @@ main(void)
 		cmocka_unit_test(lines_fit_their_panes_from_80_columns_on),
 		cmocka_unit_test(tiny_screens_do_nothing_wrong),
 		cmocka_unit_test(smallest_room_cuts_and_does_not_overflow),
+		cmocka_unit_test(longest_page_fits_its_room),
 		cmocka_unit_test(no_clocks_is_a_sentence),
 		cmocka_unit_test(cores_page_of_100_cores_has_their_map_where_160_columns_are),
 		cmocka_unit_test(cores_page_of_255_cores_is_folded_and_whole),
