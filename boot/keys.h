@@ -1,6 +1,6 @@
 /*
- * The keyboard, for a person only: asked again and again, for not every firmware tells when a key was pressed. There may
- * be none, or one that answers with errors; then no key ever comes.
+ * The keyboard, for a person only: asked again and again, for not every firmware tells when a key was pressed.
+ * There may be none, or one that answers with errors; then no key ever comes.
  */
 #ifndef BARETICK_KEYS_H
 #define BARETICK_KEYS_H

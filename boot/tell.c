@@ -50,8 +50,8 @@ render(struct plan *plan, const struct report *report)
 }
 
 /*
- * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud that
- * of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
+ * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud
+ * that of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
  * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
  */
 static void

@@ -17,7 +17,7 @@
 void tell_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Judges REPORT, saves it, opens PAGER on it and tells it to the serial lines. False: the report does not fit PLAN, which
+ * Judges REPORT, saves it, opens PAGER on it and tells it to the serial lines. False: it does not fit PLAN, which
  * was said, and PAGER has that open.
  */
 bool tell(struct console *console, struct plan *plan, struct report *report, struct pager *pager);

@@ -1,6 +1,7 @@
 /*
- * The report on a screen: pages, what keys do to them, and each row with its inks. Knows no screen and no keyboard:
- * whoever has them shows the rows and hands the keys in. Every row is plain ASCII, and no word is told by its ink alone.
+ * The report on a screen: pages, what keys do to them, and each row with its inks. Knows no screen and no
+ * keyboard: whoever has them shows the rows and hands the keys in. Every row is plain ASCII, and nothing is told by
+ * ink alone.
  */
 #ifndef BARETICK_SCREEN_H
 #define BARETICK_SCREEN_H
@@ -10,7 +11,7 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
 
-#define SCREEN_ROOM ((size_t)4 << 20) /* enough for every page: of a clock with all exact durations, 600 KB and their inks */
+#define SCREEN_ROOM ((size_t)4 << 20) /* for every page: a clock's, all exact durations listed, is 600 KB and as many inks */
 
 enum screen_page {
 	SCREEN_SUMMARY,

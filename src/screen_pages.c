@@ -21,8 +21,8 @@ put_heading(struct text *out, const char *words)
 }
 
 /*
- * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen that
- * has the room shows the picture, too.
+ * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen
+ * that has the room shows the picture, too.
  */
 static void
 put_summary(const struct screen *screen, struct text *left, struct text *right)
@@ -184,7 +184,7 @@ columns_of(const struct screen *screen)
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
 
-/* The column of the right pane, 0 where it has to stand below; a map of all cores that needs the whole width gets it. */
+/* The column of the right pane, 0 where it has to stand below; a map of cores that needs the whole width gets it. */
 static size_t
 right_column(const struct screen *screen)
 {

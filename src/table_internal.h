@@ -124,7 +124,7 @@ void table_begun(struct text *out, const struct report *report);      /* what ra
 void table_cpu(struct text *out, const struct report *report);
 void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
 void table_verdict(struct text *out, const struct report *report);
-/* Those of the clock of that id; NULL: all. Where the report has none, a sentence says so. DETAILED: with cause and advice. */
+/* Those of the clock of that id; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
 void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
 void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row each */
@@ -135,7 +135,8 @@ void table_durations(struct text *out, const struct report *report);  /* each by
 void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
 void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
 void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
-void table_behaviours_of(struct text *out, const struct report *report, const char *clock); /* of the clock of that id; NULL: all */
+/* Of the clock of that id; NULL: all. */
+void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_cores(struct text *out, const struct report *report);      /* read latency from each of them */
 void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */

@@ -1,5 +1,5 @@
-"""What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own, learned
-from the rule catalogue, which the serial line carries word by word."""
+"""What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own,
+learned from the rule catalogue, which the serial line carries word by word."""
 import json
 
 import pytest
