@@ -3,8 +3,63 @@
 
 #define SERIAL_CHUNK 64 /* bytes in one call: a line that is stuck costs one time-out, not one a byte */
 #define SCREEN_CHUNK 128
-#define KEY_SCAN     0x100u
-#define KEY_POLL_US  20000
+#define FIRST_ROW    2   /* of what console_screen() writes: above it is a title */
+#define MODES_MAX    64  /* looked at, whatever the firmware says it has */
+#define ROWS_MAX     64
+#define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
+#define ROWS_0       25
+
+static const UINTN attributes[INKS] = {
+	[INK_PLAIN] = EFI_TEXT_ATTR(EFI_LIGHTGRAY, EFI_BLACK),
+	[INK_PASS] = EFI_TEXT_ATTR(EFI_LIGHTGREEN, EFI_BLACK),
+	[INK_WARN] = EFI_TEXT_ATTR(EFI_YELLOW, EFI_BLACK),
+	[INK_FAIL] = EFI_TEXT_ATTR(EFI_LIGHTRED, EFI_BLACK),
+	[INK_DIM] = EFI_TEXT_ATTR(EFI_CYAN, EFI_BLACK),
+	[INK_HEADING] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BLACK),
+	[INK_BAR] = EFI_TEXT_ATTR(EFI_BLACK, EFI_LIGHTGRAY),
+	[INK_BAR_HERE] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BLUE),
+	[INK_BAR_PASS] = EFI_TEXT_ATTR(EFI_WHITE, EFI_GREEN),
+	[INK_BAR_WARN] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BROWN),
+	[INK_BAR_FAIL] = EFI_TEXT_ATTR(EFI_WHITE, EFI_RED),
+};
+
+/* The largest mode that is not too large; mode 0 where there is none. */
+static UINTN
+best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
+{
+	UINTN best = 0, cells = 0;
+
+	for (INT32 i = 0; i < screen->Mode->MaxMode && i < MODES_MAX; i++) {
+		UINTN columns, rows;
+
+		if (EFI_ERROR(screen->QueryMode(screen, (UINTN)i, &columns, &rows)) || columns > CONSOLE_COLUMNS_MAX ||
+		    rows > ROWS_MAX || columns < COLUMNS_0 || rows < ROWS_0 || columns * rows <= cells)
+			continue;
+		best = (UINTN)i;
+		cells = columns * rows;
+	}
+	return best;
+}
+
+/*
+ * The firmware's console may be the way to serial terminals too, which are no larger than 80x25 for all that is known:
+ * it keeps that.
+ */
+static void
+set_mode(struct console *console)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	bool shared = screen == firmware_system->ConOut && console->serial_count > 0;
+	UINTN mode = shared ? 0 : best_mode(screen), columns, rows;
+
+	if (EFI_ERROR(screen->SetMode(screen, mode)) || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows))) {
+		screen->SetMode(screen, 0);
+		columns = COLUMNS_0;
+		rows = ROWS_0;
+	}
+	console->columns = columns < CONSOLE_COLUMNS_MAX ? columns : CONSOLE_COLUMNS_MAX;
+	console->rows = rows;
+}
 
 static void
 find_screen(struct console *console)
@@ -24,14 +79,13 @@ find_screen(struct console *console)
 	if (!console->screen)
 		return;
 
-	UINTN columns = 80, rows = 25;
-
-	console->screen->SetMode(console->screen, 0); /* UEFI 2.10, 12.4.3: mode 0 is 80x25 */
-	console->screen->QueryMode(console->screen, 0, &columns, &rows);
-	console->columns = columns;
-	console->rows = rows;
+	console->found_mode = console->screen->Mode->Mode;
+	console->found_attribute = console->screen->Mode->Attribute;
+	set_mode(console);
 	console->screen->EnableCursor(console->screen, FALSE);
+	console->screen->SetAttribute(console->screen, attributes[INK_PLAIN]);
 	console->screen->ClearScreen(console->screen);
+	console->screen->SetCursorPosition(console->screen, 0, FIRST_ROW);
 }
 
 static void
@@ -124,47 +178,65 @@ console_put(struct console *console, const char *text)
 void
 console_close(struct console *console)
 {
-	if (console->screen)
-		console->screen->EnableCursor(console->screen, TRUE);
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	UINTN columns, rows;
+
+	if (!screen)
+		return;
+	screen->SetAttribute(screen, (UINTN)console->found_attribute);
+	screen->SetMode(screen, (UINTN)console->found_mode); /* which clears it, too */
+	screen->EnableCursor(screen, TRUE);
+	if (EFI_ERROR(screen->QueryMode(screen, (UINTN)console->found_mode, &columns, &rows)))
+		return;
+	console->columns = columns;
+	console->rows = rows;
+}
+
+/* As many cells as have one ink and fit one call; returns their number. */
+static size_t
+write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
+{
+	CHAR16 wide[SCREEN_CHUNK + 1];
+	size_t length = 0;
+
+	while (length < columns && length < SCREEN_CHUNK && inks[length] == inks[0]) {
+		wide[length] = (unsigned char)bytes[length];
+		length++;
+	}
+	wide[length] = 0;
+	screen->SetAttribute(screen, attributes[inks[0]]);
+	screen->OutputString(screen, wide);
+	return length;
 }
 
 void
-console_clear(struct console *console)
+console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
 {
-	if (console->screen)
-		console->screen->ClearScreen(console->screen);
-}
-
-void
-console_row(struct console *console, size_t row, const char *text)
-{
-	char line[CONSOLE_LINE];
-	size_t i = 0;
+	size_t columns = console->columns - (row + 1 == console->rows);
 
 	if (!console->screen)
 		return;
-	for (; text[i] != '\0' && i < CONSOLE_LINE - 1; i++)
-		line[i] = text[i];
-	for (; i < CONSOLE_LINE - 1; i++)
-		line[i] = ' ';
-	line[i] = '\0';
+	console->screen->SetCursorPosition(console->screen, 0, row);
+	for (size_t i = 0; i < columns;)
+		i += write_run(console->screen, bytes + i, inks + i, columns - i);
+	console->screen->SetAttribute(console->screen, attributes[INK_PLAIN]);
+}
+
+void
+console_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+{
+	char bytes[CONSOLE_COLUMNS_MAX];
+	uint8_t inks[CONSOLE_COLUMNS_MAX];
+
+	if (!console->screen || row >= console->rows)
+		return;
+	for (size_t i = 0; i < console->columns; i++) {
+		bytes[i] = *text ? *text++ : ' ';
+		inks[i] = (uint8_t)ink;
+	}
 
 	INT32 column = console->screen->Mode->CursorColumn, back = console->screen->Mode->CursorRow;
 
-	console->screen->SetCursorPosition(console->screen, 0, row);
-	console_screen(console, line);
+	console_cells(console, row, bytes, inks);
 	console->screen->SetCursorPosition(console->screen, (UINTN)column, (UINTN)back);
-}
-
-unsigned
-console_key(void)
-{
-	SIMPLE_INPUT_INTERFACE *input = firmware_system->ConIn;
-	EFI_INPUT_KEY key;
-
-	for (;;) {
-		if (input && !EFI_ERROR(input->ReadKeyStroke(input, &key)))
-			return key.UnicodeChar ? key.UnicodeChar : KEY_SCAN + key.ScanCode;
-		firmware_boot->Stall(KEY_POLL_US);
-	}
 }

@@ -7,18 +7,24 @@
 #define BARETICK_CONSOLE_H
 
 #include "firmware.h"
+#include "text.h"
 
 #define CONSOLE_SERIALS_MAX 4
-#define CONSOLE_LINE        80
+#define CONSOLE_COLUMNS_MAX 172 /* of a mode that is chosen: smaller letters can't be read from where people sit */
+#define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */
 
 struct console {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen; /* NULL: none */
 	size_t columns, rows;
+	INT32 found_mode, found_attribute; /* of the screen, for whoever uses it next */
 	SERIAL_IO_INTERFACE *serials[CONSOLE_SERIALS_MAX]; /* one that no longer takes bytes is dropped */
 	size_t serial_count;
 };
 
-/* Finds both, clears the screen in its 80x25 mode, switches the firmware's watchdog off. */
+/*
+ * Finds both, clears the screen in the largest of its modes that people can still read, switches the firmware's
+ * watchdog off.
+ */
 void console_open(struct console *console);
 
 /* TEXT to the screen and the serial lines; newlines are \n. */
@@ -26,14 +32,16 @@ void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);
 
-/* The cursor back on, for whoever uses the screen next. */
+/* The screen's mode, colours and cursor as they were found, and nothing on it. */
 void console_close(struct console *console);
 
-void console_clear(struct console *console);
-/* Writes TEXT over row ROW, clipped and padded to 79 columns; the cursor's place is kept. */
-void console_row(struct console *console, size_t row, const char *text);
+/*
+ * Writes over row ROW what BYTES say in INKS, COLUMNS of them. All but the last cell of the last row: to write there
+ * would scroll the screen.
+ */
+void console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks);
 
-/* The next key (its Unicode character, or 0x100 + scan code), waited for without end: for a person only. */
-unsigned console_key(void);
+/* Likewise TEXT in INK, clipped and padded to the row; the cursor's place is kept. */
+void console_row(struct console *console, size_t row, enum text_ink ink, const char *text);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "console.h"
 #include "options.h"
+#include "pager.h"
 #include "report.h"
 
 enum leave_result { LEAVE_PASS = 0x10, LEAVE_FAIL, LEAVE_INCOMPLETE, LEAVE_ERROR }; /* on isa-debug-exit */
@@ -12,10 +13,9 @@ enum leave_result leave_result_of(enum verdict verdict);
 
 /*
  * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader
- * chose it. PAGES, lines of at most 79 columns, is what EXIT_ASK lets the reader page through; STATUS is one line
- * below them: where the report was saved.
+ * chose it. PAGER has something open, which EXIT_ASK lets the reader look at.
  */
 void leave(struct console *console, enum options_exit how, enum leave_result result, bool can_return,
-	   const char *pages, const char *status);
+	   struct pager *pager);
 
 #endif

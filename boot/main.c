@@ -48,7 +48,7 @@ struct run {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
 	struct as_found before, after;
-	char saved[CONSOLE_LINE]; /* where the report is, "" while it is nowhere */
+	struct pager pager;
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -268,6 +268,16 @@ list_clock_ids(struct run *run)
 			run->clock_ids[count++] = drivers[d]->ids[i];
 }
 
+/* For those who come back to a shell: what this run took of the firmware. */
+static void
+give_back(struct run *run)
+{
+	console_close(&run->console);
+	pager_close(&run->pager);
+	progress_end(&run->progress);
+	plan_give_back(&run->plan);
+}
+
 /* The run did not start: says why, and ends as an error. */
 static EFI_STATUS
 refuse(struct run *run, const char *error)
@@ -278,7 +288,9 @@ refuse(struct run *run, const char *error)
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	console_put(&run->console, bytes);
-	leave(&run->console, run->report.options.exit, LEAVE_ERROR, true, bytes, "");
+	pager_document(&run->pager, &run->console, "Error", bytes);
+	leave(&run->console, run->report.options.exit, LEAVE_ERROR, true, &run->pager);
+	give_back(run);
 	return EFI_INVALID_PARAMETER;
 }
 
@@ -294,19 +306,11 @@ show_rules(struct run *run)
 	text_init(&text, bytes, RULES_TEXT_SIZE);
 	rules_print(&text, &run->report.options);
 	tell_block(&run->console, "TEXT", &text);
-	leave(&run->console, run->report.options.exit, LEAVE_PASS, true, bytes, "");
+	pager_document(&run->pager, &run->console, "Rules", bytes);
+	leave(&run->console, run->report.options.exit, LEAVE_PASS, true, &run->pager);
+	give_back(run);
 	firmware_boot->FreePool(bytes);
-	console_close(&run->console);
 	return EFI_SUCCESS;
-}
-
-/* For those who come back to a shell: what this run took of the firmware. */
-static void
-give_back(struct run *run)
-{
-	plan_give_back(&run->plan);
-	progress_end(&run->progress);
-	console_close(&run->console);
 }
 
 static EFI_STATUS
@@ -316,7 +320,8 @@ run_all(struct run *run)
 	struct options *options = &run->report.options;
 
 	console_open(&run->console);
-	console_put(&run->console, "baretick " VERSION " (" COMMIT ")\n");
+	console_row(&run->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
+	console_serial(&run->console, "baretick " VERSION " (" COMMIT ")\n");
 	cpu_read_facts(&run->platform.cpu);
 	list_clock_ids(run);
 	rules_limit_ids(run->rule_ids);
@@ -340,11 +345,11 @@ run_all(struct run *run)
 	run->report.elapsed_ms = progress_elapsed_ms(&run->progress);
 	run->report.elapsed_known = run->report.tsc.den != 0;
 
-	bool told = tell(&run->console, &run->plan, &run->report, run->saved);
+	bool told = tell(&run->console, &run->plan, &run->report, &run->pager);
 	bool can_return = !run->cores.taken;
 
 	leave(&run->console, options->exit, told ? leave_result_of(run->report.verdict) : LEAVE_ERROR,
-	      can_return, told ? run->plan.table.bytes : TELL_NO_ROOM, run->saved);
+	      can_return, &run->pager);
 	give_back(run);
 	return told && leave_result_of(run->report.verdict) == LEAVE_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }

@@ -4,6 +4,7 @@
 #include "firmware.h"
 #include "page.h"
 #include "report_room.h"
+#include "screen.h"
 #include "survey.h"
 
 #define CACHE_LINE 64u
@@ -19,7 +20,7 @@ static size_t
 plan_mib(size_t cores, enum tournament widest)
 {
 	size_t size = survey_room_size(cores, widest) + report_room_table(cores) + report_room_json(cores) +
-		      report_room_html(cores, page_length()) + report_room_csv(cores);
+		      report_room_html(cores, page_length()) + report_room_csv(cores) + SCREEN_ROOM;
 
 	return (size + MIB - 1) / MIB;
 }
@@ -45,6 +46,7 @@ plan_give_back(struct plan *plan)
 	free_if_taken(plan->json.bytes);
 	free_if_taken(plan->html.bytes);
 	free_if_taken(plan->csv.bytes);
+	free_if_taken(plan->screen.bytes);
 	*plan = (struct plan){ .cores = 0 };
 }
 
@@ -59,8 +61,10 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest)
 		.json = room_for_text(report_room_json(cores)),
 		.html = room_for_text(report_room_html(cores, page_length())),
 		.csv = room_for_text(report_room_csv(cores)),
+		.screen = room_for_text(SCREEN_ROOM),
 	};
-	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes) {
+	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes ||
+	    !plan->screen.bytes) {
 		plan_give_back(plan);
 		return false;
 	}

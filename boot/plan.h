@@ -16,6 +16,7 @@ struct plan {
 	void *room;              /* for survey_lay_out(), zeroed */
 	/* The report's, each large enough for whatever it may say; not initialised. */
 	struct text table, json, html, csv;
+	struct text screen;      /* the pager's room */
 	void *taken;             /* the room as the firmware gave it */
 };
 

@@ -9,7 +9,6 @@
 #define LINE_NS        UINT64_C(1000000000) /* drawing disturbs: at most once a second */
 #define NS_PER_S       UINT64_C(1000000000)
 #define NS_PER_100NS   100
-#define PROGRESS_ROW   24 /* the last of 25 */
 
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
@@ -26,8 +25,8 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %lu%% %s, %lu s left", total_ns ? done_ns / (total_ns / 100 + 1) : 0,
 		    what, (total_ns - done_ns + NS_PER_S - 1) / NS_PER_S);
-	if (progress->console->rows > PROGRESS_ROW)
-		console_row(progress->console, PROGRESS_ROW, bytes);
+	if (progress->console->rows)
+		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);
 	text_put(&line, "\n");
 	console_serial(progress->console, bytes);

@@ -11,8 +11,7 @@
 #include "sha256.h"
 #include "table.h"
 
-#define SUMMARY_SIZE 4096
-#define SAVING       "Saving the report on the boot volume ..."
+#define SAVING "Saving the report on the boot volume ..."
 
 void
 tell_block(struct console *console, const char *name, const struct text *body)
@@ -50,60 +49,42 @@ render(struct plan *plan, const struct report *report)
 	return fit;
 }
 
-static void
-show_summary(struct console *console, const struct report *report, const char *status)
-{
-	char *bytes = firmware_allocate(SUMMARY_SIZE);
-	struct text summary;
-
-	if (!bytes)
-		return;
-	text_init(&summary, bytes, SUMMARY_SIZE);
-	table_summary(&summary, report);
-	console_clear(console);
-	console_screen(console, bytes);
-	if (console->rows > 0)
-		console_row(console, console->rows - 1, status);
-	firmware_boot->FreePool(bytes);
-}
-
 /*
- * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud that
- * of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
+ * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud
+ * that of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
  * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
  */
 static void
-save(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
+save(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
 {
 	char sentence[SAVE_SENTENCE_SIZE];
-	struct text line;
 
-	saved[0] = '\0';
-	if (!report->options.save)
+	if (!report->options.save) {
+		pager_report(pager, console, report, "No report on the boot volume, as save=off asks for.", plan->screen);
 		return;
-	show_summary(console, report, " " SAVING);
+	}
+	pager_report(pager, console, report, SAVING, plan->screen);
 	console_serial(console, SAVING "\n");
 	if (!save_report(plan, sentence)) {
 		report_note(report, "%s", sentence);
 		render(plan, report); /* with that sentence */
 	}
-	text_init(&line, saved, CONSOLE_LINE);
-	text_printf(&line, " %s", sentence);
+	pager_report(pager, console, report, sentence, plan->screen);
 	console_serial(console, sentence);
 	console_serial(console, "\n");
 }
 
 bool
-tell(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE])
+tell(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
 {
 	rules_judge(report);
 	recommend(report);
 	if (!render(plan, report)) {
 		console_put(console, TELL_NO_ROOM);
+		pager_document(pager, console, "Error", TELL_NO_ROOM);
 		return false;
 	}
-	save(console, plan, report, saved);
-	show_summary(console, report, saved);
+	save(console, plan, report, pager);
 	tell_block(console, "TEXT", &plan->table);
 	tell_block(console, "CSV", &plan->csv);
 	tell_block(console, "REPORT", &plan->json);

@@ -3,6 +3,7 @@
 #define BARETICK_TELL_H
 
 #include "console.h"
+#include "pager.h"
 #include "plan.h"
 #include "report.h"
 
@@ -16,9 +17,9 @@
 void tell_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Judges REPORT and tells it. SAVED gets a line on where it is on the boot volume, or why it is not there; "" where it was
- * not to be. False: the report does not fit PLAN, which was said.
+ * Judges REPORT, saves it, opens PAGER on it and tells it to the serial lines. False: it does not fit PLAN, which
+ * was said, and PAGER has that open.
  */
-bool tell(struct console *console, struct plan *plan, struct report *report, char saved[CONSOLE_LINE]);
+bool tell(struct console *console, struct plan *plan, struct report *report, struct pager *pager);
 
 #endif

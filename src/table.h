@@ -8,8 +8,7 @@
 #include "report.h"
 #include "text.h"
 
-#define TABLE_COLUMNS       79
-#define TABLE_SUMMARY_LINES 24
+#define TABLE_COLUMNS 79
 
 /* The line from which on the text is detail: qemu/run shows what stands before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
@@ -17,11 +16,5 @@
 /* All of it: machine, verdict, a row a clock, findings, histograms side by side, cores, what it costs a
  * database, and last the durations of each clock by itself. */
 void table_render(struct text *out, const struct report *report);
-
-/*
- * The first screen: machine, verdict, a row a clock, findings and notes. At most TABLE_SUMMARY_LINES lines as
- * long as the rows of the clocks leave room: findings and notes that don't fit are counted in the last line.
- */
-void table_summary(struct text *out, const struct report *report);
 
 #endif

@@ -15,6 +15,16 @@ put_figure(struct text *out, bool known, struct number figure)
 }
 
 static void
+put_verdict(struct text *out, const char *word, const struct report_clock *entry)
+{
+	enum text_ink before = out->ink;
+
+	out->ink = table_ink(entry->verdict);
+	text_printf(out, " %6s\n", word);
+	out->ink = before;
+}
+
+static void
 put_figures(struct text *out, const struct report_clock *entry, const struct scale *scale)
 {
 	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
@@ -29,7 +39,7 @@ put_figures(struct text *out, const struct report_clock *entry, const struct sca
 		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
 	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
-	text_printf(out, " %6s\n", entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict));
+	put_verdict(out, entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict), entry);
 }
 
 /* The state and its reason where the figures would stand; the verdict at the end of the first line. */
@@ -43,12 +53,14 @@ put_state(struct text *out, const struct report_clock *entry)
 	text_init(&text, sentence, sizeof(sentence));
 	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
-	text_printf(out, " %-*.*s %6s\n", STATE_COLUMNS, (int)table_fit(rest, STATE_COLUMNS), rest,
-		    verdict_word(entry->verdict));
+	out->ink = entry->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
+	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_fit(rest, STATE_COLUMNS), rest);
+	put_verdict(out, verdict_word(entry->verdict), entry);
 	for (rest += table_fit(rest, STATE_COLUMNS); *rest; rest += table_fit(rest, STATE_COLUMNS)) {
 		rest += *rest == ' ';
 		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_fit(rest, STATE_COLUMNS), rest);
 	}
+	out->ink = INK_PLAIN;
 }
 
 void
@@ -57,8 +69,10 @@ table_clocks(struct text *out, const struct report *report)
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
+	out->ink = INK_HEADING;
 	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
 	text_put(out, "   step    min    p50    p99  p99.9    max  loop verdict\n");
+	out->ink = INK_PLAIN;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

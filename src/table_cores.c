@@ -81,7 +81,10 @@ put_heading(struct text *out, const struct columns *columns)
 {
 	size_t count = columns->count;
 
-	text_printf(out, "\n%s\n\n%*s", columns->block->title, LABEL_COLUMNS, "");
+	out->ink = INK_HEADING;
+	text_printf(out, "\n%s\n\n", columns->block->title);
+	out->ink = INK_PLAIN;
+	text_printf(out, "%*s", LABEL_COLUMNS, "");
 	for (size_t i = 0; i < count; i++)
 		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,
 			    columns->report->clocks[columns->picked[i]].clock.id);
@@ -105,7 +108,9 @@ put_reason(struct text *out, size_t line_start, const struct report_core *core)
 	text_printf(&text, "%s%s%s", core->started ? "stopped answering" : "did not start",
 		    core->reason[0] ? ": " : "", core->reason);
 	table_pad(out, line_start, LABEL_COLUMNS + 1);
+	out->ink = INK_WARN;
 	table_wrap(out, line_start, LABEL_COLUMNS + 1, sentence);
+	out->ink = INK_PLAIN;
 }
 
 static void

@@ -46,22 +46,27 @@ put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_mi
 }
 
 void
-table_durations(struct text *out, const struct report *report)
+table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	struct scale scale;
 
+	if (!entry->latency || !entry->latency->count)
+		return;
 	scale_init(&scale, report->tsc);
-	text_put(out, "\n" TABLE_DURATIONS "\n");
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct report_clock *entry = &report->clocks[i];
+	out->ink = INK_HEADING;
+	text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
+	out->ink = INK_PLAIN;
+	text_put(out, "Average loop time including overhead: ");
+	text_put_decimal(out, latency_loop_ps(entry->latency, &scale), 3, 2);
+	text_put(out, " ns\n");
+	put_octaves(out, entry->latency);
+	put_observed(out, entry->latency, report->options.cutoff_millionths);
+}
 
-		if (!entry->latency || !entry->latency->count)
-			continue;
-		text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
-		text_put(out, "Average loop time including overhead: ");
-		text_put_decimal(out, latency_loop_ps(entry->latency, &scale), 3, 2);
-		text_put(out, " ns\n");
-		put_octaves(out, entry->latency);
-		put_observed(out, entry->latency, report->options.cutoff_millionths);
-	}
+void
+table_durations(struct text *out, const struct report *report)
+{
+	text_put(out, "\n" TABLE_DURATIONS "\n");
+	for (size_t i = 0; i < report->clock_count; i++)
+		table_durations_of(out, report, &report->clocks[i]);
 }

@@ -78,7 +78,7 @@ table_interference(struct text *out, const struct report *report)
 	size_t picked[REPORT_CLOCKS_MAX];
 	size_t count = table_pick_clocks(report, true, picked);
 
-	text_put(out, "\nInterference\n\n");
+	text_put_inked(out, INK_HEADING, "\nInterference\n\n");
 	put_sentence(out, report);
 	if (!count)
 		return;

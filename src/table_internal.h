@@ -5,10 +5,19 @@
 #include "scale.h"
 #include "table.h"
 
+#define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
+
 #define TABLE_CLOCKS_ABREAST 5 /* columns of a clock each that fit side by side */
 #define TABLE_CORE_COLUMNS   8 /* an APIC id; a longer one has a line to itself */
 #define TABLE_ROWS_MAX       64 /* cores that all have a row; of more, the rows are folded */
 #define TABLE_GROUPS_MAX     8
+
+/* How many columns lines of OUT may have: TABLE_COLUMNS, but on a screen as many as its text says. */
+size_t table_columns(const struct text *out);
+
+/* What a verdict's word is shown in, and that word where it is to be seen first. */
+enum text_ink table_ink(enum verdict verdict);
+const char *table_loud(enum verdict verdict);
 
 /* Ends the line that OUT stands in: blanks at its end go, a newline comes. */
 void table_end_line(struct text *out);
@@ -20,8 +29,8 @@ void table_pad(struct text *out, size_t line_start, size_t column);
 size_t table_fit(const char *sentence, size_t width);
 
 /*
- * SENTENCE from the column where OUT stands, in lines of at most TABLE_COLUMNS, each further one begun with
- * INDENT blanks; and the end of the last line. INDENT is less than TABLE_COLUMNS.
+ * SENTENCE from the column where OUT stands, in lines of at most table_columns() and TABLE_SENTENCE_COLUMNS, each
+ * further one begun with INDENT blanks; and the end of the last line.
  */
 void table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence);
 
@@ -108,17 +117,34 @@ void table_core_label(struct text *out, const struct report_core *core, const ch
 void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_drift(struct text *out, struct drift drift, int width);
 
+/* A line of the heading: LABEL, then a sentence. */
+void table_line(struct text *out, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void table_begun(struct text *out, const struct report *report);      /* what ran, when, how long */
+void table_cpu(struct text *out, const struct report *report);
+void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
+void table_verdict(struct text *out, const struct report *report);
+/* Those of the clock of that id; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
+void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
+void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row each */
 void table_histogram(struct text *out, const struct report *report);  /* side by side */
+void table_histogram_main(struct text *out, const struct report *report); /* of main clocks only */
+void table_histogram_of(struct text *out, const struct report *report, size_t clock); /* of one, without a title */
 void table_durations(struct text *out, const struct report *report);  /* each by itself, as pg_test_timing */
+void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
 void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
 void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
+/* Of the clock of that id; NULL: all. */
+void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_cores(struct text *out, const struct report *report);      /* read latency from each of them */
 void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */
+void table_synchrony(struct text *out, const struct report *report);  /* the sentences of that */
 void table_skew_checks(struct text *out, const struct report *report); /* in a sentence each */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row each */
 void table_map(struct text *out, const struct report *report);        /* pair by pair */
+size_t table_map_columns(const struct report *report); /* that show every pair; with fewer there are the worst only */
 void table_skew_in_short(struct text *out, const struct report *report); /* in less than a line */
 void table_database(struct text *out, const struct report *report);   /* what it costs one */
 

@@ -31,13 +31,21 @@ table_fit(const char *sentence, size_t width)
 	return fit ? fit : width; /* a word that fills a line is cut */
 }
 
+size_t
+table_columns(const struct text *out)
+{
+	return out->columns ? out->columns : TABLE_COLUMNS;
+}
+
 void
 table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence)
 {
-	size_t column = out->length - line_start;
+	size_t columns = table_columns(out), column = out->length - line_start;
 
+	if (columns > TABLE_SENTENCE_COLUMNS)
+		columns = TABLE_SENTENCE_COLUMNS;
 	while (text_length(sentence)) {
-		size_t length = table_fit(sentence, column < TABLE_COLUMNS ? TABLE_COLUMNS - column : 1);
+		size_t length = table_fit(sentence, column < columns ? columns - column : 1);
 
 		text_printf(out, "%.*s", (int)length, sentence);
 		sentence += length;

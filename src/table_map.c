@@ -3,7 +3,7 @@
 
 #include "scale.h"
 
-#define MAP_PLAYERS_MAX 60 /* with the label of a row, less than TABLE_COLUMNS */
+#define MAP_MARGIN      19 /* the label of a row, and some air: in TABLE_COLUMNS are 60 cores */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
 #define ID_COLUMNS      10 /* of the largest APIC id */
@@ -17,6 +17,7 @@ enum pair {
 	PAIR_AHEAD = '>',
 	PAIR_UNKNOWN = '?',
 	PAIR_CONTRADICTS = '!',
+	PAIR_SELF = '\\',
 };
 
 static const struct report_core *
@@ -56,7 +57,8 @@ pair_of(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put(out, "\nPairs of cores, in the order of their rows: . agree, < the row's core is behind\n"
+	text_put_inked(out, INK_HEADING, "\nPairs of cores,");
+	text_put(out, " in the order of their rows: . agree, < the row's core is behind\n"
 		      "the column's, > it is ahead, ? not known");
 	text_put(out, report->skew.summary.contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
@@ -86,6 +88,17 @@ put_column_ids(struct text *out, const struct report *report)
 }
 
 static void
+put_pair(struct text *out, enum pair pair)
+{
+	if (pair == PAIR_BEHIND || pair == PAIR_AHEAD || pair == PAIR_CONTRADICTS)
+		out->ink = INK_FAIL;
+	else if (pair != PAIR_AGREE)
+		out->ink = INK_DIM;
+	text_put_char(out, (char)pair);
+	out->ink = INK_PLAIN;
+}
+
+static void
 put_map(struct text *out, const struct report *report)
 {
 	size_t players = report->skew.offsets.players;
@@ -97,7 +110,7 @@ put_map(struct text *out, const struct report *report)
 		table_core_label(out, core_of(report, a), core_of(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
 		for (size_t b = 0; b < players; b++)
-			text_put_char(out, a == b ? '\\' : (char)pair_of(report, a, b));
+			put_pair(out, a == b ? PAIR_SELF : pair_of(report, a, b));
 		text_put_char(out, '\n');
 	}
 }
@@ -152,8 +165,10 @@ put_worst_pairs(struct text *out, const struct report *report)
 		}
 	}
 	scale_init(&scale, report->tsc);
+	out->ink = INK_HEADING;
 	text_printf(out, "\nThe %zu pairs furthest apart, or perhaps so: the second core against the first\n\n",
 		    count);
+	out->ink = INK_PLAIN;
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
@@ -231,10 +246,16 @@ put_groups(struct text *out, const struct report *report)
 	}
 }
 
+size_t
+table_map_columns(const struct report *report)
+{
+	return report->skew.offsets.players + MAP_MARGIN;
+}
+
 void
 table_map(struct text *out, const struct report *report)
 {
-	if (report->skew.offsets.players <= MAP_PLAYERS_MAX) {
+	if (table_map_columns(report) <= table_columns(out)) {
 		put_map(out, report);
 		return;
 	}

@@ -152,11 +152,17 @@ put_synchrony(struct text *out, const struct report *report)
 }
 
 void
-table_skew(struct text *out, const struct report *report)
+table_synchrony(struct text *out, const struct report *report)
 {
-	text_put(out, "\nThe TSC from core to core\n\n");
+	text_put_inked(out, INK_HEADING, "\nThe TSC from core to core\n\n");
 	put_synchrony(out, report);
 	table_skew_checks(out, report);
+}
+
+void
+table_skew(struct text *out, const struct report *report)
+{
+	table_synchrony(out, report);
 	if (report->core_count > 1)
 		table_skew_rows(out, report);
 	if (report->skew.measured)

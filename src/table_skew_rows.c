@@ -161,8 +161,10 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 		text_printf(&text, "%u.%u.%u", facts->package, facts->core, facts->thread);
 	else
 		text_put(&text, "-");
+	out->ink = set_apart ? INK_FAIL : INK_PLAIN;
 	table_label(out, label, PLACE_COLUMNS);
 	put_figures(out, scale, &figures);
+	out->ink = INK_PLAIN;
 }
 
 /* Of the cores of GROUP those that stand apart or drift, or those that do neither. */
@@ -209,7 +211,8 @@ table_skew_rows(struct text *out, const struct report *report)
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
-	text_put(out, "\nOffset and drift of each core's TSC against the boot core's (*); ! is set apart\n\n");
+	text_put_inked(out, INK_HEADING,
+		       "\nOffset and drift of each core's TSC against the boot core's (*); ! is set apart\n\n");
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
 		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
 		    "TSC_ADJUST, ticks");

@@ -35,6 +35,8 @@ text_put_char(struct text *text, char c)
 		text->truncated = true;
 		return;
 	}
+	if (text->inks)
+		text->inks[text->length] = (uint8_t)text->ink;
 	text->bytes[text->length++] = c;
 	text->bytes[text->length] = '\0';
 }
@@ -44,6 +46,16 @@ text_put(struct text *text, const char *string)
 {
 	for (; *string && !text->truncated; string++)
 		text_put_char(text, *string);
+}
+
+void
+text_put_inked(struct text *text, enum text_ink ink, const char *string)
+{
+	enum text_ink before = text->ink;
+
+	text->ink = ink;
+	text_put(text, string);
+	text->ink = before;
 }
 
 static void

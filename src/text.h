@@ -10,16 +10,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a screen shows a byte in; files and serial lines know none of it, and the words alone say all. */
+enum text_ink {
+	INK_PLAIN,
+	INK_PASS,
+	INK_WARN,
+	INK_FAIL,
+	INK_DIM,     /* absent, not seen */
+	INK_HEADING,
+	INK_BAR,     /* the title and the keys, inverse */
+	INK_BAR_HERE, /* in the key bar: the page that is shown */
+	INK_BAR_PASS,
+	INK_BAR_WARN,
+	INK_BAR_FAIL,
+	INKS
+};
+
 struct text {
 	char *bytes;
 	size_t size;   /* of the buffer, at least 1 */
 	size_t length; /* without the final 0 */
 	bool truncated;
+	uint8_t *inks;      /* of each byte, SIZE of them; NULL, as after text_init: nobody wants to know */
+	enum text_ink ink;  /* of what is put next */
+	size_t columns;     /* that lines may have, for who wraps them; 0: as many as in a file */
 };
 
 void text_init(struct text *text, char *bytes, size_t size);
 
 void text_put_char(struct text *text, char c);
+void text_put_inked(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* as it is, newlines included */
 
 /*

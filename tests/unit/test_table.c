@@ -84,78 +84,6 @@ unmeasured_machine_renders_as_its_golden(void **state)
 }
 
 static void
-summaries_render_as_their_goldens(void **state)
-{
-	(void)state;
-	compare(table_summary, literal_clean, "clean-summary.txt");
-	compare(table_summary, literal_sick, "sick-summary.txt");
-}
-
-static void
-summary_of_15_clocks_and_80_sentences_fits_24_lines(void **state)
-{
-	struct report *report = literal_clean();
-	struct text text;
-
-	(void)state;
-	for (; report->clock_count < 15; report->clock_count++)
-		literal_fill_clock(&report->clocks[report->clock_count], &literal_clocks[0]);
-	literal_find(report, "pit_rdback")->clock.id = "pit_rb";
-	for (unsigned i = 0; i < REPORT_FINDINGS_MAX; i++)
-		rules_add_finding(report, "acpi-table", NULL, i, "Sentence %u.", i);
-	for (unsigned i = 0; i < REPORT_NOTES_MAX; i++)
-		report_note(report, "Note %u.", i);
-	rules_judge(report);
-	text = render(table_summary, report);
-	assert_int_equal(assert_lines_fit(&text), 24);
-	assert_non_null(strstr(text.bytes, "\n80 more findings or notes: see the full table.\n"));
-	literal_free(report);
-}
-
-static void
-summary_of_16_clocks_fits_24_lines(void **state)
-{
-	struct report *report = literal_clean();
-	struct text text;
-
-	(void)state;
-	for (; report->clock_count < REPORT_CLOCKS_MAX; report->clock_count++)
-		literal_fill_clock(&report->clocks[report->clock_count], &literal_clocks[0]);
-	literal_find(report, "pit_rdback")->clock.id = "pit_rb";
-	rules_judge(report);
-	text = render(table_summary, report);
-	assert_int_equal(assert_lines_fit(&text), 24);
-	literal_free(report);
-}
-
-static void
-summary_shows_the_last_sentence_where_just_one_line_is_left(void **state)
-{
-	struct report *report = literal_clean();
-	struct text text;
-
-	(void)state;
-	report_note(report, "zero");
-	report_note(report, "one");
-	report_note(report, "two");
-	rules_judge(report);
-	text = render(table_summary, report);
-	assert_int_equal(assert_lines_fit(&text), 24);
-	assert_non_null(strstr(text.bytes, "\nskew     proven synchronised within 29 ns: every pair of 4 cores met\n"));
-	report_note(report, "three");
-	text = render(table_summary, report);
-	assert_int_equal(assert_lines_fit(&text), 24);
-	assert_non_null(strstr(text.bytes, "\nnote  three\n"));
-	assert_null(strstr(text.bytes, "\nskew "));
-	report_note(report, "four");
-	text = render(table_summary, report);
-	assert_int_equal(assert_lines_fit(&text), 24);
-	assert_null(strstr(text.bytes, "three"));
-	assert_non_null(strstr(text.bytes, "\n2 more findings or notes: see the full table.\n"));
-	literal_free(report);
-}
-
-static void
 longest_strings_keep_79_columns(void **state)
 {
 	struct report *report = literal_sick();
@@ -174,8 +102,6 @@ longest_strings_keep_79_columns(void **state)
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "4294967295*\n"));
-	text = render(table_summary, report);
-	assert_lines_fit(&text);
 	literal_free(report);
 }
 
@@ -564,8 +490,6 @@ longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
 		rules_judge(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);
-		text = render(table_summary, report);
-		assert_lines_fit(&text);
 		literal_free(report);
 	}
 }
@@ -711,10 +635,6 @@ main(void)
 		cmocka_unit_test(clean_machine_renders_as_its_golden),
 		cmocka_unit_test(sick_machine_renders_as_its_golden),
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
-		cmocka_unit_test(summaries_render_as_their_goldens),
-		cmocka_unit_test(summary_of_15_clocks_and_80_sentences_fits_24_lines),
-		cmocka_unit_test(summary_of_16_clocks_fits_24_lines),
-		cmocka_unit_test(summary_shows_the_last_sentence_where_just_one_line_is_left),
 		cmocka_unit_test(longest_strings_keep_79_columns),
 		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
 		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),

@@ -1,0 +1,23 @@
+/*
+ * The keyboard, for a person only: asked again and again, for not every firmware tells when a key was pressed.
+ * There may be none, or one that answers with errors; then no key ever comes.
+ */
+#ifndef BARETICK_KEYS_H
+#define BARETICK_KEYS_H
+
+#include "firmware.h"
+
+struct keys {
+	EFI_EVENT tick; /* by which the processor sleeps between two questions; NULL: it waits awake */
+};
+
+void keys_open(struct keys *keys);
+void keys_close(struct keys *keys);
+
+/* The next key, its character or 100h + its scan code; false where none was pressed. */
+bool keys_next(unsigned *key);
+
+/* Lets some hundredths of a second pass. */
+void keys_wait(struct keys *keys);
+
+#endif

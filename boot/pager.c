@@ -1,0 +1,125 @@
+/* Draws what changed, and waits for keys. See pager.h. */
+#include "pager.h"
+
+#include "keys.h"
+
+#define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
+#define PRINT_COLUMNS 100 /* one pane */
+#define ROOM_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
+
+static bool
+is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
+{
+	size_t columns = pager->console->columns;
+
+	return pager->shown && __builtin_memcmp(pager->shown[index].bytes, row->bytes, columns) == 0 &&
+	       __builtin_memcmp(pager->shown[index].inks, row->inks, columns) == 0;
+}
+
+/* Row over row: nothing is cleared in between, so nothing flickers. */
+static void
+draw(struct pager *pager)
+{
+	struct screen_row row;
+
+	for (size_t i = 0; i < pager->console->rows; i++) {
+		screen_row(&pager->screen, i, &row);
+		if (is_shown(pager, i, &row))
+			continue;
+		console_cells(pager->console, i, row.bytes, row.inks);
+		if (pager->shown)
+			pager->shown[i] = row;
+	}
+}
+
+static void
+open_screen(struct pager *pager, struct console *console)
+{
+	struct screen *screen = &pager->screen;
+
+	pager->console = console;
+	screen->version = VERSION;
+	screen->columns = console->columns;
+	screen->rows = console->rows;
+	screen_open(screen);
+	if (!pager->shown && console->rows)
+		pager->shown = firmware_allocate(console->rows * sizeof(pager->shown[0]));
+	draw(pager);
+}
+
+void
+pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
+	     struct text room)
+{
+	struct text text;
+
+	text_init(&text, pager->saved, sizeof(pager->saved));
+	text_printf(&text, "%s", saved);
+	pager->screen = (struct screen){
+		.report = report, .saved = pager->saved, .room = room.bytes, .room_size = room.size
+	};
+	open_screen(pager, console);
+}
+
+void
+pager_document(struct pager *pager, struct console *console, const char *title, const char *document)
+{
+	size_t size = ROOM_PER_BYTE * (text_length(document) + 1);
+
+	if (pager->taken)
+		firmware_boot->FreePool(pager->taken);
+	pager->taken = firmware_allocate(size);
+	pager->screen = (struct screen){
+		.title = title, .document = document,
+		.room = pager->taken ? pager->taken : pager->scrap,
+		.room_size = pager->taken ? size : sizeof(pager->scrap),
+	};
+	open_screen(pager, console);
+}
+
+static enum screen_way
+take_keys(struct screen *screen)
+{
+	enum screen_way way = SCREEN_STAY;
+	unsigned key;
+
+	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++)
+		way = screen_key(screen, key);
+	return way;
+}
+
+enum options_exit
+pager_ask(struct pager *pager, bool can_quit)
+{
+	static const enum options_exit exits[] = {
+		[SCREEN_RESTART] = EXIT_REBOOT, [SCREEN_POWER_OFF] = EXIT_POWEROFF, [SCREEN_QUIT] = EXIT_RETURN,
+	};
+	enum screen_way way;
+	struct keys keys;
+
+	pager->screen.can_quit = can_quit;
+	keys_open(&keys);
+	draw(pager);
+	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
+		draw(pager);
+		keys_wait(&keys);
+	}
+	keys_close(&keys);
+	return exits[way];
+}
+
+void
+pager_close(struct pager *pager)
+{
+	struct screen *screen = &pager->screen;
+
+	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
+	screen_open(screen);
+	console_screen(pager->console, screen->left.text.bytes);
+	if (pager->shown)
+		firmware_boot->FreePool(pager->shown);
+	if (pager->taken)
+		firmware_boot->FreePool(pager->taken);
+	pager->shown = NULL;
+	pager->taken = NULL;
+}

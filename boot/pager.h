@@ -1,0 +1,36 @@
+/* The screens of src/screen.h on the firmware's screen, and the keys that turn them. */
+#ifndef BARETICK_PAGER_H
+#define BARETICK_PAGER_H
+
+#include "console.h"
+#include "options.h"
+#include "screen.h"
+
+#define PAGER_SAVED_SIZE 160 /* a sentence */
+
+struct pager {
+	struct console *console;
+	struct screen screen;
+	char saved[PAGER_SAVED_SIZE];
+	struct screen_row *shown; /* what stands in each row of the console's screen; NULL: not known */
+	char *taken;              /* a document's room; NULL: SCRAP has to do */
+	char scrap[8];
+};
+
+/* Shows REPORT's first page. ROOM, SCREEN_ROOM, is the pager's from now on; SAVED: see screen.h. */
+void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
+		  struct text room);
+
+/* Shows DOCUMENT in REPORT's place. */
+void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
+
+/*
+ * Lets the reader turn pages until a way out is chosen; EXIT_RETURN only where CAN_QUIT. Without a screen or a keyboard
+ * it waits, as was asked for.
+ */
+enum options_exit pager_ask(struct pager *pager, bool can_quit);
+
+/* Writes what was shown first once more, as lines, on the console that is closed, and gives back what it took. */
+void pager_close(struct pager *pager);
+
+#endif

@@ -1,0 +1,151 @@
+/* What keys do. See screen.h. */
+#include "screen_internal.h"
+
+#define DIGIT_FIRST '1'
+
+size_t
+screen_page_rows(const struct screen *screen)
+{
+	return screen->rows > SCREEN_BARS ? screen->rows - SCREEN_BARS : 0;
+}
+
+size_t
+screen_skip_lines(const char *bytes, size_t from, size_t count)
+{
+	while (count > 0 && bytes[from])
+		count -= bytes[from++] == '\n';
+	return from;
+}
+
+/* Shows the page from LINE on, or from as far down as there is anything to show on every row. */
+static void
+go_to_line(struct screen *screen, size_t line)
+{
+	size_t rows = screen_page_rows(screen);
+	size_t last = screen->lines > rows ? screen->lines - rows : 0;
+
+	screen->line = line < last ? line : last;
+	screen->left.top = screen_skip_lines(screen->left.text.bytes, 0, screen->line);
+	screen->right.top = screen_skip_lines(screen->right.text.bytes, 0, screen->line);
+}
+
+static void
+go_to_page(struct screen *screen, enum screen_page page, size_t clock)
+{
+	screen->page = page;
+	screen->clock = clock;
+	screen_render(screen);
+	go_to_line(screen, 0);
+}
+
+/* Page after page, and on the clocks' clock after clock; behind the last one comes the first. */
+static void
+go_right(struct screen *screen)
+{
+	size_t clocks = screen->report ? screen->report->clock_count : 0;
+
+	if (screen->page == SCREEN_CLOCK && screen->clock + 1 < clocks)
+		go_to_page(screen, SCREEN_CLOCK, screen->clock + 1);
+	else
+		go_to_page(screen, (screen->page + 1) % SCREEN_PAGES,
+			   screen->page + 1 == SCREEN_CLOCK ? 0 : screen->clock);
+}
+
+static void
+go_left(struct screen *screen)
+{
+	size_t clocks = screen->report ? screen->report->clock_count : 0;
+
+	if (screen->page == SCREEN_CLOCK && screen->clock > 0)
+		go_to_page(screen, SCREEN_CLOCK, screen->clock - 1);
+	else
+		go_to_page(screen, (screen->page + SCREEN_PAGES - 1) % SCREEN_PAGES,
+			   screen->page == SCREEN_CLOCK + 1 && clocks ? clocks - 1 : screen->clock);
+}
+
+/* To the clock STEP further, the first coming behind the last; from another page, to the clock that was shown last. */
+static void
+go_to_clock(struct screen *screen, size_t step)
+{
+	size_t clocks = screen->report->clock_count;
+	bool there = screen->page == SCREEN_CLOCK && clocks;
+
+	go_to_page(screen, SCREEN_CLOCK, there ? (screen->clock + step) % clocks : screen->clock);
+}
+
+/* True: KEY was one of those that change the page. */
+static bool
+turns_page(struct screen *screen, unsigned key)
+{
+	size_t clocks = screen->report ? screen->report->clock_count : 0;
+
+	if (!screen->report)
+		return false;
+	if (key == DIGIT_FIRST + SCREEN_CLOCK || (key == ']' && screen->page == SCREEN_CLOCK))
+		go_to_clock(screen, 1);
+	else if (key == '[' && screen->page == SCREEN_CLOCK)
+		go_to_clock(screen, clocks ? clocks - 1 : 0);
+	else if (key >= DIGIT_FIRST && key < DIGIT_FIRST + SCREEN_PAGES)
+		go_to_page(screen, key - DIGIT_FIRST, screen->clock);
+	else if (key == '\t')
+		go_to_page(screen, (screen->page + 1) % SCREEN_PAGES, screen->clock);
+	else if (key == SCREEN_KEY_RIGHT)
+		go_right(screen);
+	else if (key == SCREEN_KEY_LEFT)
+		go_left(screen);
+	else
+		return false;
+	return true;
+}
+
+static void
+scroll(struct screen *screen, unsigned key)
+{
+	size_t rows = screen_page_rows(screen), line = screen->line;
+
+	switch (key) {
+	case SCREEN_KEY_UP:
+		go_to_line(screen, line - (line > 0));
+		break;
+	case SCREEN_KEY_DOWN:
+		go_to_line(screen, line + 1);
+		break;
+	case SCREEN_KEY_PAGE_UP: case 'b': case 'B':
+		go_to_line(screen, line > rows ? line - rows : 0);
+		break;
+	case SCREEN_KEY_PAGE_DOWN: case ' ': case '\r':
+		go_to_line(screen, line + rows);
+		break;
+	case SCREEN_KEY_HOME:
+		go_to_line(screen, 0);
+		break;
+	case SCREEN_KEY_END:
+		go_to_line(screen, screen->lines);
+		break;
+	default:
+		break;
+	}
+}
+
+enum screen_way
+screen_key(struct screen *screen, unsigned key)
+{
+	switch (key) {
+	case 'r': case 'R':
+		return SCREEN_RESTART;
+	case 'p': case 'P':
+		return SCREEN_POWER_OFF;
+	case 'q': case 'Q': case SCREEN_KEY_ESCAPE:
+		return screen->can_quit ? SCREEN_QUIT : SCREEN_STAY;
+	default:
+		if (!turns_page(screen, key))
+			scroll(screen, key);
+		return SCREEN_STAY;
+	}
+}
+
+void
+screen_open(struct screen *screen)
+{
+	go_to_page(screen, SCREEN_SUMMARY, 0);
+}

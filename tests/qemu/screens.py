@@ -1,0 +1,160 @@
+"""A guest that stays on, as a person at its screen and keyboard has it: keys go in, rows of characters come out."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import arguments
+import command
+
+GLYPH_COLUMNS, GLYPH_ROWS = 8, 19  # UEFI 2.10, 34.3.1: EFI_GLYPH_WIDTH, EFI_GLYPH_HEIGHT
+BOUND_S = 120
+POLL_S = 0.05
+
+
+class Picture:
+    """The pixels of one screen, cut into cells; the text stands in its middle."""
+
+    def __init__(self, path, columns, rows):
+        data = path.read_bytes()
+        magic, size, depth, self._pixels = data.split(b"\n", 3)
+        assert (magic, depth) == (b"P6", b"255"), data[:20]
+        self._width, height = map(int, size.split())
+        self.columns, self.rows = columns, rows
+        self._left = (self._width - columns * GLYPH_COLUMNS) // 2
+        self._top = (height - rows * GLYPH_ROWS) // 2
+
+    def _line(self, column, y):
+        at = 3 * (y * self._width + self._left + column * GLYPH_COLUMNS)
+        line = self._pixels[at:at + 3 * GLYPH_COLUMNS]
+        return [line[i:i + 3] for i in range(0, len(line), 3)]
+
+    def cell(self, row, column):
+        """(background, ink, shape) of a cell; the ink of an empty one is its background."""
+        top = self._top + row * GLYPH_ROWS
+        lines = [self._line(column, top + y) for y in range(GLYPH_ROWS)]
+        background = lines[0][0]  # no glyph reaches into the corner
+        inks = {pixel for line in lines for pixel in line} - {background}
+        assert len(inks) <= 1, (row, column, inks)
+        shape = bytes(sum((pixel != background) << x for x, pixel in enumerate(line)) for line in lines)
+        return background, (inks or {background}).pop(), shape
+
+
+class Glyphs:
+    """The firmware's letters, learned from a screen whose text is known."""
+
+    def __init__(self):
+        self._letters = {bytes(GLYPH_ROWS): " "}
+
+    def learn(self, picture, row, text):
+        for column, letter in enumerate(text):
+            shape = picture.cell(row, column)[2]
+            assert self._letters.setdefault(shape, letter) == letter, (row, column, letter)
+
+    def read(self, picture, row):
+        """What stands in ROW; a letter that was never learned is a tilde."""
+        return "".join(self._letters.get(picture.cell(row, column)[2], "~")
+                       for column in range(picture.columns)).rstrip()
+
+
+class Screen:
+    """One guest. COLUMNS and ROWS are what its text mode is expected to be."""
+
+    def __init__(self, folder, process, near, size):
+        self._folder, self._process, self._socket, self._size = folder, process, near, size
+        self._messages = near.makefile("rw")
+        self._messages.readline()  # its greeting
+        self.events = []
+        self.ask("qmp_capabilities")
+
+    def _hear(self):
+        message = json.loads(self._messages.readline())
+        if "event" in message:
+            self.events.append(message)
+        return message
+
+    def ask(self, name, **values):
+        self._messages.write(json.dumps({"execute": name, "arguments": values}) + "\n")
+        self._messages.flush()
+        while "return" not in (message := self._hear()):
+            assert "event" in message, message
+
+    def wait_for_serial(self, text):
+        end = time.monotonic() + BOUND_S
+        while text not in self.serial():
+            assert time.monotonic() < end and self._process.poll() is None, self.serial()[-2000:]
+            time.sleep(POLL_S)
+
+    def serial(self):
+        return (self._folder / "serial").read_bytes()
+
+    def text(self):
+        """The block TEXT of the serial line, line by line."""
+        said = self.serial().replace(b"\r", b"").decode("ascii", "replace")
+        return said.split("BARETICK TEXT BEGIN\n")[1].split("BARETICK TEXT END")[0].splitlines()
+
+    def press(self, *keys):
+        for key in keys:
+            self.ask("send-key", keys=[{"type": "qcode", "data": part} for part in key.split("+")], **{"hold-time": 20})
+            time.sleep(2 * POLL_S)
+
+    def save(self, path):
+        self.ask("screendump", filename=str(path), format="png")
+
+    def picture(self):
+        path = self._folder / "picture"
+        self.ask("screendump", filename=str(path))
+        return Picture(path, *self._size)
+
+    def wait_until(self, holds, say):
+        """The first picture that HOLDS; SAY(picture) is what there is instead when none comes."""
+        end = time.monotonic() + BOUND_S
+        while not holds(picture := self.picture()):
+            assert time.monotonic() < end, say(picture)
+            time.sleep(POLL_S)
+        return picture
+
+    def processor_share(self, seconds):
+        """How much of one of the host's processors the guest takes."""
+        before = self._processor_seconds()
+        time.sleep(seconds)
+        return (self._processor_seconds() - before) / seconds
+
+    def _processor_seconds(self):
+        fields = pathlib.Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait_for_event(self, name):
+        self._socket.settimeout(BOUND_S)
+        while not (found := [event for event in self.events if event["event"] == name]):
+            self._hear()
+        return found[0]
+
+
+@contextlib.contextmanager
+def screen(size, pixels, words, *more):
+    """A guest with WORDS as its options, a screen of PIXELS, whose text mode is SIZE; gone when the block ends."""
+    video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
+    run = arguments.parse([*map(str, more), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
+    arguments.check(run)
+    arguments.add_words(run)
+    near, far = socket.socketpair()
+    with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far:
+        folder = pathlib.Path(name)
+        run.out = str(folder)
+        near.settimeout(BOUND_S)
+        with open(folder / "serial", "wb") as serial:
+            process = subprocess.Popen(command.build(run, "tcg", str(folder), far.fileno()), stdin=subprocess.DEVNULL,
+                                       stdout=serial, pass_fds=[far.fileno()], start_new_session=True)
+        try:
+            far.close()
+            yield Screen(folder, process, near, size)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

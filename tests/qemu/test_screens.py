@@ -1,0 +1,175 @@
+"""What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own,
+learned from the rule catalogue, which the serial line carries word by word."""
+import json
+
+import pytest
+
+from screens import Glyphs, screen
+from test_boot import EFI
+
+pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+
+SMALL, SMALL_PIXELS = (80, 25), (640, 480)
+LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
+ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
+SHORT = "duration=10ms"
+
+# EDK2's GraphicsConsole: the colours of EFI_LIGHTGRAY, EFI_BLUE, ...
+BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
+BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
+INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00", "absent": b"\x00\x98\x98"}
+PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About"]
+
+
+class Reader:
+    """A guest's screen, in words."""
+
+    def __init__(self, shown, letters):
+        self.shown, self._letters = shown, letters
+
+    def rows(self, picture=None):
+        picture = picture or self.shown.picture()
+        return [self._letters.read(picture, row) for row in range(picture.rows)]
+
+    def wait_for(self, holds):
+        return self.shown.wait_until(lambda picture: holds(self.rows(picture)),
+                                     lambda picture: "\n".join(self.rows(picture)))
+
+    def title(self, words):
+        """Waits for WORDS in the title, and for the bar at the bottom, which is drawn last, to follow."""
+        name = words.split()[0]
+
+        def holds(picture):
+            rows = self.rows(picture)
+            at = rows[-1].find(name)
+            return f"   {words} " in rows[0] and at >= 0 and picture.cell(picture.rows - 1, at)[0] == BLUE
+        return self.shown.wait_until(holds, lambda picture: "\n".join(self.rows(picture)))
+
+
+def same(seen, wanted):
+    """Line by line; a letter that was never learned, a tilde, is any."""
+    return len(seen) == len(wanted) and all(
+        len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
+
+
+def drawn(picture):
+    """The bar at the bottom is drawn last."""
+    return picture.cell(picture.rows - 1, 1)[0] in (GRAY, BLUE)
+
+
+@pytest.fixture(scope="module")
+def letters():
+    glyphs = Glyphs()
+    with screen(LARGE, LARGE_PIXELS, ["rules"], *ONE_CORE) as shown:
+        shown.wait_for_serial(b"BARETICK TEXT END")
+        picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
+        for row, line in enumerate(shown.text()[:LARGE[1] - 2]):
+            glyphs.learn(picture, row + 1, line.ljust(LARGE[0]))
+        reader = Reader(shown, glyphs)
+        # A document has no pages to choose from; it scrolls to its end, and not further.
+        reader.wait_for(lambda rows: same([" ".join(rows[-1].split())],
+                                          ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
+        shown.press("end", "down", "pgdn")
+        reader.wait_for(lambda rows: same(rows[1:-1], shown.text()[-(LARGE[1] - 2):]))
+        shown.press("q")  # back to the firmware, which has no other thing to boot than its shell
+        shown.wait_for_serial(b"Shell>")
+    return glyphs
+
+
+def section(lines, start, end):
+    """The lines of the report's text from START to before END, without the empty ones at its end."""
+    lines = lines[lines.index(start):lines.index(end)]
+    while not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def check_bars(picture, verdict):
+    columns, rows = picture.columns, picture.rows
+    top = [picture.cell(0, column)[0] for column in range(columns)]
+    bottom = [picture.cell(rows - 1, column)[0] for column in range(columns - 1)]
+    assert set(top) == {GRAY, BARS[verdict]} and top.count(BARS[verdict]) == len(verdict) + 2
+    assert set(bottom) == {GRAY, BLUE}
+    assert picture.cell(rows - 1, columns - 1)[0] == BLACK  # to write there would scroll
+    assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
+
+
+def check_clocks(reader, picture, report):
+    """Each clock's row ends with its verdict, in the colour of it."""
+    rows = [row[:79] for row in reader.rows(picture)]
+    first = next(i for i, text in enumerate(rows) if text.startswith("clock ")) + 1
+    for clock in report["clocks"]:
+        row = next(i for i in range(first, len(rows)) if rows[i].split(" ")[0] == clock["id"])
+        assert rows[row].endswith(f" {clock['verdict']}"), rows[row]
+        assert picture.cell(row, len(rows[row].rstrip()) - 1)[1] == INKS[clock["verdict"]]
+
+
+def report_of(shown):
+    said = shown.serial().replace(b"\r", b"").decode("ascii", "replace")
+    return json.loads(said.split("BARETICK REPORT BEGIN\n")[1].split("BARETICK REPORT END")[0])
+
+
+def test_80x25_every_page_by_its_key_and_restart(letters):
+    with screen(SMALL, SMALL_PIXELS, [SHORT], *TWO_CORES) as shown:
+        reader = Reader(shown, letters)
+        shown.wait_for_serial(b"BARETICK REPORT END")
+        text, report = shown.text(), report_of(shown)
+        verdict = report["verdict"]
+        picture = reader.title(PAGES[0])
+        check_bars(picture, verdict)
+        check_clocks(reader, picture, report)
+        assert reader.rows(picture)[1].startswith(f"verdict  {verdict.upper()}, ")
+        assert reader.rows(picture)[2] == "No report on the boot volume, as save=off asks for."
+        for key, page in enumerate(PAGES):
+            shown.press(str(key + 1))
+            check_bars(reader.title(page), verdict)
+        shown.press("3", "3")
+        reader.title("Clock 2 of 12: tsc_lfence")
+        shown.press("right")
+        reader.title("Clock 3 of 12: tsc_rdtscp")
+        shown.press("left", "left", "left")
+        reader.title("Histograms")
+
+        # Cores: what the serial line carries, page by page and then line by line, to both ends and no further.
+        cores = section(text, "Read latency from each core (* the boot core), by APIC id",
+                        "What the data sheets promise, and what came of it")
+        rows = SMALL[1] - 2
+        shown.press("4", "up", "pgup")
+        reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))
+        shown.press("down")
+        reader.wait_for(lambda seen: same(seen[1:-1], cores[1:rows + 1]))
+        shown.press("end", "down", "spc")
+        reader.wait_for(lambda seen: same(seen[1:-1], cores[-rows:]) and seen[0].endswith(
+            f"lines {len(cores) - rows + 1}-{len(cores)} of {len(cores)}"))
+        shown.press("home")
+        reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))
+        shown.press("tab")
+        reader.title("Findings")
+        shown.press("q", "esc")  # no way back: the cores were taken
+        assert shown.processor_share(2) < 0.6  # of the one core that waits for a key; awake it is 1
+        reader.title("Findings")
+        shown.press("r")
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # by -no-reboot
+
+
+def test_160x53_shows_the_sick_clock_with_findings_and_picture_beside_it_and_powers_off(letters):
+    with screen(LARGE, LARGE_PIXELS, [SHORT, "tsc_hz=1000000000"], *ONE_CORE) as shown:
+        reader = Reader(shown, letters)
+        shown.wait_for_serial(b"BARETICK REPORT END")
+        report = report_of(shown)
+        assert report["verdict"] == "fail"
+        assert {clock["id"] for clock in report["clocks"] if clock["verdict"] == "fail"} == {"tsc"}
+        picture = reader.title("Summary")
+        check_bars(picture, "fail")
+        check_clocks(reader, picture, report)
+        rows = reader.rows(picture)
+        assert rows[1][81:] == "Findings" and rows[3][81:].startswith("fail  rate-wrong: tsc runs ")
+        assert picture.cell(3, 81)[1] == INKS["fail"]
+        assert any(row.startswith("Read latency side by side") for row in rows)
+        assert any(row[81:] == "The TSC from core to core" for row in rows)
+        assert "lines" not in rows[0]  # all of it is there
+        shown.press("5")
+        rows = reader.rows(reader.title("Findings"))
+        assert rows[1][81:] == "Recommendation" and any(row.startswith("      Next: ") for row in rows)
+        shown.press("p")
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
