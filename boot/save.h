@@ -7,8 +7,8 @@
 #define SAVE_SENTENCE_SIZE 160
 
 /*
- * Writes the texts of PLAN, which were rendered, into the next folder \baretick\NNNN. Until all of them are on the volume
- * the folder is called NNNN.new, and nothing that was there before is opened for writing: whenever the power
+ * Writes the texts of PLAN, which were rendered, into the next folder \baretick\NNNN. Until all of them are on the
+ * volume the folder is called NNNN.new, and nothing that was there before is opened for writing: whenever the power
  * goes, what has no .new is whole. SENTENCE says where they are or, with false, why they are not; then nothing of them
  * is left, unless the volume no longer answers.
  */

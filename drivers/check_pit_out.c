@@ -31,8 +31,8 @@ asked_by_claim(const struct checking *checking)
 }
 
 /*
- * As the counter goes in NS; anything where the core was taken away meanwhile, for the counter may have wrapped, or where
- * it hardly goes at all.
+ * As the counter goes in NS; anything where the core was taken away meanwhile, for the counter may have wrapped, or
+ * where it hardly goes at all.
  */
 static struct asked
 asked_by_pace(const struct checking *checking, uint64_t ns)

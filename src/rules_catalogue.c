@@ -22,7 +22,7 @@ const struct rule rules[] = {
 		.sentence = "A clock that is there and never moves makes whoever waits for it hang.",
 		.cause = "A clock that the firmware's settings gate off, or an emulator that leaves it out.",
 		.advice = "Look for the clock in the firmware's settings; keep kernels off it: on Linux "
-			 "hpet=disable, acpi_pm=off or tsc=unstable, whichever it is.",
+			 "hpet=disable, pmtmr=0 or tsc=unstable, whichever it is.",
 		.source = "Linux arch/x86/kernel/hpet.c; memtest86plus issues 40 and 102",
 	},
 	{
