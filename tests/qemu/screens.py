@@ -141,16 +141,19 @@ def screen(size, pixels, words, *more):
     """A guest with WORDS as its options, a screen of PIXELS, whose text mode is SIZE; gone when the block ends."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
     run = arguments.parse([*map(str, more), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
+    arguments.read_baseline(run)
     arguments.check(run)
     arguments.add_words(run)
     near, far = socket.socketpair()
-    with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far:
+    private = command.Private()
+    with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far, contextlib.closing(private):
         folder = pathlib.Path(name)
         run.out = str(folder)
         near.settimeout(BOUND_S)
         with open(folder / "serial", "wb") as serial:
-            process = subprocess.Popen(command.build(run, "tcg", str(folder), far.fileno()), stdin=subprocess.DEVNULL,
-                                       stdout=serial, pass_fds=[far.fileno()], start_new_session=True)
+            words = command.build(run, "tcg", private, far.fileno())
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=serial,
+                                       pass_fds=[far.fileno(), *private.fds], start_new_session=True)
         try:
             far.close()
             yield Screen(folder, process, near, size)
