@@ -239,11 +239,12 @@ judge_drifts(struct report *report, const struct view *view)
 	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
 		struct distance distance = view_drift_ppb(view, i);
 		uint32_t apic_id = view_core(view, i)->apic_id;
+		bool is_named = !view->no_drift_majority || view->skew->offsets.players == 2;
 
 		if (!view_drifts(view, i))
 			continue;
 		count++;
-		set_distance(rules_add_finding(report, "tsc-drift", "tsc", apic_id,
+		set_distance(rules_add_finding(report, "tsc-drift", "tsc", is_named ? apic_id : REPORT_NO_CORE,
 					       "Core %u's TSC runs %lu to %lu ppb %s %s.%s", apic_id,
 					       distance.near, distance.far, distance.ahead ? "faster" : "slower",
 					       cause_of_drift(view), put_rest(rest, count, view->drifting)),

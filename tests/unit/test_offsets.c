@@ -633,7 +633,8 @@ halves_that_are_not_proven_pair_by_pair_mark_nobody(void **state)
 				offsets_set(&world->offsets, a, b, (struct offset){ -9000, 9000 });
 		for (size_t a = 0; a < 2; a++)
 			for (size_t b = 2; b < 4; b++)
-				offsets_set(&world->offsets, a, b, (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
+				offsets_set(&world->offsets, a, b,
+					    (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
 		solve(world);
 		assert_true(world->summary.no_majority);
 		assert_apart_are_just(world, 2, open ? 0 : 2);

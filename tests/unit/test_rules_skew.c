@@ -593,6 +593,22 @@ of_two_cores_that_drift_apart_neither_is_blamed(void **state)
 	literal_free(report);
 }
 
+/* The others' drifts are too wide to say whether it is the third core or the boot core. */
+static void
+drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	report->cores[1].drift = report->cores[3].drift = (struct drift){ -900, 900 };
+	report->cores[2].drift = (struct drift){ 10, 20 };
+	rules_judge(report);
+	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
+			    "Core 4's TSC runs 10 to 20 ppb faster than the boot core's: which of them is right "
+			    "can't be told.");
+	literal_free(report);
+}
+
 static void
 of_five_cores_that_drift_four_are_told_and_one_is_counted(void **state)
 {
@@ -856,6 +872,7 @@ main(void)
 		cmocka_unit_test(drift_is_allowed_up_to_its_limit),
 		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
 		cmocka_unit_test(of_two_cores_that_drift_apart_neither_is_blamed),
+		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
 		cmocka_unit_test(of_five_cores_that_drift_four_are_told_and_one_is_counted),
 		cmocka_unit_test(core_that_drifts_is_accused_of_nothing_else),
 		cmocka_unit_test(core_that_a_drifting_one_misplaces_is_not_accused),
