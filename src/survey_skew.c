@@ -77,13 +77,13 @@ is_rehearsed(const struct survey_tour *tour, uint64_t budget_ns)
 }
 
 /*
- * How long all pairs would take: by the first of them, played for nothing. It also warms every path up and
- * finds the width, which the tournament begins with.
+ * How long all pairs would take: by the first of them, played for nothing, or by all where they are few. It also
+ * warms every path up and finds the width, which the tournament begins with.
  */
 static uint64_t
 rehearse(struct survey *survey, struct width *width)
 {
-	uint64_t budget_ns = survey_tournament_budget_ns(survey->report);
+	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
 	struct survey_tour tour;
 
 	survey_tour_begin(&tour, survey, &survey->room.latest, TOURNAMENT_ALL);
@@ -92,7 +92,9 @@ rehearse(struct survey *survey, struct width *width)
 		if (!survey_tour_batch(&tour))
 			break;
 	*width = tour.width;
-	return estimate_ns(&tour);
+	elapsed_ns = survey_tour_elapsed_ns(&tour);
+	estimated_ns = estimate_ns(&tour);
+	return survey_tour_is_over(&tour) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
 static enum tournament

@@ -33,8 +33,8 @@ static struct {
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
 	uint64_t batch_ticks;   /* by which each batch of meetings lasts longer */
-	uint64_t held_up;       /* the batch, counted from 1, that lasts longer by held_up_ticks; 0: none does */
-	uint64_t held_up_ticks;
+	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
+	uint64_t held_up_batches, held_up_ticks;
 	size_t dies;            /* this core dies in a meeting, NOBODY */
 	uint64_t dies_meetings; /* after so many of the tournament, at its 5th reading */
 	struct {                /* in the tournament itself, not in its rehearsal */
@@ -88,6 +88,7 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 	 uint64_t bound_ns)
 {
 	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.meetings;
+	bool held_up;
 	size_t finished = count;
 
 	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
@@ -103,7 +104,8 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 		if (bench.spoilt.met == bench.spoilt.meetings)
 			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
 	}
-	threads_pass(bench.batch_ticks + (threads_batches() == bench.held_up ? bench.held_up_ticks : 0));
+	held_up = threads_batches() - bench.held_up < bench.held_up_batches;
+	threads_pass(bench.batch_ticks + (held_up ? bench.held_up_ticks : 0));
 	return finished;
 }
 
@@ -315,6 +317,7 @@ one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
 		open_bench(16, TOURNAMENT_ALL, GHZ);
 		bench.batch_ticks = TICKS_PER_MS;
 		bench.held_up = batch;
+		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
 		survey_skew(&bench.survey);
 		assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
@@ -322,6 +325,20 @@ one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
 		close_bench(state);
 	}
 	open_bench(16, TOURNAMENT_ALL, GHZ);
+}
+
+/* Two of three batches of 1.2 s would make 3.6 s, and yet the rehearsal had all three in 2.4. */
+static void
+few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
+{
+	(void)state;
+	open_bench(3, TOURNAMENT_ALL, GHZ);
+	bench.held_up = 1;
+	bench.held_up_batches = 2;
+	bench.held_up_ticks = 1200 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.meetings, 3);
 }
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
@@ -830,6 +847,7 @@ main(void)
 		SKEW_TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one),
 		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
 		SKEW_TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star),
+		SKEW_TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star),
 		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_met),
 		SKEW_TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short),
 		SKEW_TEST(the_deadline_keeps_what_was_met),
