@@ -55,11 +55,11 @@ put_monotonic(const struct csv *csv, struct subject of, const struct monotonic *
 }
 
 static void
-put_clock(const struct csv *csv, const struct report_clock *entry)
+put_clock(const struct csv *csv, const struct report *report, const struct report_clock *entry)
 {
 	const struct subject of = { entry->clock.id, REPORT_NO_CORE };
 	const struct resolution *resolution = &entry->resolution;
-	uint64_t step_ps = resolution->steps ? report_clock_ps(entry, resolution->gcd_ticks) : 0;
+	uint64_t step_ps = resolution->steps ? report_clock_ps(report, entry, resolution->gcd_ticks) : 0;
 
 	if (entry->verdict == VERDICT_INCOMPLETE) /* present, but never read */
 		put_verdict(csv, of, VERDICT_ABSENT);
@@ -197,7 +197,7 @@ csv_render(struct text *out, const struct report *report)
 	text_put(out, "run,clock,core,metric,value,low,high,unit\n");
 	put_run(&csv);
 	for (size_t i = 0; i < report->clock_count; i++)
-		put_clock(&csv, &report->clocks[i]);
+		put_clock(&csv, report, &report->clocks[i]);
 	for (size_t i = 0; i < report->rate_count; i++)
 		put_rate(&csv, &report->rates[i]);
 	for (size_t i = 0; i < report->core_count; i++)

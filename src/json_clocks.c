@@ -28,10 +28,10 @@ put_claimed(struct json *json, const struct rate *claimed)
 }
 
 static void
-put_step(struct json *json, const struct report_clock *entry)
+put_step(struct json *json, const struct report *report, const struct report_clock *entry)
 {
 	const struct resolution *resolution = &entry->resolution;
-	uint64_t step_ps = report_clock_ps(entry, resolution->gcd_ticks);
+	uint64_t step_ps = report_clock_ps(report, entry, resolution->gcd_ticks);
 
 	if (resolution->steps && step_ps)
 		json_decimal(json, "resolution_ns", step_ps, 3);
@@ -144,7 +144,7 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 	json_ppm(json, "error_ppm", &entry->error);
 	json_ppm(json, "change_ppm", &entry->change);
 	json_unsigned_or_null(json, "turned_sick_ms", entry->turned_sick, entry->turned_sick_ms);
-	put_step(json, entry);
+	put_step(json, report, entry);
 	put_latency(json, report, entry->latency, brief);
 	put_monotonic(json, &entry->monotonic);
 	json_string_or_null(json, "verdict",

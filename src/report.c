@@ -5,6 +5,7 @@
 #include "text.h"
 
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
+#define COARSE_SHARE        1000 /* of its rate: what a measurement must be within, to say more than the claim */
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
 const char *
@@ -41,20 +42,42 @@ report_clock_is_main(const struct report_clock *entry)
 	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");
 }
 
-uint64_t
-report_clock_millihz(const struct report_clock *entry)
+static uint64_t
+claimed_millihz(const struct rate *claimed)
 {
-	const struct rate *claimed = &entry->clock.claimed;
-
-	if (entry->measured.known)
-		return entry->measured.value;
 	return claimed->den ? scale_mul_div_nearest(claimed->num, MILLIHZ_PER_HZ, claimed->den) : 0;
 }
 
-uint64_t
-report_clock_ps(const struct report_clock *entry, uint64_t ticks)
+/* The one whose rate was measured for ENTRY's counter: itself, or the device's first way of reading the same one. */
+static const struct report_clock *
+measured_by(const struct report *report, const struct report_clock *entry)
 {
-	uint64_t millihz = report_clock_millihz(entry);
+	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
+		const struct report_clock *main = &report->clocks[i];
+
+		if (text_equal(main->clock.id, entry->clock.main) &&
+		    main->clock.claimed.num == entry->clock.claimed.num)
+			return main;
+	}
+	return entry;
+}
+
+uint64_t
+report_clock_millihz(const struct report *report, const struct report_clock *entry)
+{
+	const struct interval_millihz *measured = &measured_by(report, entry)->measured;
+	uint64_t claimed = claimed_millihz(&entry->clock.claimed);
+	bool is_claim_inside = measured->low <= claimed && claimed <= measured->high;
+
+	if (!measured->known || (is_claim_inside && measured->high - measured->low > claimed / COARSE_SHARE))
+		return claimed;
+	return measured->value;
+}
+
+uint64_t
+report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks)
+{
+	uint64_t millihz = report_clock_millihz(report, entry);
 
 	return millihz ? scale_mul_div_nearest(ticks, PS_MILLIHZ_PER_TICK, millihz) : 0;
 }

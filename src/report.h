@@ -213,11 +213,14 @@ const char *clock_state_word(enum clock_state state); /* "present" ... */
 /* The device's first way of reading, and not the null clock: those are compared with each other. */
 bool report_clock_is_main(const struct report_clock *entry);
 
-/* The clock's rate, as measured or else as claimed, in Hz times 1,000; 0 where neither is known. */
-uint64_t report_clock_millihz(const struct report_clock *entry);
+/*
+ * The clock's rate in Hz times 1,000: as measured, be it by the device's first way of reading the same counter, or else
+ * as claimed; so, too, where the measurement holds the claim and is too coarse to say more. 0 where neither is known.
+ */
+uint64_t report_clock_millihz(const struct report *report, const struct report_clock *entry);
 
 /* What TICKS of the clock last by that rate, in picoseconds; 0 where it is unknown. */
-uint64_t report_clock_ps(const struct report_clock *entry, uint64_t ticks);
+uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
 /* Whether the core's TSC was followed against the boot core's. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);

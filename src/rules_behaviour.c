@@ -132,7 +132,7 @@ static void
 judge_step(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "tsc-step");
-	uint64_t step_ps = report_clock_ps(entry, entry->resolution.gcd_ticks);
+	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
 
 	if (!text_equal(entry->clock.id, "tsc") || !entry->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
 		return;

@@ -25,20 +25,6 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
 }
 
-/* As measured, be it by the device's first way of reading, or else as claimed. */
-static uint64_t
-millihz_of(const struct report *report, const struct report_clock *entry)
-{
-	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
-		const struct report_clock *main = &report->clocks[i];
-
-		if (text_equal(main->clock.id, entry->clock.main) &&
-		    main->clock.claimed.num == entry->clock.claimed.num)
-			return report_clock_millihz(main);
-	}
-	return report_clock_millihz(entry);
-}
-
 /*
  * Beyond what a reading leaps: by the clock's true rate, so that one that is fast all the time doesn't leap at
  * every step.
@@ -47,7 +33,7 @@ static void
 bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
 {
 	const struct resolution *resolution = &entry->resolution;
-	unsigned __int128 millihz = millihz_of(survey->report, entry);
+	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
 
 	if (!survey->report->tsc.den)
 		return; /* without the TSC's rate nothing says how much is too much */

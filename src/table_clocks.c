@@ -25,14 +25,15 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 }
 
 static void
-put_figures(struct text *out, const struct report_clock *entry, const struct scale *scale)
+put_figures(struct text *out, const struct report *report, const struct report_clock *entry,
+	    const struct scale *scale)
 {
 	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
 	const struct latency *latency = entry->latency;
 	bool known = latency && latency->count;
-	uint64_t step_ps = report_clock_ps(entry, entry->resolution.gcd_ticks);
+	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
 
-	text_printf(out, " %12s", number_rate(report_clock_millihz(entry)).text);
+	text_printf(out, " %12s", number_rate(report_clock_millihz(report, entry)).text);
 	put_figure(out, entry->resolution.steps && step_ps, number_ps(step_ps));
 	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
@@ -78,7 +79,7 @@ table_clocks(struct text *out, const struct report *report)
 
 		table_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
-			put_figures(out, entry, &scale);
+			put_figures(out, report, entry, &scale);
 		else
 			put_state(out, entry);
 	}

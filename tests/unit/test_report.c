@@ -1,0 +1,84 @@
+/* What every renderer derives from the report in the same way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report.h"
+
+#define MHZ UINT64_C(1000000000) /* in Hz times 1,000 */
+
+static struct report report;
+
+/* A clock of ID, of the device MAIN, that claims 10 MHz. */
+static struct report_clock *
+add(const char *id, const char *main)
+{
+	struct report_clock *entry = &report.clocks[report.clock_count++];
+
+	*entry = (struct report_clock){ .clock = { .id = id, .main = main, .claimed = { 10000000, 1 } } };
+	return entry;
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	report.clock_count = 0;
+	return 0;
+}
+
+static void
+a_rate_that_was_measured_stands_before_the_one_that_is_claimed(void **state)
+{
+	struct report_clock *hpet = add("hpet", "hpet");
+
+	(void)state;
+	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ);
+	hpet->measured = (struct interval_millihz){ true, 10 * MHZ + 1000, 10 * MHZ - 1000, 10 * MHZ + 3000 };
+	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ + 1000);
+}
+
+static void
+a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it(void **state)
+{
+	struct report_clock *rtc = add("rtc", "rtc");
+
+	(void)state;
+	rtc->measured = (struct interval_millihz){ true, 11 * MHZ, 9 * MHZ, 13 * MHZ };
+	assert_int_equal(report_clock_millihz(&report, rtc), 10 * MHZ);
+	assert_int_equal(report_clock_ps(&report, rtc, 3), 300000);
+	/* Coarse as it is, it excludes the claim. */
+	rtc->measured.low = 10 * MHZ + 1;
+	assert_int_equal(report_clock_millihz(&report, rtc), 11 * MHZ);
+}
+
+static void
+another_way_of_reading_one_counter_has_the_rate_measured_for_it(void **state)
+{
+	struct report_clock *tsc = add("tsc", "tsc"), *fenced = add("tsc_lfence", "tsc"), *rtc = add("rtc", "rtc");
+	struct report_clock *flag = add("rtc_pf", "rtc");
+
+	(void)state;
+	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
+	assert_int_equal(report_clock_millihz(&report, fenced), 12 * MHZ);
+	assert_int_equal(report_clock_ps(&report, fenced, 12), 1000000);
+	/* Another counter of the same device has a rate of its own. */
+	rtc->measured = tsc->measured;
+	flag->clock.claimed.num = 8192;
+	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_rate_that_was_measured_stands_before_the_one_that_is_claimed, begin),
+		cmocka_unit_test_setup(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it, begin),
+		cmocka_unit_test_setup(another_way_of_reading_one_counter_has_the_rate_measured_for_it, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
