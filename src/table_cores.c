@@ -252,37 +252,65 @@ put_block(struct text *out, const struct columns *columns)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
 }
 
-/* Leaves the clocks that some core has a figure of in BLOCK. */
+/* Whether some core has a figure of CLOCK in COLUMNS's block. */
+static bool
+is_measured(const struct columns *columns, size_t clock)
+{
+	const struct report *report = columns->report;
+	uint64_t figure;
+
+	for (size_t core = 0; core < report->core_count; core++)
+		if (columns->block->figure(&report->cores[core], clock, 0, &figure))
+			return true;
+	return false;
+}
+
 static void
 keep_measured(struct columns *columns)
 {
-	const struct report *report = columns->report;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < columns->count; i++) {
-		uint64_t figure;
-		size_t core = 0;
-
-		while (core < report->core_count &&
-		       !columns->block->figure(&report->cores[core], columns->picked[i], 0, &figure))
-			core++;
-		if (core < report->core_count)
+	for (size_t i = 0; i < columns->count; i++)
+		if (is_measured(columns, columns->picked[i]))
 			columns->picked[kept++] = columns->picked[i];
-	}
 	columns->count = kept;
+}
+
+/* Of the clocks in ALL those that have no column in the block below, though several cores were to read them at once. */
+static void
+put_missed(struct text *out, const struct columns *all)
+{
+	const struct report *report = all->report;
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+	size_t missed = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct clock *clock = &report->clocks[all->picked[i]].clock;
+
+		if (!clock->one_core_only && !is_measured(all, all->picked[i]))
+			text_printf(text, "%s%s", missed++ ? ", " : "Not seen from all cores at once: ", clock->id);
+	}
+	if (!missed || report->cores_started < 2)
+		return;
+	text_put(text, "; no two came to read it at the same moment.");
+	text_put_char(out, '\n');
+	table_sentence_end(out, &sentence);
 }
 
 void
 table_cores(struct text *out, const struct report *report)
 {
-	struct columns columns = { .report = report, .block = &alone };
+	struct columns columns = { .report = report, .block = &alone }, all;
 
 	columns.count = table_pick_clocks(report, true, columns.picked);
 	if (columns.count > TABLE_CLOCKS_ABREAST)
 		columns.count = TABLE_CLOCKS_ABREAST;
 	put_block(out, &columns);
 	columns.block = &contended;
+	all = columns;
 	keep_measured(&columns);
 	if (columns.count)
 		put_block(out, &columns);
+	put_missed(out, &all);
 }

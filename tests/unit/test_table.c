@@ -494,6 +494,25 @@ longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
 	}
 }
 
+/* A clock that only one core at a time may read is left out by its nature, and no word is lost on it. */
+static void
+clocks_that_no_two_cores_read_at_once_are_named(void **state)
+{
+	struct report *report = literal_clean();
+	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
+	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
+
+	(void)state;
+	assert_null(strstr(render(table_cores, report).bytes, "Not seen"));
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
+	report->clocks[pit].clock.one_core_only = true;
+	assert_non_null(strstr(render(table_cores, report).bytes,
+			       "\nNot seen from all cores at once: hpet; no two came to read it at the same\n"
+			       "  moment.\n"));
+	literal_free(report);
+}
+
 static void
 durations_take_at_most_6_characters(void **state)
 {
@@ -657,6 +676,7 @@ main(void)
 		cmocka_unit_test(shares_are_rounded_to_nearest),
 		cmocka_unit_test(observed_durations_stop_at_the_cut_off_and_end_with_the_longest),
 		cmocka_unit_test(longest_duration_is_listed_once),
+		cmocka_unit_test(clocks_that_no_two_cores_read_at_once_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
