@@ -133,7 +133,7 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
     """By TFTP from QEMU's own server, after a stick with nothing on it."""
     stick = tmp_path / "stick"
-    stick.write_bytes(bytes(1 << 20))
+    stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))  # a boot sector that leads nowhere
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
     told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
