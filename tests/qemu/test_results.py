@@ -160,14 +160,22 @@ def test_junit_is_xml_whatever_the_machine_says():
 def test_tap_has_stdout_to_itself(run, fake):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--tap")
     assert done.stdout.splitlines() == [
-        "TAP version 13", "1..11", "ok 1 - tsc", "not ok 2 - hpet", "# fail: hpet is torn.",
-        "ok 3 - pit # SKIP not there", "ok 4 - rtc", "# warn: rtc has no battery.",
-        "not ok 5 - hpet-torn (hpet)", "# fail: hpet is torn.",
-        "ok 6 - rtc-battery (rtc)", "# warn: rtc has no battery.",
-        "ok 7 - core-missing", "# warn: Core 3 did not start.", "ok 8 - hpet-period (hpet)", "# pass: 10 ns.",
-        "ok 9 - rtc-periodic (rtc)", "# pass: 8192 Hz.", "ok 10 - rtc-update (rtc) # SKIP Away each time.",
-        "not ok 11 - run", "# fail: The verdict is fail."]
+        "TAP version 13", "1..11", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
+        "ok 3 - clocks: pit # SKIP not there", "ok 4 - clocks: rtc", "# warn: rtc has no battery.",
+        "not ok 5 - rules: hpet-torn (hpet)", "# fail: hpet is torn.",
+        "ok 6 - rules: rtc-battery (rtc)", "# warn: rtc has no battery.",
+        "ok 7 - rules: core-missing", "# warn: Core 3 did not start.",
+        "ok 8 - rules: hpet-period (hpet)", "# pass: 10 ns.",
+        "ok 9 - rules: rtc-periodic (rtc)", "# pass: 8192 Hz.",
+        "ok 10 - rules: rtc-update (rtc) # SKIP Away each time.",
+        "not ok 11 - run: run", "# fail: The verdict is fail."]
     assert "the table" in done.stderr
+
+
+def test_no_two_cases_have_one_name_in_tap():
+    compared = baseline.Comparison(full(), full(), 2)
+    names = re.findall(r"ok \d+ - ([^#\n]*)", tap.render(results.cases(full(), None, compared)))
+    assert {"clocks: tsc", "baseline: tsc", "run: run"} < set(names) and len(set(names)) == len(names)
 
 
 def test_tap_is_one_line_a_case_whatever_the_machine_says():
