@@ -101,6 +101,12 @@ def parse(arguments, row=False):
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
     run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
+    run.rules = "rules" in words
+    if run.rules:
+        for name in (*OUTPUTS, "tap", "baseline", "matrix"):
+            if getattr(run, name):
+                raise Wrong(f"--{name} does not go with baretick's option rules: nothing is measured then")
+        run.out = os.path.join(run.out, "rules")  # the logs' place: the last report stays
     if run.matrix and not row:
         for name in (*OUTPUTS, "tap"):
             if getattr(run, name):

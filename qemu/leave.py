@@ -67,6 +67,8 @@ def why_not_written(path, appended):
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
     """Writes the report in every form; the exit status, which a comparison may make worse."""
+    if run.rules and not problem:
+        return status  # the list was shown
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults
     blocks = said.blocks if said else {}
@@ -74,8 +76,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if whole:
         report, body = said.report, blocks["REPORT"]
     else:
-        why = problem or "the rules were asked for, and nothing was measured"
-        report = results.incomplete(why, accelerator, round(elapsed_s * 1000))
+        report = results.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
     results.write(os.path.join(run.out, "report.json"), body)
