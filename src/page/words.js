@@ -26,24 +26,30 @@ function headline(report) {
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));
 }
 
-function machineFacts(report) {
-	const {machine, options, tool} = report;
+function hostOf({machine}) {
 	const guest =
 		joined([machine.accelerator, machine.hypervisor && `“${machine.hypervisor}”`], " ");
-	const host = machine.accelerator === "none" ? "bare metal" : guest;
+
+	return machine.accelerator === "none" ? "bare metal" : guest;
+}
+
+const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
+
+function machineFacts(report) {
+	const {machine, options} = report;
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
 	const tsc = joined([hz(machine.tsc_hz), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
 		["CPU", machine.cpu],
 		["Firmware", machine.firmware],
-		["Runs on", host],
+		["Runs on", hostOf(report)],
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
 		["Profile", options.profile],
-		["baretick", joined([tool.version, tool.commit], ", ")],
+		["baretick", versionOf(report)],
 	];
 
 	const given = facts.filter((fact) => fact[1]);
