@@ -130,6 +130,21 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
+/* The words for a stall are those of src/survey_latency.c, STALL_PERIODS and STALL_NS_MIN. */
+function stallNote(clocks) {
+	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
+
+	return seen && note("A stall: the clock showed one value for longer than four of its steps, 2 µs at the ",
+		"least, and went on. Short ones are counted and not judged: an emulator's edges come late.");
+}
+
+/* A second way of reading a clock says what the first says already. */
+function hasOwnReason(clock, _, clocks) {
+	const main = clocks.find((each) => each !== clock && each.id === clock.main);
+
+	return clock.reason && !(main && main.reason === clock.reason && main.state === clock.state);
+}
+
 function clockReason(clock) {
 	const state = clock.state && clock.state !== "present" ? ` ${clock.state}` : "";
 
@@ -173,11 +188,11 @@ function clocksTable(report) {
 				latency("99 %", "p99_ns"),
 				latency("99.9 %", "p999_ns"),
 				latency("Slowest", "max_ns"),
-				{title: "Backward", text: backward},
+				{title: "Backward, stalls", text: backward},
 			],
 			report.clocks, "All clocks: verdict, rate, step and read latency"),
-		el("ul", {class: "reasons"},
-			report.clocks.filter((clock) => clock.reason).map(clockReason)));
+		stallNote(report.clocks),
+		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
 function behaviours(report) {

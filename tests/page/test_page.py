@@ -217,6 +217,25 @@ def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
     assert report["machine"]["cpu"] in page.evaluate("document.body.textContent")
 
 
+@pytest.mark.parametrize("stalls", [0, 61])
+def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stalls):
+    report = golden("clean")
+    next(clock for clock in report["clocks"] if clock["id"] == "rtc_pf")["monotonic"].update(stalls=stalls)
+    text = show(report).evaluate("document.getElementById('clocks').textContent")
+    assert ("61 stalls" in text) == ("A stall: the clock showed one value" in text) == bool(stalls)
+
+
+@pytest.mark.parametrize("second, said", [("It was off.", ["hpet: It was off."]),
+                                          ("It is torn.", ["hpet: It was off.", "hpet_32: It is torn."])])
+def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, said):
+    report = golden("clean")
+    reasons = {"hpet": "It was off.", "hpet_32": second}
+    for clock in report["clocks"]:
+        clock["reason"] = reasons.get(clock["id"])
+    page = show(report)
+    assert page.evaluate("[...document.querySelectorAll('.reasons li')].map((each) => each.textContent)") == said
+
+
 def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
     here, there = golden("clean"), golden("clean")
     clock = next(clock for clock in there["clocks"] if clock["id"] == "hpet")
