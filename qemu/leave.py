@@ -12,7 +12,7 @@ import summary
 import tap
 from arguments import BUILD, INPUTS, OUTPUTS
 from boot import EXIT_FAIL
-from command import Wrong
+from command import Wrong, same_file
 from console import Console
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
@@ -26,7 +26,7 @@ def clear(run):
         os.makedirs(run.out, exist_ok=True)
         for name in [*FILES, *LOGS, "stick.img"]:
             path = os.path.join(run.out, name)
-            if os.path.lexists(path):
+            if os.path.lexists(path) and not (run.image and same_file(path, run.image)):
                 os.remove(path)
         for name in LOGS:
             with open(os.path.join(run.out, name), "wb"):

@@ -355,6 +355,15 @@ def test_the_stick_is_a_copy_that_stays_in_out(run, fake, tmp_path):
     assert (tmp_path / "out1" / "stick.img").read_bytes() == plain + b"+report"
 
 
+def test_a_stick_in_out_that_is_named_goes_on_from_where_it_was(run, fake, tmp_path):
+    out, first = tmp_path / "again", tmp_path / "stick"
+    first.write_bytes(bytes(510) + b"\x55\xaa")
+    write = 'open(here + "/again/stick.img", "ab").write(b"+report"); sys.exit(33)'
+    for image in first, out / "stick.img":
+        assert run(*fake(spoken(), write, boots_efi=False), "--out", out, "--boot", "usb", "--image", image).status == 0
+    assert (out / "stick.img").read_bytes() == first.read_bytes() + b"+report+report"
+
+
 def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
     arguments = fake(spoken())
     at = arguments.index("--qemu")
