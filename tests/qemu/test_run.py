@@ -372,6 +372,12 @@ def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
     assert run(*arguments, environment={"QEMU": str(qemu)}).status == 0
 
 
+def test_the_options_of_the_stick_are_those_that_there_are():
+    keys = re.findall(r'^\t\{ "(\w+)", parse_', (RUNNER.parents[1] / "src" / "options_values.c").read_text(), re.M)
+    told = re.findall(r"^#([\w.-]+)(?:=\S+)? +# ", (RUNNER.parent / "baretick.cfg").read_text(), re.M)
+    assert sorted(key.partition(".")[0] for key in told) == sorted([*keys, "limit"]) and len(keys) == 11
+
+
 # Firmware.
 
 @pytest.mark.parametrize("code, variables, smm", [
