@@ -67,7 +67,8 @@ def parser():
     option("--machine", choices=["q35", "pc"], default="q35", help="default: q35")
     option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
     option("--boot", choices=list(IMAGES), default="efi",
-           help="the application itself, the stick or the CD (default: efi)")
+           help="the application itself, which has nowhere to save its report and gets save=off, the stick or "
+           "the CD (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
     option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
     option("--timeout", type=positive, default=300, metavar="SECONDS", help="default: 300")
@@ -101,6 +102,12 @@ def parse(arguments, row=False):
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
     run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
+    run.rules = "rules" in words
+    if run.rules:
+        for name in (*OUTPUTS, "tap", "baseline", "matrix"):
+            if getattr(run, name):
+                raise Wrong(f"--{name} does not go with baretick's option rules: nothing is measured then")
+        run.out = os.path.join(run.out, "rules")  # the logs' place: the last report stays
     if run.matrix and not row:
         for name in (*OUTPUTS, "tap"):
             if getattr(run, name):

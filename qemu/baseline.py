@@ -17,7 +17,7 @@ RATE_PPM = 500
 
 
 class Comparison:
-    """What came of it: sentences of what is worse by the name of a clock or `run`, and notes."""
+    """What came of it: sentences of what is worse by the name of a clock or `machine`, and notes."""
 
     def __init__(self, baseline, report, factor):
         self.by_name = {}
@@ -155,7 +155,7 @@ class Comparison:
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")
-        self.by_name["run"] = found
+        self.by_name["machine"] = found
 
 
 def number(value):

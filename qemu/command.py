@@ -28,6 +28,10 @@ def comma(path):
     return str(path).replace(",", ",,")
 
 
+def same_file(one, other):
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def read(option, path, at, size):
     """SIZE bytes of the file PATH, which OPTION names, from AT."""
     if os.path.exists(path) and not os.path.isfile(path):
@@ -110,9 +114,10 @@ def boot_arguments(boot, image, out):
     if boot == "efi":
         return ["-kernel", image]
     if boot == "usb":
-        # A copy: the report is written to the stick, and the next run starts from a clean one.
+        # A copy, for the report is written to the stick; but one that an earlier run left here goes on.
         stick = os.path.join(out, "stick.img")
-        shutil.copyfile(image, stick)
+        if not same_file(image, stick):
+            shutil.copyfile(image, stick)
         return ["-device", "qemu-xhci",
                 "-drive", f"if=none,id=stick,format=raw,file={comma(stick)}",
                 "-device", "usb-storage,drive=stick,bootindex=0,removable=on"]

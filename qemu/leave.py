@@ -12,7 +12,7 @@ import summary
 import tap
 from arguments import BUILD, INPUTS, OUTPUTS
 from boot import EXIT_FAIL
-from command import Wrong
+from command import Wrong, same_file
 from console import Console
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
@@ -26,7 +26,7 @@ def clear(run):
         os.makedirs(run.out, exist_ok=True)
         for name in [*FILES, *LOGS, "stick.img"]:
             path = os.path.join(run.out, name)
-            if os.path.lexists(path):
+            if os.path.lexists(path) and not (run.image and same_file(path, run.image)):
                 os.remove(path)
         for name in LOGS:
             with open(os.path.join(run.out, name), "wb"):
@@ -67,6 +67,8 @@ def why_not_written(path, appended):
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
     """Writes the report in every form; the exit status, which a comparison may make worse."""
+    if run.rules and not problem:
+        return status  # the list was shown
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults
     blocks = said.blocks if said else {}
@@ -74,8 +76,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if whole:
         report, body = said.report, blocks["REPORT"]
     else:
-        why = problem or "the rules were asked for, and nothing was measured"
-        report = results.incomplete(why, accelerator, round(elapsed_s * 1000))
+        report = results.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
     results.write(os.path.join(run.out, "report.json"), body)

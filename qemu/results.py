@@ -100,13 +100,17 @@ def cases(report, problem, comparison=None):
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", " ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
+    return found + [_run_case(report, problem, comparison)]
+
+
+def _run_case(report, problem, comparison):
+    """It passes where the exit status is 0."""
     if problem:
-        outcome = Case("run", "run", "error", problem)
-    elif report["verdict"] == "fail" and all(case.outcome != "fail" for case in found):
-        outcome = Case("run", "run", "fail", "The verdict is fail; see the notes in the report.")
-    else:
-        outcome = Case("run", "run", "pass", "")
-    return found + [outcome]
+        return Case("run", "run", "error", problem)
+    wrong = ["The verdict is fail."] if report["verdict"] == "fail" else []
+    if comparison and comparison.worse:
+        wrong.append("It is worse than the baseline.")
+    return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
 
 
 def _clock_case(clock_and_report):

@@ -78,7 +78,9 @@ def render(report, problem, comparison=None):
     machine = report.get("machine") or {} if report["clocks"] else {}
     facts = [machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
              machine.get("cores_started") and f"{machine['cores_started']} cores"]
-    lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}", ""]
+    worse = comparison.worse if comparison else []
+    but = f", {'and' if verdict == 'fail' else 'but'} **worse than the baseline**" if worse else ""
+    lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}{but}", ""]
     if problem:
         lines += [f"Reason: {plain(problem)}", ""]
     if any(facts):
@@ -91,7 +93,7 @@ def render(report, problem, comparison=None):
         lines += [*(bounded(found) or ["No findings."]), ""]
     lines += [line + "\n" for line in bounded(filter(None, [*advice(report), synchrony(report)]))]
     if comparison:
-        worse = [f"- {plain(sentence)}" for sentence in comparison.worse]
-        lines += ["### Beside the baseline", "", *(bounded(worse) or ["Nothing is worse."]), ""]
+        rows = [f"- {plain(sentence)}" for sentence in worse]
+        lines += ["### Beside the baseline", "", *(bounded(rows) or ["Nothing is worse."]), ""]
         lines += [f"Note: {plain(note)}\n" for note in comparison.notes]
     return "\n".join(lines).rstrip("\n") + "\n"

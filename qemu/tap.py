@@ -9,7 +9,7 @@ def plain(text):
 def render(cases):
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
-        name, text = plain(case.name), plain(case.text)
+        name, text = plain(f"{case.group}: {case.name}"), plain(case.text)
         if case.outcome == "skip":
             lines.append(f"ok {number} - {name} # SKIP {text}")
             continue

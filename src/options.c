@@ -37,14 +37,20 @@ begin_error(struct text *error, const char *source, struct word word)
 	text_printf(error, "In %.60s: \"%s%s\" ", source, shown, cut ? "..." : "");
 }
 
-/* An error that does not fit says so. Always false, so that a reader can return it. */
+/* An error that does not fit ends in dots behind its last whole word. Always false, so that a reader can return it. */
 static bool
 end_error(struct text *error)
 {
+	static const char dots[] = "...";
+
 	text_put_char(error, '.');
-	if (error->truncated)
-		for (size_t i = 1; i <= 3 && i <= error->length; i++)
-			error->bytes[error->length - i] = '.';
+	if (!error->truncated)
+		return false;
+	while (error->length && (error->bytes[error->length - 1] != ' ' || error->length + sizeof(dots) > error->size))
+		error->length--;
+	for (size_t i = 0; i < sizeof(dots); i++)
+		error->bytes[error->length + i] = dots[i];
+	error->length += sizeof(dots) - 1;
 	return false;
 }
 

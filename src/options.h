@@ -12,7 +12,7 @@
 #define OPTIONS_CLOCKS_MAX 16
 #define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
-#define OPTIONS_ERROR_SIZE 320
+#define OPTIONS_ERROR_SIZE 512 /* the longest: a rule that there is not, beside all that have a limit */
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };

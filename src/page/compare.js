@@ -1,129 +1,6 @@
-/* "Compare with...": a second report beside this one, and what is not the same in it. */
+/* "Compare with...": a second report beside this one, drawn; what is not the same in it comes from changes.js. */
 
 const FILE_SIZE_MAX = 64 << 20;
-/* A latency that differs by less is called the same. */
-const NOTEWORTHY = 1.25;
-const NOTEWORTHY_PERCENT = Math.round(100 * (NOTEWORTHY - 1));
-
-function byClock(report) {
-	return new Map(report.clocks.map((clock) => [clock.id, clock]));
-}
-
-/* Of two intervals: the same unless they lie apart. */
-function liesApart(a, b) {
-	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
-}
-
-/* A clock that is gone is of as little use as one that fails. */
-const RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2], ["absent", 2]]);
-
-/* What became of a verdict, by the words shown for it and by its rank; null where they are the same. */
-function verdictChange(here, there, verdictHere = here, verdictThere = there) {
-	const [a, b] = [RANK.get(verdictHere), RANK.get(verdictThere)];
-
-	if (here === there)
-		return null;
-	return a === undefined || b === undefined || a === b ? "changed" : a > b ? "worse" : "better";
-}
-
-/* "fail, stuck" */
-function stateOf(clock) {
-	const state = ["present", clock.verdict].includes(clock.state) ? null : clock.state;
-
-	return joined([clock.verdict || "not read", state], ", ");
-}
-
-/* {clock, what, here, there, kind} for all that differs; kinds: better, worse, changed. */
-function clockChanges(here, there) {
-	const changes = [];
-	const add = (what, a, b, kind) => changes.push({clock: here.id, what, here: a, there: b, kind});
-	const verdict = verdictChange(stateOf(here), stateOf(there), here.verdict, there.verdict);
-
-	if (verdict)
-		add("verdict", stateOf(here), stateOf(there), verdict);
-	for (const [name, title_] of [["p50_ns", "median read"], ["p99_ns", "99 % of the reads"]]) {
-		const [a, b] = [here, there].map((clock) => clock.latency && clock.latency[name]);
-
-		if (a > 0 && b > 0 && Math.max(a / b, b / a) >= NOTEWORTHY)
-			add(title_, ns(a), `${ns(b)}; here ${times(a / b)}`,
-				a > b ? "worse" : "better");
-	}
-	if (liesApart(here.error_ppm, there.error_ppm))
-		add("rate, ppm off its claim", span(here.error_ppm, ppm), span(there.error_ppm, ppm),
-			"changed");
-	else if (liesApart(here.measured_hz, there.measured_hz))
-		add("rate", hz(here.measured_hz.value), hz(there.measured_hz.value), "changed");
-	if (here.main === here.id && here.step_ticks > 0 && there.step_ticks > 0 &&
-		here.step_ticks !== there.step_ticks)
-		add("step", plural(here.step_ticks, "tick"), plural(there.step_ticks, "tick"),
-			here.step_ticks > there.step_ticks ? "worse" : "better");
-	if (here.monotonic && there.monotonic && here.monotonic.backward !== there.monotonic.backward)
-		add("steps back", whole(here.monotonic.backward), whole(there.monotonic.backward),
-			here.monotonic.backward > there.monotonic.backward ? "worse" : "better");
-	return changes;
-}
-
-const findingName = (finding) => joined([finding.rule, subject(finding)], ", ");
-
-function findingChanges(here, there) {
-	const only = (a, b) => {
-		const others = new Set(b.findings.map(findingName));
-
-		return a.findings.filter((finding) => !others.has(findingName(finding)));
-	};
-
-	return [
-		...only(here, there).map((finding) => ({
-			clock: findingName(finding),
-			what: "finding",
-			here: finding.text || "",
-			there: "none",
-			kind: "worse"
-		})),
-		...only(there, here).map((finding) => ({
-			clock: findingName(finding),
-			what: "finding",
-			here: "none",
-			there: finding.text || "",
-			kind: "better"
-		})),
-	];
-}
-
-function allChanges(here, there) {
-	const [ours, theirs] = [byClock(here), byClock(there)];
-	const changes = [];
-	const verdict = verdictChange(here.verdict, there.verdict);
-
-	if (verdict)
-		changes.push({
-			clock: "the run",
-			what: "verdict",
-			here: here.verdict || NONE,
-			there: there.verdict || NONE,
-			kind: verdict
-		});
-	for (const clock of here.clocks)
-		changes.push(...(theirs.has(clock.id) ? clockChanges(clock, theirs.get(clock.id)) : [{
-			clock: clock.id,
-			what: "clock",
-			here: clock.state || "listed",
-			there: "not listed",
-			kind: "changed"
-		}]));
-	for (const clock of there.clocks)
-		if (!ours.has(clock.id))
-			changes.push({
-				clock: clock.id,
-				what: "clock",
-				here: "not listed",
-				there: clock.state || "listed",
-				kind: "changed"
-			});
-	changes.push(...findingChanges(here, there));
-	return ["worse", "changed", "better"].flatMap(
-		(kind) => changes.filter((change) => change.kind === kind));
-}
 
 function both(here, there) {
 	const theirs = byClock(there);
@@ -246,7 +123,11 @@ function compareCharts(here, there) {
 				() => compareCurves(here, rows, Number(choice.value)))))];
 }
 
-function changesTable(changes) {
+function changesTable(here, there) {
+	const changes = allChanges(here, there);
+	const bracketNs = bracketOf(here, there);
+	const bracket = bracketNs ? ` or one bracket (${ns(bracketNs)}, the clock null)` : "";
+	const same = `less than ${NOTEWORTHY_PERCENT} %${bracket}`;
 	const words = {
 		worse: ["fail", "worse"],
 		better: ["pass", "better"],
@@ -255,14 +136,14 @@ function changesTable(changes) {
 
 	if (!changes.length)
 		return note(
-			"Nothing: verdicts, findings and steps are the same, rates within their errors, ",
-			`latencies within ${NOTEWORTHY_PERCENT} %.`);
+			"Nothing: machines, options, verdicts, findings and steps are the same, ",
+			`rates within their errors, latencies ${same} apart.`);
 	const count = (kind) => changes.filter((change) => change.kind === kind).length;
 
 	return [
 		note(`Here ${count("worse")} got worse, ${count("better")} better, `,
-			`${count("changed")} otherwise changed. Latencies that differ by less than `,
-			`${NOTEWORTHY_PERCENT} % and intervals that overlap count as the same.`),
+			`${count("changed")} otherwise changed. Latencies of which the longer is `,
+			`${same} above the other and intervals that overlap count as the same.`),
 		table(
 			[
 				{
@@ -328,7 +209,7 @@ function compareSection(here, there, name) {
 				el("dd", null, badge(here.verdict), ` ${describe(here)}`)),
 			el("div", null, el("dt", null, `The other: ${name}`),
 				el("dd", null, badge(there.verdict), ` ${describe(there)}`))),
-		el("h3", null, "What is not the same"), changesTable(allChanges(here, there)),
+		el("h3", null, "What is not the same"), changesTable(here, there),
 		compareCharts(here, there),
 		details("All clocks of both as a table", () => bothTable(here, there)));
 }

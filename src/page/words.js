@@ -26,24 +26,30 @@ function headline(report) {
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));
 }
 
-function machineFacts(report) {
-	const {machine, options, tool} = report;
+function hostOf({machine}) {
 	const guest =
 		joined([machine.accelerator, machine.hypervisor && `“${machine.hypervisor}”`], " ");
-	const host = machine.accelerator === "none" ? "bare metal" : guest;
+
+	return machine.accelerator === "none" ? "bare metal" : guest;
+}
+
+const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
+
+function machineFacts(report) {
+	const {machine, options} = report;
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
 	const tsc = joined([hz(machine.tsc_hz), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
 		["CPU", machine.cpu],
 		["Firmware", machine.firmware],
-		["Runs on", host],
+		["Runs on", hostOf(report)],
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
 		["Profile", options.profile],
-		["baretick", joined([tool.version, tool.commit], ", ")],
+		["baretick", versionOf(report)],
 	];
 
 	const given = facts.filter((fact) => fact[1]);
@@ -124,6 +130,21 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
+/* The words for a stall are those of src/survey_latency.c, STALL_PERIODS and STALL_NS_MIN. */
+function stallNote(clocks) {
+	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
+
+	return seen && note("A stall: the clock showed one value for longer than four of its steps, 2 µs at the ",
+		"least, and went on. Short ones are counted and not judged: an emulator's edges come late.");
+}
+
+/* A second way of reading a clock says what the first says already. */
+function hasOwnReason(clock, _, clocks) {
+	const main = clocks.find((each) => each !== clock && each.id === clock.main);
+
+	return clock.reason && !(main && main.reason === clock.reason && main.state === clock.state);
+}
+
 function clockReason(clock) {
 	const state = clock.state && clock.state !== "present" ? ` ${clock.state}` : "";
 
@@ -167,11 +188,11 @@ function clocksTable(report) {
 				latency("99 %", "p99_ns"),
 				latency("99.9 %", "p999_ns"),
 				latency("Slowest", "max_ns"),
-				{title: "Backward", text: backward},
+				{title: "Backward, stalls", text: backward},
 			],
 			report.clocks, "All clocks: verdict, rate, step and read latency"),
-		el("ul", {class: "reasons"},
-			report.clocks.filter((clock) => clock.reason).map(clockReason)));
+		stallNote(report.clocks),
+		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
 function behaviours(report) {

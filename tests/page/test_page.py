@@ -217,6 +217,25 @@ def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
     assert report["machine"]["cpu"] in page.evaluate("document.body.textContent")
 
 
+@pytest.mark.parametrize("stalls", [0, 61])
+def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stalls):
+    report = golden("clean")
+    next(clock for clock in report["clocks"] if clock["id"] == "rtc_pf")["monotonic"].update(stalls=stalls)
+    text = show(report).evaluate("document.getElementById('clocks').textContent")
+    assert ("61 stalls" in text) == ("A stall: the clock showed one value" in text) == bool(stalls)
+
+
+@pytest.mark.parametrize("second, said", [("It was off.", ["hpet: It was off."]),
+                                          ("It is torn.", ["hpet: It was off.", "hpet_32: It is torn."])])
+def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, said):
+    report = golden("clean")
+    reasons = {"hpet": "It was off.", "hpet_32": second}
+    for clock in report["clocks"]:
+        clock["reason"] = reasons.get(clock["id"])
+    page = show(report)
+    assert page.evaluate("[...document.querySelectorAll('.reasons li')].map((each) => each.textContent)") == said
+
+
 def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
     here, there = golden("clean"), golden("clean")
     clock = next(clock for clock in there["clocks"] if clock["id"] == "hpet")
@@ -245,6 +264,47 @@ def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
     assert page.evaluate("document.getElementById('compare-clock').selectedOptions[0].textContent") == "hpet"
 
 
+def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
+    here, there = golden("clean"), golden("clean")
+    there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
+    there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20)
+    there["tool"]["version"] = "0.2.0"
+    next(clock for clock in there["clocks"] if clock["id"] == "hpet")["verdict"] = "fail"
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps(there))
+    page = show(here)
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare')")
+    rows = page.evaluate("[...document.querySelectorAll('#compare table')][0].tBodies[0].innerText").split("\n")
+    assert [row.replace("\u00a0", " ").split("\t")[:4] for row in rows[:9]] == [
+        ["the machine", "CPU", here["machine"]["cpu"], "Other CPU"],
+        ["the machine", "runs on", "kvm “KVMKVMKVM”", "tcg “TCGTCGTCGTCG”"],
+        ["the machine", "firmware", here["machine"]["firmware"], "Other 1"],
+        ["the machine", "cores started", str(here["machine"]["cores_started"]), "2"],
+        ["the run", "profile", "standard", "quick"],
+        ["the run", "time per measurement", "1.00 s", "100 ms"],
+        ["the run", "option cores", "sipi", "mp"],
+        ["the run", "option gap", "10.0 µs", "20.0 µs"],
+        ["the run", "baretick", "0.1.0, 0123456789ab", "0.2.0, 0123456789ab"]]
+    assert len(rows) == 10
+
+
+@pytest.mark.parametrize("bracket_ns, rows", [(9, 1), (10, 0)])
+def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns, rows):
+    here, there = golden("clean"), golden("clean")
+    for report, median_ns in (here, 30), (there, 40):
+        by_id = {clock["id"]: clock["latency"] for clock in report["clocks"]}
+        by_id["tsc"]["p50_ns"], by_id["null"]["p50_ns"] = median_ns, bracket_ns
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps(there))
+    page = show(here)
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare')")
+    assert page.evaluate("document.querySelectorAll('#compare tbody')[0]?.rows.length ?? 0") == rows
+    assert f"one bracket ({bracket_ns} ns, the clock null)" in page.evaluate(
+        "document.getElementById('compare').textContent").replace("\u00a0", " ")
+
+
 def test_report_compared_with_itself_is_the_same(show, tmp_path):
     path = tmp_path / "same.json"
     path.write_text(json.dumps(golden("sick")))
@@ -252,7 +312,7 @@ def test_report_compared_with_itself_is_the_same(show, tmp_path):
     page.choose_file("#compare-file", path)
     page.wait("document.getElementById('compare')")
     assert_quiet(page)
-    assert "Nothing: verdicts, findings and steps are the same" in page.evaluate("document.getElementById('compare').textContent")
+    assert "Nothing: machines, options, verdicts, findings and steps are the same" in page.evaluate("document.getElementById('compare').textContent")
 
 
 def test_keys_that_a_later_release_may_have_are_passed_over(show):

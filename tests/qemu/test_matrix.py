@@ -97,7 +97,7 @@ def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run
     for name, verdict in ("machine-q35-1", "pass"), ("machine-pc-1", "fail"):
         folder = done.out / name
         assert json.loads((folder / "report.json").read_text())["verdict"] == verdict
-        assert xml.parse(folder / "junit.xml").getroot().get("failures") == ("2" if verdict == "fail" else "0")
+        assert xml.parse(folder / "junit.xml").getroot().get("failures") == ("3" if verdict == "fail" else "0")
         assert f"**{verdict}**".replace("**pass**", "pass") in (folder / "summary.md").read_text()
 
 

@@ -69,7 +69,7 @@ EXPECTED = [
     ("rules", "hpet-period (hpet)", "pass", "10 ns."),
     ("rules", "rtc-periodic (rtc)", "pass", "8192 Hz."),
     ("rules", "rtc-update (rtc)", "skip", "Away each time."),
-    ("run", "run", "pass", ""),
+    ("run", "run", "fail", "The verdict is fail."),
 ]
 
 
@@ -97,9 +97,27 @@ def test_a_promise_that_was_broken_without_a_finding_weighs_as_much_as_the_verdi
     assert results.Case("rules", "hpet-torn (hpet)", "warn", "3 were torn.") in results.cases(document, None)
 
 
-def test_a_failure_that_no_case_tells_of_is_the_runs():
-    document = report("fail", (("tsc", "pass"),))
-    assert [case.outcome for case in results.cases(document, None)] == ["pass", "fail"]
+@pytest.mark.parametrize("verdict, outcome, text", [
+    ("pass", "pass", ""), ("warn", "pass", ""), ("fail", "fail", "The verdict is fail.")])
+def test_the_runs_own_case_is_what_the_exit_status_says(verdict, outcome, text):
+    assert results.cases(report(verdict), None)[-1] == ("run", "run", outcome, text)
+
+
+@pytest.mark.parametrize("verdict, heading, text", [
+    ("pass", "pass, but **worse than the baseline**", "It is worse than the baseline."),
+    ("warn", "pass, with warnings, but **worse than the baseline**", "It is worse than the baseline."),
+    ("fail", "**fail**, and **worse than the baseline**", "The verdict is fail. It is worse than the baseline."),
+])
+def test_a_run_that_is_worse_than_the_baseline_says_so_first_and_does_not_pass(verdict, heading, text):
+    document = report(verdict)
+    worse, same = (baseline.Comparison(report(verdict, clocks), document, 2)
+                   for clocks in ((("tsc", "pass"), ("pit", "pass")), (("tsc", "pass"),)))
+    assert summary.render(document, None, worse).splitlines()[0] == f"## baretick: {heading}"
+    assert "worse than" not in summary.render(document, None, same)
+    cases = results.cases(document, None, worse)
+    assert cases[-1] == ("run", "run", "fail", text)
+    assert [case[1:3] for case in cases if case.group == "baseline"] == [
+        ("tsc", "pass"), ("pit", "fail"), ("machine", "pass")]
 
 
 def test_a_run_that_was_not_done_is_one_error():
@@ -113,7 +131,7 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--junit", file)
     assert done.status == 1
     suite = xml.parse(file).getroot()
-    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["11", "2", "0", "2"]
+    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["11", "3", "0", "2"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
     assert [(case.get("classname"), case.get("name")) for case in suite] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
@@ -142,14 +160,22 @@ def test_junit_is_xml_whatever_the_machine_says():
 def test_tap_has_stdout_to_itself(run, fake):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--tap")
     assert done.stdout.splitlines() == [
-        "TAP version 13", "1..11", "ok 1 - tsc", "not ok 2 - hpet", "# fail: hpet is torn.",
-        "ok 3 - pit # SKIP not there", "ok 4 - rtc", "# warn: rtc has no battery.",
-        "not ok 5 - hpet-torn (hpet)", "# fail: hpet is torn.",
-        "ok 6 - rtc-battery (rtc)", "# warn: rtc has no battery.",
-        "ok 7 - core-missing", "# warn: Core 3 did not start.", "ok 8 - hpet-period (hpet)", "# pass: 10 ns.",
-        "ok 9 - rtc-periodic (rtc)", "# pass: 8192 Hz.", "ok 10 - rtc-update (rtc) # SKIP Away each time.",
-        "ok 11 - run"]
+        "TAP version 13", "1..11", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
+        "ok 3 - clocks: pit # SKIP not there", "ok 4 - clocks: rtc", "# warn: rtc has no battery.",
+        "not ok 5 - rules: hpet-torn (hpet)", "# fail: hpet is torn.",
+        "ok 6 - rules: rtc-battery (rtc)", "# warn: rtc has no battery.",
+        "ok 7 - rules: core-missing", "# warn: Core 3 did not start.",
+        "ok 8 - rules: hpet-period (hpet)", "# pass: 10 ns.",
+        "ok 9 - rules: rtc-periodic (rtc)", "# pass: 8192 Hz.",
+        "ok 10 - rules: rtc-update (rtc) # SKIP Away each time.",
+        "not ok 11 - run: run", "# fail: The verdict is fail."]
     assert "the table" in done.stderr
+
+
+def test_no_two_cases_have_one_name_in_tap():
+    compared = baseline.Comparison(full(), full(), 2)
+    names = re.findall(r"ok \d+ - ([^#\n]*)", tap.render(results.cases(full(), None, compared)))
+    assert {"clocks: tsc", "baseline: tsc", "run: run"} < set(names) and len(set(names)) == len(names)
 
 
 def test_tap_is_one_line_a_case_whatever_the_machine_says():

@@ -189,6 +189,24 @@ def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
     assert (tmp_path / "out1" / "report.csv").read_text() == "run,clock,core,metric,value,low,high,unit\n"
 
 
+def test_the_rules_alone_are_shown_and_the_last_report_stays(run, fake, tmp_path):
+    out, ruled = tmp_path / "last", b"baretick 0.1.0\n" + block("TEXT", b"clock-stuck (any, fail)\n")
+    assert run(*fake(spoken()), "--out", out).status == 0
+    before = {name: (out / name).read_bytes() for name in LEFT}
+    done = run(*fake(ruled), "--out", out, "--", "rules")
+    assert done.status == 0 and done.stderr == ""
+    assert done.stdout == "baretick 0.1.0\nclock-stuck (any, fail)\n"
+    assert {name: (out / name).read_bytes() for name in LEFT} == before
+    assert sorted(path.name for path in (out / "rules").iterdir()) == ["qemu.log", "serial.log"]
+
+
+def test_rules_that_did_not_come_are_a_run_that_was_not_done(run, fake):
+    done = run(*fake(b"baretick 0.1.0\n"), "--", "rules")
+    assert done.status == 2 and "did not come over the serial line" in done.stderr
+    assert not (done.out / "report.json").exists()
+    assert json.loads(done.file("rules/report.json"))["verdict"] == "incomplete"
+
+
 # What it shows.
 
 def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake):
@@ -337,12 +355,27 @@ def test_the_stick_is_a_copy_that_stays_in_out(run, fake, tmp_path):
     assert (tmp_path / "out1" / "stick.img").read_bytes() == plain + b"+report"
 
 
+def test_a_stick_in_out_that_is_named_goes_on_from_where_it_was(run, fake, tmp_path):
+    out, first = tmp_path / "again", tmp_path / "stick"
+    first.write_bytes(bytes(510) + b"\x55\xaa")
+    write = 'open(here + "/again/stick.img", "ab").write(b"+report"); sys.exit(33)'
+    for image in first, out / "stick.img":
+        assert run(*fake(spoken(), write, boots_efi=False), "--out", out, "--boot", "usb", "--image", image).status == 0
+    assert (out / "stick.img").read_bytes() == first.read_bytes() + b"+report+report"
+
+
 def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
     arguments = fake(spoken())
     at = arguments.index("--qemu")
     qemu = arguments[at + 1]
     del arguments[at:at + 2]
     assert run(*arguments, environment={"QEMU": str(qemu)}).status == 0
+
+
+def test_the_options_of_the_stick_are_those_that_there_are():
+    keys = re.findall(r'^\t\{ "(\w+)", parse_', (RUNNER.parents[1] / "src" / "options_values.c").read_text(), re.M)
+    told = re.findall(r"^#([\w.-]+)(?:=\S+)? +# ", (RUNNER.parent / "baretick.cfg").read_text(), re.M)
+    assert sorted(key.partition(".")[0] for key in told) == sorted([*keys, "limit"]) and len(keys) == 11
 
 
 # Firmware.
@@ -435,6 +468,9 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--qemu-arg"], "argument --qemu-arg: expected one argument"),
     (["--matrix", "/nowhere/x"], "--matrix: /nowhere/x cannot be read"),
     (["--matrix", "/nowhere/x", "--tap"], "--tap does not go with --matrix"),
+    *[([option, "x", "--", "rules"], f"{option} does not go with baretick's option rules: nothing is measured then")
+      for option in ("--junit", "--summary", "--screenshot", "--baseline", "--matrix")],
+    (["--tap", "--", "rules"], "--tap does not go with baretick's option rules: nothing is measured then"),
 ])
 def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence):
     done = run(*fake(boots_efi="--image" not in arguments), *arguments)

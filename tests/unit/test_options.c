@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "options.h"
+#include "rules.h"
 
 static const char *const clock_ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
 static const char *const rule_ids[] = { "clock-backward", "tsc-warp", NULL };
@@ -302,12 +303,14 @@ word_of_4096_bytes_is_shown_by_its_start(void **state)
 }
 
 static void
-error_that_is_too_long_ends_in_dots(void **state)
+error_that_is_too_long_ends_in_dots_behind_a_whole_name(void **state)
 {
 	static const char *const many[] = {
 		"rule-with-quite-a-long-name-0001", "rule-with-quite-a-long-name-0002", "rule-with-quite-a-long-name-0003",
 		"rule-with-quite-a-long-name-0004", "rule-with-quite-a-long-name-0005", "rule-with-quite-a-long-name-0006",
 		"rule-with-quite-a-long-name-0007", "rule-with-quite-a-long-name-0008", "rule-with-quite-a-long-name-0009",
+		"rule-with-quite-a-long-name-0010", "rule-with-quite-a-long-name-0011", "rule-with-quite-a-long-name-0012",
+		"rule-with-quite-a-long-name-0013", "rule-with-quite-a-long-name-0014", "rule-with-quite-a-long-name-0015",
 		NULL,
 	};
 	const struct options_names long_names = { clock_ids, many };
@@ -316,9 +319,30 @@ error_that_is_too_long_ends_in_dots(void **state)
 	(void)state;
 	options_default(&options);
 	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
-	assert_int_equal(strlen(error), OPTIONS_ERROR_SIZE - 1);
-	assert_string_equal(error + OPTIONS_ERROR_SIZE - 1 - 6, ", r...");
+	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
+	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0012, ...");
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
+}
+
+static void
+all_rules_that_have_a_limit_fit_into_the_error(void **state)
+{
+	/* As many characters of the word and of its source as an error shows. */
+	static const char word[] = "limit.no-such-rule-of-a-long-name-0123456789-0123456789=3";
+	static const char source[] = "a source whose name is as long as 60 characters of it are shown";
+	const char *ids[RULES_MAX + 1];
+	const struct options_names all = { clock_ids, ids };
+	struct options options;
+	size_t last = 0;
+
+	(void)state;
+	rules_limit_ids(ids);
+	while (ids[last + 1])
+		last++;
+	options_default(&options);
+	assert_false(options_parse(word, sizeof(word) - 1, source, &all, &options, error));
+	assert_memory_equal(error + strlen(error) - 1 - strlen(ids[last]), ids[last], strlen(ids[last]));
+	assert_int_equal(error[strlen(error) - 1], '.');
 }
 
 static void
@@ -492,7 +516,8 @@ main(void)
 		cmocka_unit_test(bare_key_has_no_value),
 		cmocka_unit_test(error_leaves_what_was_read_before_it_undone),
 		cmocka_unit_test(word_of_4096_bytes_is_shown_by_its_start),
-		cmocka_unit_test(error_that_is_too_long_ends_in_dots),
+		cmocka_unit_test(error_that_is_too_long_ends_in_dots_behind_a_whole_name),
+		cmocka_unit_test(all_rules_that_have_a_limit_fit_into_the_error),
 		cmocka_unit_test(bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks),
 		cmocka_unit_test(control_characters_are_named_with_their_place),
 		cmocka_unit_test(final_zeros_of_a_string_are_no_control_characters),
