@@ -238,6 +238,27 @@ right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
 	literal_free(report);
 }
 
+/* U+0101 to U+0117 and the scan codes 1 to 17h: only the codes of keys, behind 16 bits, do anything. */
+static void
+letters_above_latin_are_no_scan_codes(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	screen.can_quit = true;
+	press(&screen, SCREEN_KEY_DOWN);
+	assert_int_equal(screen.line, 1);
+	for (unsigned letter = 0x100; letter <= 0x117; letter++) {
+		press(&screen, letter);
+		assert_int_equal(screen.page, SCREEN_SUMMARY);
+		assert_int_equal(screen.line, 1);
+	}
+	assert_int_equal(SCREEN_KEY_UP, 0x10001);
+	assert_int_equal(screen_key(&screen, 0x10017), SCREEN_QUIT);
+	literal_free(report);
+}
+
 /* A document of 60 numbered lines; on 25 rows 23 of them are seen, so that the last first line is 37. */
 static void
 scrolling_stops_at_both_ends(void **state)
@@ -672,6 +693,7 @@ main(void)
 		cmocka_unit_test(digits_go_to_their_pages_and_the_bar_marks_them),
 		cmocka_unit_test(clock_keys_go_round_all_clocks),
 		cmocka_unit_test(right_and_left_go_through_pages_and_clocks_and_tab_through_pages),
+		cmocka_unit_test(letters_above_latin_are_no_scan_codes),
 		cmocka_unit_test(scrolling_stops_at_both_ends),
 		cmocka_unit_test(page_that_fits_has_no_position_and_does_not_scroll),
 		cmocka_unit_test(ways_out_are_restart_power_off_and_quit_only_where_it_may),
