@@ -50,9 +50,10 @@ set_mode(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	bool shared = screen == firmware_system->ConOut && console->serial_count > 0;
-	UINTN mode = shared ? 0 : best_mode(screen), columns, rows;
+	UINTN mode = shared ? 0 : best_mode(screen), columns = 0, rows = 0;
 
-	if (EFI_ERROR(screen->SetMode(screen, mode)) || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows))) {
+	if (EFI_ERROR(screen->SetMode(screen, mode)) ||
+	    EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)) || !columns || !rows) {
 		screen->SetMode(screen, 0);
 		columns = COLUMNS_0;
 		rows = ROWS_0;
@@ -81,6 +82,7 @@ find_screen(struct console *console)
 
 	console->found_mode = console->screen->Mode->Mode;
 	console->found_attribute = console->screen->Mode->Attribute;
+	console->found_cursor = console->screen->Mode->CursorVisible;
 	set_mode(console);
 	console->screen->EnableCursor(console->screen, FALSE);
 	console->screen->SetAttribute(console->screen, attributes[INK_PLAIN]);
@@ -179,14 +181,17 @@ void
 console_close(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	UINTN columns, rows;
+	UINTN mode = (UINTN)console->found_mode, columns, rows;
 
 	if (!screen)
 		return;
 	screen->SetAttribute(screen, (UINTN)console->found_attribute);
-	screen->SetMode(screen, (UINTN)console->found_mode); /* which clears it, too */
-	screen->EnableCursor(screen, TRUE);
-	if (EFI_ERROR(screen->QueryMode(screen, (UINTN)console->found_mode, &columns, &rows)))
+	bool is_back = !EFI_ERROR(screen->SetMode(screen, mode)); /* which clears it, too */
+
+	if (!is_back)
+		screen->ClearScreen(screen);
+	screen->EnableCursor(screen, console->found_cursor);
+	if (!is_back || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)))
 		return;
 	console->columns = columns;
 	console->rows = rows;
@@ -212,10 +217,11 @@ write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t
 void
 console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
 {
-	size_t columns = console->columns - (row + 1 == console->rows);
+	size_t columns = console->columns;
 
-	if (!console->screen)
+	if (!console->screen || !columns)
 		return;
+	columns -= row + 1 == console->rows;
 	console->screen->SetCursorPosition(console->screen, 0, row);
 	for (size_t i = 0; i < columns;)
 		i += write_run(console->screen, bytes + i, inks + i, columns - i);

@@ -271,5 +271,9 @@ files_remove(EFI_FILE_HANDLE root, const char *path)
 	EFI_FILE_HANDLE file;
 	EFI_STATUS status = open_path(root, path, read_write, 0, &file);
 
-	return EFI_ERROR(status) ? status : file->Delete(file); /* which closes it */
+	if (EFI_ERROR(status))
+		return status;
+	status = file->Delete(file); /* which closes it */
+	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): what could not be deleted is told by a warning alone. */
+	return status == EFI_WARN_DELETE_FAILURE ? EFI_DEVICE_ERROR : status;
 }

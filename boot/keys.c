@@ -1,26 +1,21 @@
 /* Keys by the firmware's console. See keys.h. */
 #include "keys.h"
 
-#define SCAN         0x100u
-#define POLL_US      30000
-#define TICKS_PER_US 10     /* UEFI 2.10, 7.1.7: timers count 100 ns */
-#define PROOF_US     (10 * POLL_US)
+#include "hw.h"
+#include "screen.h"
 
-/* A firmware whose own tick is dead would wait for ever: then nobody waits for it. */
+#define POLL_US      30000
+#define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */
+#define TURNS        10000 /* awake, between two questions: some thousandths of a second */
+#define KEPT_MAX     1024  /* keys; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
+
 void
 keys_open(struct keys *keys)
 {
-	keys->tick = NULL;
-	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &keys->tick))) {
+	*keys = (struct keys){ .tick = NULL };
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &keys->tick)))
 		keys->tick = NULL;
-		return;
-	}
-	if (EFI_ERROR(firmware_boot->SetTimer(keys->tick, TimerPeriodic, POLL_US * TICKS_PER_US))) {
-		keys_close(keys);
-		return;
-	}
-	firmware_boot->Stall(PROOF_US);
-	if (firmware_boot->CheckEvent(keys->tick) != EFI_SUCCESS)
+	else if (EFI_ERROR(firmware_boot->SetTimer(keys->tick, TimerPeriodic, POLL_US * TICKS_PER_US)))
 		keys_close(keys);
 }
 
@@ -40,15 +35,33 @@ keys_next(unsigned *key)
 
 	if (!input || EFI_ERROR(input->ReadKeyStroke(input, &stroke)))
 		return false;
-	*key = stroke.UnicodeChar ? stroke.UnicodeChar : SCAN + stroke.ScanCode;
+	*key = stroke.UnicodeChar ? stroke.UnicodeChar : SCREEN_KEY_SCAN + stroke.ScanCode;
 	return true;
 }
 
+void
+keys_drop(void)
+{
+	unsigned key;
+
+	for (size_t i = 0; i < KEPT_MAX && keys_next(&key); i++)
+		;
+}
+
+/*
+ * On a firmware whose own tick is dead WaitForEvent would never return, and neither may Stall: so the tick has to be
+ * seen before anything waits for it.
+ */
 void
 keys_wait(struct keys *keys)
 {
 	UINTN which;
 
-	if (!keys->tick || EFI_ERROR(firmware_boot->WaitForEvent(1, &keys->tick, &which)))
-		firmware_boot->Stall(POLL_US);
+	if (keys->ticks && !EFI_ERROR(firmware_boot->WaitForEvent(1, &keys->tick, &which)))
+		return;
+	keys->ticks = false;
+	for (unsigned i = 0; i < TURNS && !keys->ticks; i++) {
+		hw_pause();
+		keys->ticks = keys->tick && firmware_boot->CheckEvent(keys->tick) == EFI_SUCCESS;
+	}
 }

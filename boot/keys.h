@@ -8,16 +8,20 @@
 #include "firmware.h"
 
 struct keys {
-	EFI_EVENT tick; /* by which the processor sleeps between two questions; NULL: it waits awake */
+	EFI_EVENT tick; /* by which the processor sleeps between two questions; NULL: none */
+	bool ticks;     /* it was seen to; else the processor waits awake */
 };
 
 void keys_open(struct keys *keys);
 void keys_close(struct keys *keys);
 
-/* The next key, its character or 100h + its scan code; false where none was pressed. */
+/* The next key, its character or SCREEN_KEY_SCAN + its scan code; false where none was pressed. */
 bool keys_next(unsigned *key);
 
-/* Lets some hundredths of a second pass. */
+/* Forgets what was pressed until now. */
+void keys_drop(void);
+
+/* Lets some hundredths of a second pass, or less. */
 void keys_wait(struct keys *keys);
 
 #endif

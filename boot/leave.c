@@ -4,7 +4,9 @@
 #include "hw.h"
 
 #define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when told to */
-#define GONE_US         1000000 /* a machine that was told to go has gone by then */
+#define GONE_100NS      10000000 /* a machine that was told to go has gone by then, ... */
+#define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */
+#define STALL_US        1000000
 
 enum leave_result
 leave_result_of(enum verdict verdict)
@@ -30,11 +32,25 @@ say(struct console *console, const char *line)
 	console_serial(console, "\n");
 }
 
+/* Not by Stall: on a machine whose TSC stands still that may never return. */
+static void
+wait_until_gone(void)
+{
+	EFI_EVENT over;
+
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &over)))
+		return;
+	firmware_boot->SetTimer(over, TimerRelative, GONE_100NS);
+	for (unsigned i = 0; i < GONE_TURNS && firmware_boot->CheckEvent(over) != EFI_SUCCESS; i++)
+		hw_pause();
+	firmware_boot->CloseEvent(over);
+}
+
 static void
 reset(EFI_RESET_TYPE type)
 {
 	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
-	firmware_boot->Stall(GONE_US);
+	wait_until_gone();
 }
 
 void
@@ -45,7 +61,7 @@ leave(struct console *console, enum options_exit how, enum leave_result result, 
 		how = pager_ask(pager, can_return);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
-		firmware_boot->Stall(GONE_US);
+		wait_until_gone();
 		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)
@@ -58,5 +74,5 @@ leave(struct console *console, enum options_exit how, enum leave_result result, 
 	reset(EfiResetWarm);
 	say(console, "The firmware does not reset this machine: switch it off by hand.");
 	for (;;)
-		firmware_boot->Stall(GONE_US);
+		firmware_boot->Stall(STALL_US);
 }

@@ -37,6 +37,8 @@ open_screen(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
+	if (!pager->console) /* what was typed before any key was offered was not meant for these */
+		keys_drop();
 	pager->console = console;
 	screen->version = VERSION;
 	screen->columns = console->columns;

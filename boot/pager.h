@@ -9,7 +9,7 @@
 #define PAGER_SAVED_SIZE 160 /* a sentence */
 
 struct pager {
-	struct console *console;
+	struct console *console; /* NULL: nothing was shown yet */
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
 	struct screen_row *shown; /* what stands in each row of the console's screen; NULL: not known */

@@ -91,9 +91,10 @@ progress_begin(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 {
 	progress_rate(progress, hz);
 	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
-	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)) ||
-	    EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, deadline_ns / NS_PER_100NS)))
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)))
 		progress->deadline = NULL;
+	else if (EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, deadline_ns / NS_PER_100NS)))
+		progress_end(progress);
 }
 
 uint64_t

@@ -7,6 +7,7 @@
 #define REPORTS "\\baretick"
 #define KIB     1024u
 #define FILES   4
+#define PAGE    2 /* of the four, the longest */
 
 static const char *const names[FILES] = {
 	"report.json", "report.txt", "report.html", "report.csv",
@@ -15,7 +16,9 @@ static const char *const names[FILES] = {
 struct saving {
 	EFI_FILE_HANDLE root;
 	const struct text *texts[FILES];
+	uint64_t free_bytes, needed_bytes; /* as far as the firmware knows; 0 and 0: it does not say */
 	bool made_reports; /* \baretick is this run's own */
+	bool began;        /* so is the folder of the report, which may be half made */
 	char path[FILES_PATH_SIZE]; /* of what is being made */
 	struct text sentence;
 };
@@ -46,12 +49,25 @@ why(EFI_STATUS status)
 	}
 }
 
-/* False, with the reason and the path that it happened to. */
+/* Whether a driver won't wait, once more, for a device that is gone. */
+static bool
+still_answers(EFI_STATUS status)
+{
+	return status != EFI_DEVICE_ERROR && status != EFI_TIMEOUT && status != EFI_NO_MEDIA &&
+	       status != EFI_MEDIA_CHANGED;
+}
+
+/* False, with the reason and the path that it happened to, or how much is missing. */
 static bool
 refuse(struct saving *saving, EFI_STATUS status)
 {
-	text_printf(&saving->sentence, "%s (%s%sstatus %lxh).", why(status), saving->path,
-		    saving->path[0] ? ", " : "", (unsigned long)(status & ~EFI_ERROR_MASK));
+	text_put(&saving->sentence, why(status));
+	if (status == EFI_VOLUME_FULL && saving->free_bytes < saving->needed_bytes)
+		text_printf(&saving->sentence, ": %lu KiB are free, %lu KiB needed.", saving->free_bytes / KIB,
+			    (saving->needed_bytes + KIB - 1) / KIB);
+	else
+		text_printf(&saving->sentence, " (%s%sstatus %lxh).", saving->path, saving->path[0] ? ", " : "",
+			    (unsigned long)(status & ~EFI_ERROR_MASK));
 	return false;
 }
 
@@ -65,28 +81,49 @@ path_of(struct saving *saving, const char *folder, const char *name)
 	return saving->path;
 }
 
-/* Asked for before anything is begun: not every driver leaves a full volume as it was. */
+/*
+ * Too little room is kept for the sentence alone: the firmware may have read it from a count on the volume that was
+ * left behind when a stick was pulled out. Only what is written shows whether there is room.
+ */
 static bool
-has_room(struct saving *saving)
+may_write(struct saving *saving)
 {
 	const struct files_room room = files_room(saving->root);
 	size_t lengths[FILES];
 
-	if (room.read_only) {
+	if (room.read_only)
 		text_put(&saving->sentence, "it is read-only.");
-		return false;
-	}
-	if (!room.block_bytes)
-		return true;
+	if (room.read_only || !room.block_bytes)
+		return !room.read_only;
 	for (size_t i = 0; i < FILES; i++)
 		lengths[i] = saving->texts[i]->length;
-	uint64_t needed = folders_room_bytes(lengths, FILES, room.block_bytes);
+	saving->free_bytes = room.free_bytes;
+	saving->needed_bytes = folders_room_bytes(lengths, FILES, room.block_bytes);
+	return true;
+}
 
-	if (room.free_bytes >= needed)
-		return true;
-	text_printf(&saving->sentence, "it is full: %lu KiB are free, %lu KiB needed.",
-		    room.free_bytes / KIB, (needed + KIB - 1) / KIB);
-	return false;
+static EFI_STATUS
+try_room(struct saving *saving, const char *path)
+{
+	const struct text *page = saving->texts[PAGE];
+	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
+	EFI_STATUS removed = EFI_SUCCESS;
+
+	if (status != EFI_ALREADY_STARTED && still_answers(status))
+		removed = files_remove(saving->root, path);
+	return EFI_ERROR(status) ? status : removed;
+}
+
+/*
+ * On a volume that is full EDK II leaves a folder without a cluster behind, which it can't remove again. So where too
+ * little room is counted, a file in the folder's place is tried first: what is left of that can be removed.
+ */
+static EFI_STATUS
+make_folder(struct saving *saving, const char *path)
+{
+	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? try_room(saving, path) : EFI_SUCCESS;
+
+	return EFI_ERROR(status) ? status : files_make_folder(saving->root, path);
 }
 
 static bool
@@ -96,7 +133,7 @@ has_reports_folder(struct saving *saving)
 	EFI_STATUS status = files_is_folder(saving->root, path_of(saving, "", ""), &folder);
 
 	if (status == EFI_NOT_FOUND) {
-		status = files_make_folder(saving->root, saving->path);
+		status = make_folder(saving, saving->path);
 		saving->made_reports = !EFI_ERROR(status);
 	}
 	if (EFI_ERROR(status))
@@ -135,8 +172,9 @@ next_number(struct saving *saving)
 static EFI_STATUS
 write_all(struct saving *saving, const char *folder)
 {
-	EFI_STATUS status = files_make_folder(saving->root, path_of(saving, folder, ""));
+	EFI_STATUS status = make_folder(saving, path_of(saving, folder, ""));
 
+	saving->began = status != EFI_ALREADY_STARTED;
 	for (size_t i = 0; i < FILES && !EFI_ERROR(status); i++)
 		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
 				     saving->texts[i]->length);
@@ -183,7 +221,7 @@ save_on(struct saving *saving)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
-	if (!has_room(saving) || !has_reports_folder(saving))
+	if (!may_write(saving) || !has_reports_folder(saving))
 		return false;
 	unsigned number = next_number(saving);
 
@@ -194,7 +232,7 @@ save_on(struct saving *saving)
 
 	if (EFI_ERROR(status)) {
 		refuse(saving, status);
-		if (status == EFI_VOLUME_FULL)
+		if (saving->began && still_answers(status))
 			undo(saving, folder);
 		return false;
 	}

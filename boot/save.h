@@ -9,8 +9,9 @@
 /*
  * Writes the texts of PLAN, which were rendered, into the next folder \baretick\NNNN. Until all of them are on the
  * volume the folder is called NNNN.new, and nothing that was there before is opened for writing: whenever the power
- * goes, what has no .new is whole. SENTENCE says where they are or, with false, why they are not; then nothing of them
- * is left, unless the volume no longer answers.
+ * goes, what has no .new is whole, if the writes come in order. Only a \baretick that has to grow for the new folder
+ * may be cut off within that write. SENTENCE says where the texts are or, with false, why they are not; then what was
+ * begun is removed, unless the volume no longer answers or lets nothing be removed.
  */
 bool save_report(const struct plan *plan, char sentence[SAVE_SENTENCE_SIZE]);
 

@@ -23,17 +23,19 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-/* Keys that have no character: UEFI's scan codes (UEFI 2.10, table 12.4) behind 100h. Others are their character. */
+#define SCREEN_KEY_SCAN 0x10000 /* behind every character that UEFI has: they are of 16 bits */
+
+/* Keys that have no character: UEFI's scan codes (UEFI 2.10, table 12.4). Others are their character. */
 enum screen_key {
-	SCREEN_KEY_UP = 0x101,
+	SCREEN_KEY_UP = SCREEN_KEY_SCAN + 0x01,
 	SCREEN_KEY_DOWN,
 	SCREEN_KEY_RIGHT,
 	SCREEN_KEY_LEFT,
 	SCREEN_KEY_HOME,
 	SCREEN_KEY_END,
-	SCREEN_KEY_PAGE_UP = 0x109,
+	SCREEN_KEY_PAGE_UP = SCREEN_KEY_SCAN + 0x09,
 	SCREEN_KEY_PAGE_DOWN,
-	SCREEN_KEY_ESCAPE = 0x117,
+	SCREEN_KEY_ESCAPE = SCREEN_KEY_SCAN + 0x17,
 };
 
 enum screen_way { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };

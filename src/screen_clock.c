@@ -5,7 +5,8 @@
 #include "scale.h"
 #include "table_internal.h"
 
-#define MILLI 1000
+#define MILLI     1000
+#define PAIR_SIZE 64 /* two ids, of 12 characters at most, and the words around them */
 
 static void
 put_state(struct text *out, const struct report_clock *entry)
@@ -46,7 +47,10 @@ put_rate(struct text *out, const struct report_clock *entry)
 		put_ppm(out, "error", "", entry->error);
 }
 
-/* How it runs against the others, pair by pair. */
+/*
+ * How it runs against the others, pair by pair: each in its own direction, for the rate of A against B is not that of
+ * B against A with the other sign.
+ */
 static void
 put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)
 {
@@ -55,18 +59,15 @@ put_pairs(struct text *out, const struct report *report, const struct report_clo
 	for (size_t i = 0; i < report->rate_count; i++) {
 		const struct report_rate *rate = &report->rates[i];
 		bool first = text_equal(rate->a, entry->clock.id);
-		struct interval_ppb ppb = rate->ppb;
-		char against[48];
+		char against[PAIR_SIZE];
 		struct text text;
 
-		if (!ppb.known || (!first && !text_equal(rate->b, entry->clock.id)))
+		if (!rate->ppb.known || (!first && !text_equal(rate->b, entry->clock.id)))
 			continue;
-		if (!first)
-			ppb = (struct interval_ppb){ true, -ppb.value, -ppb.high, -ppb.low };
 		text_init(&text, against, sizeof(against));
-		text_printf(&text, "against %s%s: ", first ? rate->b : rate->a,
+		text_printf(&text, "%s%sagainst %s%s: ", first ? "" : rate->a, first ? "" : " ", rate->b,
 			    rate->same_source ? " (the same source)" : "");
-		put_ppm(out, label, against, ppb);
+		put_ppm(out, label, against, rate->ppb);
 		label = "";
 	}
 }

@@ -112,6 +112,8 @@ def report_of(shown):
 def test_80x25_every_page_by_its_key_and_restart(letters):
     with screen(SMALL, SMALL_PIXELS, [SHORT], *TWO_CORES) as shown:
         reader = Reader(shown, letters)
+        shown.wait_for_serial(b"baretick ")
+        shown.press("p", "ret", "end")  # before any key is offered: none of them powers off or scrolls
         shown.wait_for_serial(b"BARETICK REPORT END")
         text, report = shown.text(), report_of(shown)
         verdict = report["verdict"]

@@ -238,6 +238,27 @@ right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
 	literal_free(report);
 }
 
+/* U+0101 to U+0117 and the scan codes 1 to 17h: only the codes of keys, behind 16 bits, do anything. */
+static void
+letters_above_latin_are_no_scan_codes(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	screen.can_quit = true;
+	press(&screen, SCREEN_KEY_DOWN);
+	assert_int_equal(screen.line, 1);
+	for (unsigned letter = 0x100; letter <= 0x117; letter++) {
+		press(&screen, letter);
+		assert_int_equal(screen.page, SCREEN_SUMMARY);
+		assert_int_equal(screen.line, 1);
+	}
+	assert_int_equal(SCREEN_KEY_UP, 0x10001);
+	assert_int_equal(screen_key(&screen, 0x10017), SCREEN_QUIT);
+	literal_free(report);
+}
+
 /* A document of 60 numbered lines; on 25 rows 23 of them are seen, so that the last first line is 37. */
 static void
 scrolling_stops_at_both_ends(void **state)
@@ -370,6 +391,33 @@ lines_fit_their_panes_from_80_columns_on(void **state)
 	}
 }
 
+/* The rest of such a screen stays empty. */
+static void
+screens_wider_than_320_columns_have_rows_of_320(void **state)
+{
+	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
+	struct report *report = judged(literal_sick);
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		size_t columns = sizes[s][0] < 320 ? sizes[s][0] : 320;
+		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
+
+		for (size_t page = 0; page < 17; page++, press(&screen, SCREEN_KEY_RIGHT)) {
+			for (size_t i = 0; i < sizes[s][1]; i++) {
+				struct screen_row row;
+
+				memset(&row, 0xa5, sizeof(row));
+				screen_row(&screen, i, &row);
+				assert_int_equal(strnlen(row.bytes, sizeof(row.bytes)), columns);
+				for (size_t c = 0; c < columns; c++)
+					assert_in_range(row.inks[c], INK_PLAIN, INKS - 1);
+			}
+		}
+	}
+	literal_free(report);
+}
+
 static void
 tiny_screens_do_nothing_wrong(void **state)
 {
@@ -459,6 +507,45 @@ no_clocks_is_a_sentence(void **state)
 	press(&screen, SCREEN_KEY_LEFT);
 	assert_int_equal(screen.page, SCREEN_CLOCK);
 	report->clock_count = clocks;
+	literal_free(report);
+}
+
+static void
+clock_page(struct screen *screen, const char *id)
+{
+	press(screen, '3');
+	for (size_t i = 0; strcmp(screen->report->clocks[screen->clock].clock.id, id) != 0; i++) {
+		assert_true(i < screen->report->clock_count);
+		press(screen, ']');
+	}
+}
+
+/* A TSC at half the PIT's rate is -500,000 ppm from it; the PIT is +1,000,000 ppm from the TSC, and not +500,000. */
+static void
+pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+	size_t row;
+
+	(void)state;
+	report->rate_count = 3;
+	report->rates[0] = (struct report_rate){ "tsc", "pit", { true, -500000000, -500001000, -499998000 }, false };
+	report->rates[1] = (struct report_rate){ "pit", "hpet", { true, 2000, -1500, 5500 }, true };
+	report->rates[2] = (struct report_rate){ "tsc", "rtc", { false, 0, 0, 0 }, false };
+	clock_page(&screen, "tsc");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     against pit: -500001 .. -499998 ppm");
+	assert_null(strstr(screen.left.text.bytes, "against rtc"));
+	clock_page(&screen, "pit");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     tsc against pit: -500001 .. -499998 ppm");
+	assert_string_equal(row_of(&screen, row + 1), "         against hpet (the same source): -1.500 .. +5.500 ppm");
+	clock_page(&screen, "hpet");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     pit against hpet (the same source): -1.500 .. +5.500 ppm");
+	clock_page(&screen, "rtc");
+	assert_null(strstr(screen.left.text.bytes, "\nrate"));
 	literal_free(report);
 }
 
@@ -606,15 +693,18 @@ main(void)
 		cmocka_unit_test(digits_go_to_their_pages_and_the_bar_marks_them),
 		cmocka_unit_test(clock_keys_go_round_all_clocks),
 		cmocka_unit_test(right_and_left_go_through_pages_and_clocks_and_tab_through_pages),
+		cmocka_unit_test(letters_above_latin_are_no_scan_codes),
 		cmocka_unit_test(scrolling_stops_at_both_ends),
 		cmocka_unit_test(page_that_fits_has_no_position_and_does_not_scroll),
 		cmocka_unit_test(ways_out_are_restart_power_off_and_quit_only_where_it_may),
 		cmocka_unit_test(every_line_of_every_page_is_reached_by_keys),
 		cmocka_unit_test(lines_fit_their_panes_from_80_columns_on),
+		cmocka_unit_test(screens_wider_than_320_columns_have_rows_of_320),
 		cmocka_unit_test(tiny_screens_do_nothing_wrong),
 		cmocka_unit_test(smallest_room_cuts_and_does_not_overflow),
 		cmocka_unit_test(longest_page_fits_its_room),
 		cmocka_unit_test(no_clocks_is_a_sentence),
+		cmocka_unit_test(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction),
 		cmocka_unit_test(cores_page_of_100_cores_has_their_map_where_160_columns_are),
 		cmocka_unit_test(cores_page_of_255_cores_is_folded_and_whole),
 		cmocka_unit_test(bytes_outside_ascii_never_reach_a_row),
