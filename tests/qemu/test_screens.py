@@ -5,7 +5,8 @@ import json
 import pytest
 
 from screens import Glyphs, screen
-from test_boot import EFI
+from stick import copy_of_stick, mtools
+from test_boot import EFI, IMAGE_BUILT
 
 pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
 
@@ -13,6 +14,7 @@ SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
 ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
 SHORT = "duration=10ms"
+SHELL = (80, 50)  # the text mode that EDK II's shell is in on a screen of LARGE_PIXELS
 
 # EDK2's GraphicsConsole: the colours of EFI_LIGHTGRAY, EFI_BLUE, ...
 BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
@@ -175,3 +177,24 @@ def test_160x53_shows_the_sick_clock_with_findings_and_picture_beside_it_and_pow
         assert rows[1][81:] == "Recommendation" and any(row.startswith("      Next: ") for row in rows)
         shown.press("p")
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
+
+
+@IMAGE_BUILT
+def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(letters, tmp_path):
+    stick, script = copy_of_stick(tmp_path), tmp_path / "script"
+    script.write_text("FS0:\r\nbaretick.efi\r\necho came back\r\n")
+    mtools(stick, "mdeltree", "::/EFI")  # so that the firmware starts its shell
+    mtools(stick, "mcopy", EFI, "::/baretick.efi")
+    mtools(stick, "mcopy", script, "::/startup.nsh")
+    with screen(SHELL, LARGE_PIXELS, [SHORT, "cores=off"], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:
+        reader = Reader(shown, letters)
+        shown.wait_for_serial(b"BARETICK REPORT END")
+        report = report_of(shown)
+        shown.press("q")
+        picture = reader.wait_for(lambda rows: any(same([row], ["came back"]) for row in rows))
+        rows = reader.rows(picture)
+        assert rows[0].startswith(f"verdict  {report['verdict'].upper()}, ")
+        assert same([rows[1]], ["Report saved on the boot volume in \\baretick\\0001"])
+        for clock in report["clocks"]:
+            assert any(row.split(" ")[0] == clock["id"] and row.endswith(f" {clock['verdict']}") for row in rows), rows
+        assert {picture.cell(row, column)[0] for row in range(SHELL[1]) for column in range(SHELL[0])} == {BLACK}
