@@ -47,6 +47,8 @@ def check_outputs(run):
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
         flaw = flaw or why_not_written(path, name == "summary")
+        if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
+            flaw = "a picture is a PNG, and its name ends in .png"
         if flaw:
             wrong.append(f"--{name}: {path} cannot be written: {flaw}")
             setattr(run, name, None)

@@ -423,14 +423,17 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--accel", "xen"], "argument --accel: invalid choice: 'xen'"),
-    (["--cpus", "0"], "argument --cpus: invalid cores value: '0'"),
-    (["--timeout", "-1"], "argument --timeout: invalid positive value: '-1'"),
+    (["--cpus", "0"], "argument --cpus: '0' is not a whole number of 1 or more"),
+    (["--timeout", "-1"], "argument --timeout: '-1' is not a number of seconds above 0"),
     (["--tim", "1"], "unrecognized arguments: --tim 1"),
     (["--qemu", "/nowhere/qemu"], "there is no /nowhere/qemu: install the package qemu-system-x86"),
-    (["--cpus", "4.5"], "argument --cpus: invalid cores value: '4.5'"),
-    (["--timeout", "inf"], "argument --timeout: invalid positive value: 'inf'"),
-    (["--memory", "lots"], "argument --memory: invalid size value: 'lots'"),
-    (["--memory", "0"], "argument --memory: invalid size value: '0'"),
+    (["--cpus", "4.5"], "argument --cpus: '4.5' is not a whole number of 1 or more"),
+    (["--timeout", "inf"], "argument --timeout: 'inf' is not a number of seconds above 0"),
+    (["--memory", "lots"], "argument --memory: 'lots' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "0"], "argument --memory: '0' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "12"], "argument --memory: '12' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "65535K"], "argument --memory: '65535K' is not a size such as"),
+    (["--memory", "1.2.3M"], "argument --memory: '1.2.3M' is not a size such as"),
     (["--boot", "floppy"], "argument --boot: invalid choice: 'floppy'"),
     (["--machine", "virt"], "argument --machine: invalid choice: 'virt'"),
     (["--efi", "/nowhere/x.efi"], "--efi: /nowhere/x.efi cannot be read: No such file or directory"),
@@ -453,13 +456,15 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--junit", RUNNER, "--efi", RUNNER], f"--junit: {RUNNER} cannot be written: it is --efi's"),
     (["--tap", "--summary", "-"], "--summary: - cannot be written: it is no file's name"),
     (["--screenshot", "/nowhere/x.png"], "--screenshot: /nowhere/x.png cannot be written: No such file"),
+    (["--screenshot", "/dev/shm/baretick.jpg"],
+     "--screenshot: /dev/shm/baretick.jpg cannot be written: a picture is a PNG, and its name ends in .png"),
     (["--screenshot", "/"], "--screenshot: / cannot be written: Is a directory"),
     (["--out", "/dev/null/x"], "--out: /dev/null/x cannot be written: Not a directory"),
     (["--out", RUNNER], f"--out: {RUNNER} cannot be written: File exists"),
-    (["--tolerance", "x"], "argument --tolerance: invalid factor value: 'x'"),
-    (["--tolerance", "nan"], "argument --tolerance: invalid factor value: 'nan'"),
+    (["--tolerance", "x"], "argument --tolerance: 'x' is not a number of 1 or more"),
+    (["--tolerance", "nan"], "argument --tolerance: 'nan' is not a number of 1 or more"),
     (["--tolerance", "3"], "--tolerance goes with --baseline"),
-    (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: invalid factor value: '0.5'"),
+    (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: '0.5' is not a number of 1 or more"),
     (["--baseline", "/dev/null"], "--baseline: /dev/null is not JSON in ASCII"),
     (["--efi", RUNNER], f"--efi: {RUNNER} is no UEFI application"),
     (["--efi", "/x", "--boot", "usb"], "--efi does not go with --boot usb"),
@@ -515,6 +520,8 @@ while line.recv(4096):
 @needs_kvm_node
 @pytest.mark.parametrize("under_kvm, reason", [
     (ABORT, "QEMU was killed by signal 6: failed to set MSR 0x10a"),
+    ("sys.stderr.write('failed to initialize kvm: Device or resource busy\\n'); sys.exit(1)\n",
+     "QEMU ended with status 1: failed to initialize kvm: Device or resource busy"),
     (STUCK, "the guest stopped with internal-error"),
     ("time.sleep(600)\n", "the guest said nothing for 10 s"),
 ])
@@ -524,6 +531,14 @@ def test_auto_falls_back_to_tcg_once_and_says_why(run, fake, tmp_path, under_kvm
     assert done.status == 0, done
     assert done.stderr == f"qemu/run: KVM does not work here ({reason}); going on with TCG\n"
     assert value_of(arguments_of(tmp_path), "-accel") == ["tcg"]
+
+
+@needs_kvm_node
+def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_path):
+    (tmp_path / "later").write_bytes(spoken())
+    words = "fake qemu,1: -cpu: requires an argument"
+    done = run(*fake(b"", no_kvm_script(f"sys.stderr.write('{words}\\n'); sys.exit(1)\n")), "--accel", "auto")
+    assert done.status == 2 and done.stderr == f"qemu/run: QEMU ended with status 1: {words}\n"
 
 
 @needs_kvm_node
