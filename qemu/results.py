@@ -100,7 +100,7 @@ def cases(report, problem, comparison=None):
     """
     found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
     if comparison:
-        found += [Case("baseline", name, "fail" if sentences else "pass", " ".join(sentences))
+        found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
     return found + [_run_case(report, problem, comparison)]
 
