@@ -20,7 +20,7 @@ MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk 
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
-MEMORY_MIB = 64  # below it the firmware of the distribution stays silent
+MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
 
 
 class Parser(argparse.ArgumentParser):
@@ -121,7 +121,7 @@ def parse(arguments, row=False):
     run.words = words
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
-    run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
+    run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
     run.rules = "rules" in words
     if run.rules:
         for name in (*OUTPUTS, "tap", "baseline", "matrix"):
@@ -133,6 +133,10 @@ def parse(arguments, row=False):
             if getattr(run, name):
                 raise Wrong(f"--{name} does not go with --matrix: each run leaves its own in its folder")
     return run
+
+
+def shortest(path):
+    return min(path, os.path.relpath(path), key=len)
 
 
 def join_dashes(arguments):

@@ -222,6 +222,14 @@ def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
     assert os.path.samefile(address, os.path.join(place, "report.html"))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_folder_is_named_as_it_was_given(run, fake, tmp_path, monkeypatch, whole):
+    monkeypatch.chdir(tmp_path)
+    for folder in "near", str(tmp_path / "far"), f"../{tmp_path.name}/round":
+        last = run("--out", folder, *fake(spoken() if whole else b"baretick 1\n")).stdout.splitlines()[-2 if whole else -1]
+        assert last.startswith(f"The report is in {folder}: " if whole else f"What there is of the run is in {folder}: ")
+
+
 @pytest.mark.parametrize("arguments, serial, body, status", [
     (["--timeout", "3"], b"baretick 1\n", "time.sleep(600)", 124),
     ([], b"", "sys.exit(1)", 2),
