@@ -270,6 +270,12 @@ def test_progress_is_a_line_each_where_there_is_no_terminal(run, fake):
     assert done.stdout.splitlines()[:-1] == ["baretick 1", "progress: 1% tsc", "progress: 2% hpet"]
 
 
+def test_progress_that_did_not_move_is_shown_once(run, fake):
+    done = run(*fake(b"baretick 1\n" + b"progress: 81% pairs of cores, 7 s left\n" * 9 + b"same\nsame\nprogress: 82%\n"))
+    assert done.stdout.splitlines()[:-1] == [
+        "baretick 1", "progress: 81% pairs of cores, 7 s left", "same", "same", "progress: 82%"]
+
+
 def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
     arguments = fake(b"baretick 1\nprogress: 1% tsc\nprogress: 2% hpet\ndone\n")
     try:
