@@ -19,6 +19,9 @@ OUTPUTS = ("junit", "summary", "screenshot")
 MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk with a boot sector"),
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
 
+SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
+MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
+
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
@@ -26,13 +29,27 @@ class Parser(argparse.ArgumentParser):
         raise Wrong(f"{message} ({hint})")
 
 
-def positive(text):
+def kind(valid):
+    """Makes a type for argparse out of a reader that raises ValueError: the error says what is VALID."""
+    def of(read):
+        def checked(text):
+            try:
+                return read(text)
+            except ValueError:
+                raise argparse.ArgumentTypeError(f"{text!r} is not {valid}") from None
+        return checked
+    return of
+
+
+@kind("a number of seconds above 0")
+def seconds(text):
     number = float(text)
     if not 0 < number < float("inf"):
         raise ValueError
     return number
 
 
+@kind("a number of 1 or more")
 def factor(text):
     number = float(text)
     if not 1 <= number < float("inf"):
@@ -40,13 +57,16 @@ def factor(text):
     return number
 
 
+@kind(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
 def size(text):
-    """As QEMU's -m has it, but for its 0, which is no size."""
-    if not re.fullmatch(r"[0-9.]+[KMGT]?", text, re.IGNORECASE) or not float(text.rstrip("KMGTkmgt")):
+    """As QEMU's -m has it: a number alone is in MiB."""
+    parts = re.fullmatch(r"([0-9.]+)([KMGT]?)", text, re.IGNORECASE)
+    if not parts or float(parts[1]) * SIZES_MIB[parts[2].upper()] < MEMORY_MIB:
         raise ValueError
     return text
 
 
+@kind("a whole number of 1 or more")
 def cores(text):
     number = int(text)
     if number < 1:
@@ -71,7 +91,7 @@ def parser():
            "the CD (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
     option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
-    option("--timeout", type=positive, default=300, metavar="SECONDS", help="default: 300")
+    option("--timeout", type=seconds, default=300, metavar="SECONDS", help="default: 300")
     option("--out", metavar="DIR", help="where the report and the logs go (default: build/report; "
            "build/matrix with --matrix, a folder for each run in it)")
     option("--matrix", metavar="FILE", help="all runs that FILE describes, one by one; see qemu/matrix")
@@ -101,7 +121,7 @@ def parse(arguments, row=False):
     run.words = words
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
-    run.out = run.out or os.path.join(BUILD, "matrix" if run.matrix else "report")
+    run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
     run.rules = "rules" in words
     if run.rules:
         for name in (*OUTPUTS, "tap", "baseline", "matrix"):
@@ -113,6 +133,10 @@ def parse(arguments, row=False):
             if getattr(run, name):
                 raise Wrong(f"--{name} does not go with --matrix: each run leaves its own in its folder")
     return run
+
+
+def shortest(path):
+    return min(path, os.path.relpath(path), key=len)
 
 
 def join_dashes(arguments):

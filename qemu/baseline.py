@@ -23,11 +23,14 @@ class Comparison:
         self.by_name = {}
         self.notes = []
         self._factor = factor
+        self._not_asked_for = []
         self._before, self._now = baseline, report
         self._look_at_machines()
         for before in baseline["clocks"]:
             if before.get("verdict") in ORDER:
                 self._look_at_clock(before)
+        if self._not_asked_for:
+            self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
         self._look_at_rest()
 
     @property
@@ -61,7 +64,7 @@ class Comparison:
         now = next((clock for clock in self._now["clocks"] if clock["id"] == name), None)
         asked = (self._now.get("options") or {}).get("clocks")
         if now is None and asked and name not in asked:
-            self.notes.append(f"{name} was not asked for")
+            self._not_asked_for.append(name)
             return
         verdict = now.get("verdict") if now else None
         if verdict not in ORDER:

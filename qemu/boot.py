@@ -44,9 +44,15 @@ def why_kvm_failed(run, guest):
         return f"the guest stopped with {guest.state}"
     if guest.ending == "mute":
         return f"the guest said nothing for {MUTE_S} s"
-    if guest.ending == "exit" and guest.status not in ENDINGS:
+    if guest.ending == "exit" and guest.status not in ENDINGS and not refused(run, guest.status):
         return f"QEMU {ended(guest.status)}{last_words(run)}"
     return None
+
+
+def refused(run, status):
+    """Whether QEMU ended by itself with words that are not of KVM: those of its command line are the user's."""
+    words = "\n".join(words_of(run)).lower()
+    return status > 0 and words and "kvm" not in words
 
 
 def ended(status):
@@ -55,10 +61,15 @@ def ended(status):
     return f"ended with status {status}"
 
 
-def last_words(run):
-    """What QEMU said last, behind the line that started it: a hint may follow the error, a warning is none."""
+def words_of(run):
+    """The lines that QEMU said, behind the one that started it."""
     with open(os.path.join(run.out, "qemu.log"), encoding="utf-8", errors="replace") as log:
-        lines = [line.strip() for line in log.read().rpartition("\n$ ")[2].splitlines()[1:] if line.strip()]
+        return [line.strip() for line in log.read().rpartition("\n$ ")[2].splitlines()[1:] if line.strip()]
+
+
+def last_words(run):
+    """What QEMU said last: a hint may follow the error, a warning is none."""
+    lines = words_of(run)
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
     return f": {(errors or lines)[-1]}" if lines else ""

@@ -10,8 +10,12 @@ class Console:
     def __init__(self, stream, name="qemu/run"):
         self.stream, self.name, self.drawn = stream, name, False
         self.terminal = stream is not None and stream.isatty()
+        self._last = None  # line that was shown
 
     def show(self, line):
+        last, self._last = self._last, line
+        if line == last and line.startswith("progress: "):
+            return
         if self.terminal and line.startswith("progress: "):
             width = shutil.get_terminal_size().columns - 1
             self._write("\r" + line[len("progress: "):][:width] + "\x1b[K")

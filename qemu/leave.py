@@ -47,6 +47,8 @@ def check_outputs(run):
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
         flaw = flaw or why_not_written(path, name == "summary")
+        if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
+            flaw = "a picture is a PNG, and its name ends in .png"
         if flaw:
             wrong.append(f"--{name}: {path} cannot be written: {flaw}")
             setattr(run, name, None)
@@ -104,12 +106,11 @@ def compare(run, console, report):
 
 def place(out, whole):
     """Where the report is, and how its page is looked at; else where to look for what went wrong."""
-    shown = min(out, os.path.relpath(out), key=len)
     if not whole:
-        return (f"What there is of the run is in {shown}: serial.log (all that the machine said), "
+        return (f"What there is of the run is in {out}: serial.log (all that the machine said), "
                 "qemu.log (QEMU's command line and what it said), and report.json, which has the reason")
     address = pathlib.Path(out, "report.html").absolute().as_uri()
-    return f"The report is in {shown}: {', '.join(FILES)}\nOpen the page in a browser: {address}"
+    return f"The report is in {out}: {', '.join(FILES)}\nOpen the page in a browser: {address}"
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):

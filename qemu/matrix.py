@@ -96,8 +96,7 @@ def run_all(common, words, do, table):
         no_kvm |= run.fell_back and not run.qemu_arg  # which may be why
         if status > 128:
             break  # a signal ends all of them
-    shown = min(common.out, os.path.relpath(common.out), key=len)
-    table.show(f"The reports are in {os.path.join(shown, 'NAME')}: report.html, report.json, junit.xml, ...")
+    table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, junit.xml, ...")
     return worst
 
 

@@ -45,8 +45,10 @@ def parse(data):
         report = json.loads(data.decode("ascii"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON in ASCII: {error}") from error
-    if not isinstance(report, dict) or report.get("schema") != SCHEMA:
-        raise ValueError(f"is not of schema {SCHEMA}")
+    schema = report.get("schema") if isinstance(report, dict) else None
+    if schema != SCHEMA:
+        found = f", but of {json.dumps(schema)[:40]}" if isinstance(schema, str) else ""
+        raise ValueError(f"is not of schema {SCHEMA}{found}")
     flaw = _flaw(report, SHAPE, "")
     if flaw:
         raise ValueError(f"is not as schema {SCHEMA} has it: {flaw}")
@@ -98,7 +100,7 @@ def cases(report, problem, comparison=None):
     """
     found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
     if comparison:
-        found += [Case("baseline", name, "fail" if sentences else "pass", " ".join(sentences))
+        found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
     return found + [_run_case(report, problem, comparison)]
 

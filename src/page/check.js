@@ -189,7 +189,11 @@ function readReport(text) {
 	} catch (error) {
 		throw new Error("it is not JSON");
 	}
-	if (!isObject(report) || report.schema !== SCHEMA)
+	const schema = isObject(report) ? report.schema : null;
+
+	if (schema !== SCHEMA && typeof schema === "string" && schema.startsWith("baretick.report/"))
+		throw new Error(`its schema is ${schema.slice(0, 40)}, and this page reads ${SCHEMA}`);
+	if (schema !== SCHEMA)
 		throw new Error(`it is not a report of baretick: its schema is not ${SCHEMA}`);
 	checkShape(report, REPORT, "");
 	for (const key of LISTS)

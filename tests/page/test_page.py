@@ -329,13 +329,14 @@ def test_keys_that_a_later_release_may_have_are_passed_over(show):
 @pytest.mark.parametrize("text, reason", [
     ("not JSON", "it is not JSON"),
     ("[]", "it is not a report of baretick: its schema is not baretick.report/1"),
-    ('{"schema": "baretick.report/2"}', "it is not a report of baretick: its schema is not baretick.report/1"),
+    ('{"schema": "baretick.report/2"}', "its schema is baretick.report/2, and this page reads baretick.report/1"),
+    ('{"schema": ["baretick.report/2"]}', "it is not a report of baretick: its schema is not baretick.report/1"),
     ('{"schema": "baretick.report/1", "clocks": {}}', "clocks is not a list"),
     ('{"schema": "baretick.report/1", "clocks": [null]}', "clocks[0] is not an object"),
     ('{"schema": "baretick.report/1", "clocks": [{"latency": {"p50_ns": "9"}}]}', "clocks[0].latency.p50_ns is not a number"),
     ('{"schema": "baretick.report/1", "elapsed_ms": 1e999}', "elapsed_ms is not a number"),
     ('{"schema": "baretick.report/1", "machine": {"cpu": ["x"]}}', "machine.cpu is not a string"),
-], ids=range(8))
+], ids=range(9))
 def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reason):
     path = tmp_path / "other.json"
     path.write_text(text)

@@ -6,6 +6,7 @@ import pytest
 from harness import report, spoken
 import baseline
 from baseline import Comparison
+import results
 
 
 def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
@@ -65,9 +66,16 @@ def test_a_clock_that_went_is_named_with_the_reason():
     assert worse(gone, clock()) == []
 
 
-def test_a_clock_that_was_not_asked_for_is_a_note():
-    found = compare(document(clock(), clock("tsc")), document(clock("tsc"), asked=["tsc"]))
-    assert found.worse == [] and found.notes == ["hpet was not asked for"]
+def test_all_clocks_that_were_not_asked_for_are_one_note():
+    found = compare(document(clock(), clock("tsc"), clock("pit")), document(clock("tsc"), asked=["tsc"]))
+    assert found.worse == [] and found.notes == ["not asked for: hpet, pit"]
+
+
+def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
+    now = document(clock(p50=1200, least=1100, step=80))
+    case, = (case for case in results.cases(now, None, compare(document(clock()), now))
+             if case.group == "baseline" and case.text)
+    assert case.text.startswith("hpet takes 1200 ns") and ": more than 2 times that; hpet counts in steps" in case.text
 
 
 # Latency.

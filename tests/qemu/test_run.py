@@ -222,6 +222,14 @@ def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
     assert os.path.samefile(address, os.path.join(place, "report.html"))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_folder_is_named_as_it_was_given(run, fake, tmp_path, monkeypatch, whole):
+    monkeypatch.chdir(tmp_path)
+    for folder in "near", str(tmp_path / "far"), f"../{tmp_path.name}/round":
+        last = run("--out", folder, *fake(spoken() if whole else b"baretick 1\n")).stdout.splitlines()[-2 if whole else -1]
+        assert last.startswith(f"The report is in {folder}: " if whole else f"What there is of the run is in {folder}: ")
+
+
 @pytest.mark.parametrize("arguments, serial, body, status", [
     (["--timeout", "3"], b"baretick 1\n", "time.sleep(600)", 124),
     ([], b"", "sys.exit(1)", 2),
@@ -260,6 +268,12 @@ def test_control_characters_of_the_guest_do_not_reach_the_terminal(run, fake):
 def test_progress_is_a_line_each_where_there_is_no_terminal(run, fake):
     done = run(*fake(b"baretick 1\nprogress: 1% tsc\nprogress: 2% hpet\n"))
     assert done.stdout.splitlines()[:-1] == ["baretick 1", "progress: 1% tsc", "progress: 2% hpet"]
+
+
+def test_progress_that_did_not_move_is_shown_once(run, fake):
+    done = run(*fake(b"baretick 1\n" + b"progress: 81% pairs of cores, 7 s left\n" * 9 + b"same\nsame\nprogress: 82%\n"))
+    assert done.stdout.splitlines()[:-1] == [
+        "baretick 1", "progress: 81% pairs of cores, 7 s left", "same", "same", "progress: 82%"]
 
 
 def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
@@ -423,14 +437,17 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--accel", "xen"], "argument --accel: invalid choice: 'xen'"),
-    (["--cpus", "0"], "argument --cpus: invalid cores value: '0'"),
-    (["--timeout", "-1"], "argument --timeout: invalid positive value: '-1'"),
+    (["--cpus", "0"], "argument --cpus: '0' is not a whole number of 1 or more"),
+    (["--timeout", "-1"], "argument --timeout: '-1' is not a number of seconds above 0"),
     (["--tim", "1"], "unrecognized arguments: --tim 1"),
     (["--qemu", "/nowhere/qemu"], "there is no /nowhere/qemu: install the package qemu-system-x86"),
-    (["--cpus", "4.5"], "argument --cpus: invalid cores value: '4.5'"),
-    (["--timeout", "inf"], "argument --timeout: invalid positive value: 'inf'"),
-    (["--memory", "lots"], "argument --memory: invalid size value: 'lots'"),
-    (["--memory", "0"], "argument --memory: invalid size value: '0'"),
+    (["--cpus", "4.5"], "argument --cpus: '4.5' is not a whole number of 1 or more"),
+    (["--timeout", "inf"], "argument --timeout: 'inf' is not a number of seconds above 0"),
+    (["--memory", "lots"], "argument --memory: 'lots' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "0"], "argument --memory: '0' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "12"], "argument --memory: '12' is not a size such as 512M or 2G, 64M or more"),
+    (["--memory", "65535K"], "argument --memory: '65535K' is not a size such as"),
+    (["--memory", "1.2.3M"], "argument --memory: '1.2.3M' is not a size such as"),
     (["--boot", "floppy"], "argument --boot: invalid choice: 'floppy'"),
     (["--machine", "virt"], "argument --machine: invalid choice: 'virt'"),
     (["--efi", "/nowhere/x.efi"], "--efi: /nowhere/x.efi cannot be read: No such file or directory"),
@@ -453,13 +470,15 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--junit", RUNNER, "--efi", RUNNER], f"--junit: {RUNNER} cannot be written: it is --efi's"),
     (["--tap", "--summary", "-"], "--summary: - cannot be written: it is no file's name"),
     (["--screenshot", "/nowhere/x.png"], "--screenshot: /nowhere/x.png cannot be written: No such file"),
+    (["--screenshot", "/dev/shm/baretick.jpg"],
+     "--screenshot: /dev/shm/baretick.jpg cannot be written: a picture is a PNG, and its name ends in .png"),
     (["--screenshot", "/"], "--screenshot: / cannot be written: Is a directory"),
     (["--out", "/dev/null/x"], "--out: /dev/null/x cannot be written: Not a directory"),
     (["--out", RUNNER], f"--out: {RUNNER} cannot be written: File exists"),
-    (["--tolerance", "x"], "argument --tolerance: invalid factor value: 'x'"),
-    (["--tolerance", "nan"], "argument --tolerance: invalid factor value: 'nan'"),
+    (["--tolerance", "x"], "argument --tolerance: 'x' is not a number of 1 or more"),
+    (["--tolerance", "nan"], "argument --tolerance: 'nan' is not a number of 1 or more"),
     (["--tolerance", "3"], "--tolerance goes with --baseline"),
-    (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: invalid factor value: '0.5'"),
+    (["--baseline", "/dev/null", "--tolerance", "0.5"], "argument --tolerance: '0.5' is not a number of 1 or more"),
     (["--baseline", "/dev/null"], "--baseline: /dev/null is not JSON in ASCII"),
     (["--efi", RUNNER], f"--efi: {RUNNER} is no UEFI application"),
     (["--efi", "/x", "--boot", "usb"], "--efi does not go with --boot usb"),
@@ -515,6 +534,8 @@ while line.recv(4096):
 @needs_kvm_node
 @pytest.mark.parametrize("under_kvm, reason", [
     (ABORT, "QEMU was killed by signal 6: failed to set MSR 0x10a"),
+    ("sys.stderr.write('failed to initialize kvm: Device or resource busy\\n'); sys.exit(1)\n",
+     "QEMU ended with status 1: failed to initialize kvm: Device or resource busy"),
     (STUCK, "the guest stopped with internal-error"),
     ("time.sleep(600)\n", "the guest said nothing for 10 s"),
 ])
@@ -524,6 +545,14 @@ def test_auto_falls_back_to_tcg_once_and_says_why(run, fake, tmp_path, under_kvm
     assert done.status == 0, done
     assert done.stderr == f"qemu/run: KVM does not work here ({reason}); going on with TCG\n"
     assert value_of(arguments_of(tmp_path), "-accel") == ["tcg"]
+
+
+@needs_kvm_node
+def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_path):
+    (tmp_path / "later").write_bytes(spoken())
+    words = "fake qemu,1: -cpu: requires an argument"
+    done = run(*fake(b"", no_kvm_script(f"sys.stderr.write('{words}\\n'); sys.exit(1)\n")), "--accel", "auto")
+    assert done.status == 2 and done.stderr == f"qemu/run: QEMU ended with status 1: {words}\n"
 
 
 @needs_kvm_node
