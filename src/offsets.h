@@ -19,19 +19,25 @@ struct offsets {
 	size_t players;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all meetings: an offset held at some moment between */
+	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own meetings exclude each other; or NULL */
 };
 
-void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN */
+void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
 
 /* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair didn't meet. */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
+
+/* By how much the offset of the two is known to have moved while it was measured, at most; 0: it is not. */
+uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
+void offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 /* Arithmetic on intervals; what is unbounded stays so, and nothing overflows. */
 struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
 struct offset offset_intersect(struct offset a, struct offset b); /* low > high: they contradict each other */
 struct offset offset_settle(struct offset own, struct offset picture); /* both, or PICTURE where they contradict */
+uint64_t offset_gap(struct offset a, struct offset b); /* between the two; 0 where they overlap */
 bool offset_is_known(struct offset offset); /* bounded on both sides */
 bool offset_excludes_zero(struct offset offset);
 uint64_t offset_nearest(struct offset offset);  /* its least distance from 0: the proven part; 0 inside it */
@@ -39,7 +45,7 @@ uint64_t offset_farthest(struct offset offset); /* its greatest */
 
 struct offsets_summary {
 	size_t pairs;            /* that met */
-	size_t contradictions;   /* pairs disjoint from what the others say of them */
+	size_t contradictions;   /* pairs disjoint from what the others say of them, or that moved */
 	size_t contradiction_a, contradiction_b; /* the pair that contradicts by the most */
 	uint64_t contradiction_ticks;            /* by so many */
 	/*

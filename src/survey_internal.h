@@ -33,12 +33,6 @@ uint64_t survey_tournament_budget_ns(const struct report *report);
 
 #define SURVEY_STEADY_MAX 9 /* batches of one width, of which the median counts */
 
-/* Pairs whose meetings exclude each other: a TSC moved. The worst, in player numbers, and by how much. */
-struct survey_moved {
-	size_t pairs, a, b;
-	uint64_t ticks;
-};
-
 /* A tournament while it is played. */
 struct survey_tour {
 	struct survey *survey;
@@ -51,7 +45,6 @@ struct survey_tour {
 	uint64_t meetings;       /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
-	struct survey_moved moved;
 	struct { /* the first batches since the width changed for the last time */
 		size_t batches;
 		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */

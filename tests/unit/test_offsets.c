@@ -706,6 +706,34 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 		}
 }
 
+/* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
+static void
+pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	uint64_t moved_ticks[6] = { 1, 1, 1, 1, 1, 1 };
+
+	(void)state;
+	world->offsets.moved_ticks = moved_ticks;
+	offsets_clear(&world->offsets);
+	meet_all(world);
+	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
+	offsets_note_moved(&world->offsets, 2, 1, 700);
+	offsets_note_moved(&world->offsets, 1, 2, 500);
+	solve(world);
+	assert_int_equal(offsets_moved(&world->offsets, 1, 2), 700);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_int_equal(world->summary.contradiction_ticks, 700);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 2);
+	assert_int_equal(world->summary.pairs, 5);
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
+	solve(world);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
+	world_free(world);
+}
+
 static void
 wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
 {
@@ -928,6 +956,7 @@ main(void)
 		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
 		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
+		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
 		cmocka_unit_test(of_three_that_contradict_the_pair_of_the_other_two_is_named),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),

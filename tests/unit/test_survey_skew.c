@@ -535,10 +535,52 @@ a_tsc_that_moves_before_its_pair_meets_again_contradicts(void **state)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
 	survey_skew(&bench.survey);
-	assert_true(summary->contradictions >= 1);
+	assert_int_equal(summary->contradictions, 1);
 	assert_int_equal(summary->contradiction_b, 3);
 	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+}
+
+static bool
+holds(struct offset offset, int64_t ticks)
+{
+	return offset.low <= ticks && ticks <= offset.high;
+}
+
+/* Of four cores the last one's TSC steps by TICKS, AFTER_TICKS from the tournament's begin. */
+static void
+step(int64_t ticks, uint64_t after_ticks)
+{
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[3].step_ticks = ticks;
+	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
+	survey_skew(&bench.survey);
+}
+
+/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's meeting. */
+static void
+whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
+{
+	size_t in_meetings = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		const struct report_skew *skew = &bench.report.skew;
+		int64_t ticks = i % 2 ? 1000000 : -1000000;
+
+		step(ticks, 5000 + 16 * i);
+		for (size_t a = 0; a < 3; a++) {
+			struct offset pair = offsets_pair(&skew->offsets, a, 3);
+
+			assert_true(holds(pair, 0) || holds(pair, ticks));
+			in_meetings += offsets_moved(&skew->offsets, a, 3) > 0;
+		}
+		assert_int_equal(skew->meetings, 6); /* a pair that meets again counts for itself */
+		assert_int_equal(bench.report.cores[3].meetings, 3);
+		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
+		if (i < 299)
+			close_bench(state);
+	}
+	assert_true(in_meetings > 10);
 }
 
 /* ---- drift ---- */
@@ -858,6 +900,7 @@ main(void)
 		SKEW_TEST(a_pair_that_missed_each_other_meets_once_more),
 		SKEW_TEST(pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most),
 		SKEW_TEST(a_tsc_that_moves_before_its_pair_meets_again_contradicts),
+		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
 		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
 		SKEW_TEST(a_third_tournament_is_held_against_the_first),
