@@ -72,7 +72,10 @@ void survey_tour_again(struct survey_tour *tour);
 
 bool survey_tour_can_meet(const struct survey_tour *tour, size_t a, size_t b); /* both live */
 void survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place); /* A < B, in the next batch */
-/* Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. */
+/*
+ * Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. 0, and
+ * nothing comes of them, where the TSC stopped meanwhile.
+ */
 size_t survey_tour_play(struct survey_tour *tour, size_t count);
 
 /* Puts VALUE into COUNT values in order, from the least; there is room for one more. For a few hundred at most. */
@@ -81,6 +84,13 @@ void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 void survey_tour_end(struct survey_tour *tour);
 
 uint64_t survey_tour_elapsed_ns(const struct survey_tour *tour);
+
+/* Whether the TSC stopped before what was just done by it had ended: then that was not timed, and doesn't count. */
+static inline bool
+survey_untimed(struct survey *survey)
+{
+	return survey_expired(survey) && survey->tsc_stands;
+}
 
 /* A clock whose readings can be taken now. */
 static inline bool

@@ -135,9 +135,11 @@ survey_tour_play(struct survey_tour *tour, size_t count)
 {
 	uint64_t *medians = tour->survey->room.medians;
 	size_t played = 0;
+	bool untimed;
 
 	play(tour, count);
-	for (size_t i = 0; i < count; i++) {
+	untimed = survey_untimed(tour->survey);
+	for (size_t i = 0; i < count && !untimed; i++) {
 		uint64_t median = take_result(tour, i);
 
 		if (median)

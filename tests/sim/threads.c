@@ -82,6 +82,8 @@ threads_tsc(void)
 	if (reads == core->dies_reading)
 		die();
 	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
+	if (core->stops_at && world > core->stops_at)
+		world = core->stops_at;
 	if (core->steps_at && world >= core->steps_at)
 		stepped += core->step_ticks;
 	return world + (uint64_t)stepped +
