@@ -64,7 +64,8 @@ struct offsets_summary {
  * through others allow, and APART with whether it stands apart: it is proven to differ from more of the other
  * players than not. Where somebody is proven to differ, but nobody from most, or half of them or more are, there is
  * no_majority: then those are marked that differ from player 0, so of two players the second, but only if they are
- * half of all and each is proven to differ from each of the other half. Else nobody is: worst_a and worst_b differ,
+ * half of all, each is proven to differ from each of the other half, all in one direction, and nobody from any of
+ * his own. Else nobody is: worst_a and worst_b differ,
  * and it can't be told who of them is right. A pair that most others contradict takes no part. A few passes over
  * all pairs, and one more for each contradiction that a player has, up to a bound.
  */

@@ -141,19 +141,26 @@ differs_from_most(const struct offsets *offsets, const struct offset *players, s
 	return proven * 2 > asked;
 }
 
-/* Whether each of those APART is proven to differ from each that is not, and there are as many of both. */
+/*
+ * Whether each of those APART is proven to differ from each that is not, all in one direction, while nobody is from
+ * any of his own side, and there are as many of both.
+ */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *players, const bool *apart)
 {
-	size_t count = 0;
+	size_t count = 0, ahead = 0;
 
 	for (size_t i = 0; i < offsets->players; i++) {
 		count += apart[i];
-		for (size_t other = 0; apart[i] && other < offsets->players; other++)
-			if (!apart[other] && !offset_excludes_zero(between(offsets, players, other, i)))
+		for (size_t other = 0; other < offsets->players; other++) {
+			struct offset offset = between(offsets, players, other, i);
+
+			if (offset_excludes_zero(offset) != (apart[i] != apart[other]))
 				return false;
+			ahead += apart[i] && offset.low > 0;
+		}
 	}
-	return count * 2 == offsets->players;
+	return count * 2 == offsets->players && (ahead == 0 || ahead == count * count);
 }
 
 /*

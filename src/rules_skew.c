@@ -126,40 +126,62 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-/* All that stand apart at once, of whom SUBJECT says who they are: by what holds for each of them. */
-static void
-accuse_all(struct report *report, const struct view *view, const char *subject)
-{
-	struct distance all = { .near = UINT64_MAX };
-	size_t other = 0;
+struct group { /* that stands apart as a whole */
+	char subject[SUBJECT_SIZE]; /* who that is */
+	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
+	size_t other;
+};
 
+static void
+accuse_group(struct report *report, const struct view *view, const struct group *group)
+{
+	struct distance distance = group->distance;
+
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", group->subject,
+				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
+				       view_core(view, group->other)->apic_id, cause_of_offset(view)),
+		     distance, view->offset_limit_ns);
+}
+
+/*
+ * From the core from which the first of them is furthest. False: not all of them are proven to be off from that one,
+ * and in one direction.
+ */
+static bool
+measure_group(const struct view *view, struct group *group)
+{
+	struct distance *all = &group->distance;
+	size_t found = 0;
+
+	*all = (struct distance){ .near = UINT64_MAX };
 	for (size_t i = 0; i < view->skew->offsets.players; i++) {
 		struct distance distance;
 
 		if (!view_stands_apart(view, i))
 			continue;
-		distance = view_offset_ns(view, i, &other);
-		all.near = distance.near < all.near ? distance.near : all.near;
-		all.far = distance.far > all.far ? distance.far : all.far;
-		all.ahead = distance.ahead;
+		if (!found++)
+			view_offset_ns(view, i, &group->other);
+		distance = view_pair_ns(view, group->other, i);
+		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
+			return false;
+		all->near = distance.near < all->near ? distance.near : all->near;
+		all->far = distance.far > all->far ? distance.far : all->far;
+		all->ahead = distance.ahead;
 	}
-	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", subject, all.near,
-				       all.far, all.ahead ? "ahead of" : "behind",
-				       view_core(view, other)->apic_id, cause_of_offset(view)),
-		     all, view->offset_limit_ns);
+	return found > 1;
 }
 
 /* Whether they stand apart as a group, not one by one, and who that is: a package, or a half, which isn't blamed. */
 static bool
-is_group(const struct view *view, size_t accused, char subject[SUBJECT_SIZE])
+is_group(const struct view *view, size_t accused, struct group *group)
 {
 	struct text text;
 	uint32_t package;
 	size_t first = 0;
 
-	text_init(&text, subject, SUBJECT_SIZE);
-	if (accused < 2)
+	text_init(&text, group->subject, SUBJECT_SIZE);
+	if (!measure_group(view, group))
 		return false;
 	if (is_one_package(view, &package)) {
 		text_printf(&text, "package %u, of all its %zu cores", package, accused);
@@ -196,12 +218,13 @@ static void
 judge_offsets(struct report *report, const struct view *view)
 {
 	size_t accused = 0, count = 0, other;
-	char rest[REST_SIZE], subject[SUBJECT_SIZE];
+	char rest[REST_SIZE];
+	struct group group;
 
 	for (size_t i = 0; i < view->skew->offsets.players; i++)
 		accused += view_stands_apart(view, i);
-	if (is_group(view, accused, subject)) {
-		accuse_all(report, view, subject);
+	if (is_group(view, accused, &group)) {
+		accuse_group(report, view, &group);
 		return;
 	}
 	if (has_odd_pair(view)) {

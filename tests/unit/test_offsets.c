@@ -552,6 +552,28 @@ two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **s
 	}
 }
 
+/* All differ from most, half of them from the boot core too: ahead and behind, or by more and by less. */
+static void
+halves_that_differ_among_themselves_are_none(void **state)
+{
+	static const int64_t truths[][6] = {
+		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
+	};
+
+	(void)state;
+	for (size_t t = 0; t < 3; t++) {
+		struct world *world = world_new(TOURNAMENT_ALL, t < 2 ? 4 : 6, 3);
+
+		for (size_t i = 0; i < world->offsets.players; i++)
+			world->truth[i] = truths[t][i];
+		meet_all(world);
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 0, 0);
+		world_free(world);
+	}
+}
+
 /* Player 2's place leaves 0 open, and its pairs with all but player 0 don't. */
 static void
 player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
@@ -949,6 +971,7 @@ main(void)
 		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
 		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
 		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
+		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
 		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
 		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
 		cmocka_unit_test(player_of_4_that_two_pairs_prove_apart_is_marked),
