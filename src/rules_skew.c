@@ -31,24 +31,43 @@ has_odd_pair(const struct view *view)
 	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
 
+/* The player whose core has that id; as many as there are players where none has. */
+static size_t
+find_player(const struct view *view, uint32_t apic_id)
+{
+	size_t i = 0;
+
+	while (i < view->skew->offsets.players && view_core(view, i)->apic_id != apic_id)
+		i++;
+	return i;
+}
+
 /* Whether the core is accused for itself, or together with another one. */
 static bool
-is_accused(const struct view *view, uint32_t apic_id)
+is_accused(const struct view *view, size_t player)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	for (size_t i = 0; i < view->skew->offsets.players; i++)
-		if (view_core(view, i)->apic_id == apic_id)
-			return view_drifts(view, i) || view_stands_apart(view, i) ||
-			       (has_odd_pair(view) && (i == summary->worst_a || i == summary->worst_b));
-	return false;
+	return view_drifts(view, player) || view_stands_apart(view, player) ||
+	       (has_odd_pair(view) && (player == summary->worst_a || player == summary->worst_b));
+}
+
+/* By what one of the two is accused of; or by the offset of the two, where the worst one is told for all of them. */
+static bool
+is_explained(const struct view *view, size_t a, size_t b)
+{
+	size_t players = view->skew->offsets.players;
+
+	return (a < players && is_accused(view, a)) || (b < players && is_accused(view, b)) ||
+	       (a < players && b < players && has_odd_pair(view) &&
+		view_pair_ns(view, a, b).near > view->offset_limit_ns);
 }
 
 static bool
 has_warps_to_explain(const struct view *view, const struct report_contended *contended)
 {
-	return contended->measured && contended->warps && !is_accused(view, contended->worst_a) &&
-	       !is_accused(view, contended->worst_b);
+	return contended->measured && contended->warps &&
+	       !is_explained(view, find_player(view, contended->worst_a), find_player(view, contended->worst_b));
 }
 
 static uint64_t

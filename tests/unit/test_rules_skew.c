@@ -474,6 +474,32 @@ warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
 	}
 }
 
+/* Only the worst pair is told; a warp within a group is none of an offset's. */
+static void
+warp_between_two_of_three_groups_is_not_told_twice(void **state)
+{
+	static const struct {
+		uint32_t ahead, behind;
+		size_t findings;
+	} warps[] = { { 6, 0, 1 }, { 2, 10, 1 }, { 0, 10, 1 }, { 2, 0, 2 } };
+	static const int64_t truth_ticks[6] = { 0, 0, 5000, 5000, -5000, -5000 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct report *report = machine(6, 6, truth_ticks);
+
+		report->skew.lock_free.warps = 9;
+		report->skew.lock_free.worst_ticks = 4990;
+		report->skew.lock_free.worst_a = warps[i].ahead;
+		report->skew.lock_free.worst_b = warps[i].behind;
+		rules_judge(report);
+		assert_int_equal(report->finding_count, warps[i].findings);
+		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		assert_int_equal(report->findings[report->finding_count - 1].core, REPORT_NO_CORE);
+		literal_free(report);
+	}
+}
+
 static void
 pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
 {
@@ -906,6 +932,7 @@ main(void)
 		cmocka_unit_test(package_whose_cores_are_off_in_both_directions_is_named_core_by_core),
 		cmocka_unit_test(pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused),
 		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_not_told_twice),
+		cmocka_unit_test(warp_between_two_of_three_groups_is_not_told_twice),
 		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
 		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
 		cmocka_unit_test(package_of_one_core_is_named_by_the_core),
