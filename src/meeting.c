@@ -221,8 +221,9 @@ meeting_result(const struct meeting *meeting)
 	if (!result.played)
 		return result;
 	result.offset = allowed(first, second);
-	result.moved = result.offset.low > result.offset.high;
-	if (result.moved)
-		result.offset = (struct offset){ result.offset.high, result.offset.low };
+	if (result.offset.low > result.offset.high) {
+		result.moved_ticks = (uint64_t)result.offset.low - (uint64_t)result.offset.high;
+		result.offset = OFFSET_UNKNOWN;
+	}
 	return result;
 }

@@ -54,9 +54,8 @@ struct meeting { /* one pair's; aligned to a cache line by its owner */
 
 struct meeting_result {
 	bool played;            /* at least one message each way arrived */
-	bool moved;             /* the two bounds contradict each other: the offset changed meanwhile; OFFSET is then
-				   what lies between the two, in order */
-	struct offset offset;   /* of the second against the first; OFFSET_UNKNOWN where not played */
+	uint64_t moved_ticks;   /* by so much the two bounds contradict each other: the offset changed meanwhile; or 0 */
+	struct offset offset;   /* of the second against the first; OFFSET_UNKNOWN where not played, or where it moved */
 	uint64_t trips;         /* completed */
 	uint64_t warps;
 	uint64_t worst_ticks;   /* of a warp, at most */

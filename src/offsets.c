@@ -12,6 +12,8 @@ offsets_clear(struct offsets *offsets)
 
 	for (size_t i = 0; i < pairs; i++)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
+	for (size_t i = 0; offsets->moved_ticks && i < pairs; i++)
+		offsets->moved_ticks[i] = 0;
 }
 
 /* In a star nobody but player 0 meets the others: their pairs have no place. */
@@ -21,10 +23,10 @@ has_place(const struct offsets *offsets, size_t a, size_t b)
 	return a != b && (offsets->kind == TOURNAMENT_ALL || a == 0 || b == 0);
 }
 
-static struct offset *
+static size_t
 place(const struct offsets *offsets, size_t a, size_t b)
 {
-	return &offsets->pairs[tournament_index(offsets->kind, offsets->players, a < b ? a : b, a < b ? b : a)];
+	return tournament_index(offsets->kind, offsets->players, a < b ? a : b, a < b ? b : a);
 }
 
 struct offset
@@ -34,14 +36,30 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 		return (struct offset){ 0, 0 };
 	if (!has_place(offsets, a, b))
 		return OFFSET_UNKNOWN;
-	return a < b ? *place(offsets, a, b) : offset_negate(*place(offsets, a, b));
+
+	struct offset offset = offsets->pairs[place(offsets, a, b)];
+
+	return a < b ? offset : offset_negate(offset);
 }
 
 void
 offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
 {
 	if (has_place(offsets, a, b))
-		*place(offsets, a, b) = a < b ? offset : offset_negate(offset);
+		offsets->pairs[place(offsets, a, b)] = a < b ? offset : offset_negate(offset);
+}
+
+uint64_t
+offsets_moved(const struct offsets *offsets, size_t a, size_t b)
+{
+	return offsets->moved_ticks && has_place(offsets, a, b) ? offsets->moved_ticks[place(offsets, a, b)] : 0;
+}
+
+void
+offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
+{
+	if (offsets->moved_ticks && offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
+		offsets->moved_ticks[place(offsets, a, b)] = ticks;
 }
 
 static int64_t
@@ -89,6 +107,14 @@ offset_settle(struct offset own, struct offset picture)
 	struct offset both = offset_intersect(own, picture);
 
 	return both.low > both.high ? picture : both;
+}
+
+uint64_t
+offset_gap(struct offset a, struct offset b)
+{
+	struct offset both = offset_intersect(a, b);
+
+	return both.low > both.high ? (uint64_t)both.low - (uint64_t)both.high : 0;
 }
 
 bool

@@ -19,19 +19,25 @@ struct offsets {
 	size_t players;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all meetings: an offset held at some moment between */
+	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own meetings exclude each other; or NULL */
 };
 
-void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN */
+void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
 
 /* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair didn't meet. */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
+
+/* By how much the offset of the two is known to have moved while it was measured, at most; 0: it is not. */
+uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
+void offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 /* Arithmetic on intervals; what is unbounded stays so, and nothing overflows. */
 struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
 struct offset offset_intersect(struct offset a, struct offset b); /* low > high: they contradict each other */
 struct offset offset_settle(struct offset own, struct offset picture); /* both, or PICTURE where they contradict */
+uint64_t offset_gap(struct offset a, struct offset b); /* between the two; 0 where they overlap */
 bool offset_is_known(struct offset offset); /* bounded on both sides */
 bool offset_excludes_zero(struct offset offset);
 uint64_t offset_nearest(struct offset offset);  /* its least distance from 0: the proven part; 0 inside it */
@@ -39,7 +45,7 @@ uint64_t offset_farthest(struct offset offset); /* its greatest */
 
 struct offsets_summary {
 	size_t pairs;            /* that met */
-	size_t contradictions;   /* pairs disjoint from what the others say of them */
+	size_t contradictions;   /* pairs disjoint from what the others say of them, or that moved */
 	size_t contradiction_a, contradiction_b; /* the pair that contradicts by the most */
 	uint64_t contradiction_ticks;            /* by so many */
 	/*
@@ -58,7 +64,8 @@ struct offsets_summary {
  * through others allow, and APART with whether it stands apart: it is proven to differ from more of the other
  * players than not. Where somebody is proven to differ, but nobody from most, or half of them or more are, there is
  * no_majority: then those are marked that differ from player 0, so of two players the second, but only if they are
- * half of all and each is proven to differ from each of the other half. Else nobody is: worst_a and worst_b differ,
+ * half of all, each is proven to differ from each of the other half, all in one direction, and nobody from any of
+ * his own. Else nobody is: worst_a and worst_b differ,
  * and it can't be told who of them is right. A pair that most others contradict takes no part. A few passes over
  * all pairs, and one more for each contradiction that a player has, up to a bound.
  */

@@ -70,11 +70,9 @@ between(const struct offsets *offsets, const struct offset *players, size_t a, s
 }
 
 static void
-note_contradiction(struct offsets_summary *summary, size_t a, size_t b, struct offset apart)
+note_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t ticks)
 {
-	uint64_t ticks = (uint64_t)apart.low - (uint64_t)apart.high;
-
-	summary->contradictions++;
+	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
 		return;
 	summary->contradiction_ticks = ticks;
@@ -105,16 +103,18 @@ is_worse(struct offset offset, struct offset than)
 
 /* The bound holds whoever is right. */
 static void
-note_pair(struct offsets_summary *summary, size_t a, size_t b, struct offset own, struct offset picture)
+note_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+	  size_t a, size_t b)
 {
-	struct offset both = offset_intersect(own, picture), settled = offset_settle(own, picture);
+	struct offset own = offsets_pair(offsets, a, b), picture = implied(players, a, b);
+	struct offset settled = offset_settle(own, picture);
+	uint64_t ticks = offset_gap(own, picture), moved_ticks = offsets_moved(offsets, a, b);
 
 	if (offset_is_known(own))
 		summary->pairs++;
-	if (both.low > both.high) {
-		note_contradiction(summary, a, b, both);
+	note_contradiction(summary, a, b, ticks > moved_ticks ? ticks : moved_ticks);
+	if (ticks > 0)
 		note_bound(summary, own);
-	}
 	note_bound(summary, settled);
 	if (!offset_is_known(settled) || !is_worse(settled, summary->worst))
 		return;
@@ -141,19 +141,26 @@ differs_from_most(const struct offsets *offsets, const struct offset *players, s
 	return proven * 2 > asked;
 }
 
-/* Whether each of those APART is proven to differ from each that is not, and there are as many of both. */
+/*
+ * Whether each of those APART is proven to differ from each that is not, all in one direction, while nobody is from
+ * any of his own side, and there are as many of both.
+ */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *players, const bool *apart)
 {
-	size_t count = 0;
+	size_t count = 0, ahead = 0;
 
 	for (size_t i = 0; i < offsets->players; i++) {
 		count += apart[i];
-		for (size_t other = 0; apart[i] && other < offsets->players; other++)
-			if (!apart[other] && !offset_excludes_zero(between(offsets, players, other, i)))
+		for (size_t other = 0; other < offsets->players; other++) {
+			struct offset offset = between(offsets, players, other, i);
+
+			if (offset_excludes_zero(offset) != (apart[i] != apart[other]))
 				return false;
+			ahead += apart[i] && offset.low > 0;
+		}
 	}
-	return count * 2 == offsets->players;
+	return count * 2 == offsets->players && (ahead == 0 || ahead == count * count);
 }
 
 /*
@@ -205,7 +212,7 @@ offsets_solve(const struct offsets *offsets, struct offset *players, bool *apart
 	place_players(offsets, players);
 	for (size_t a = 0; a < offsets->players; a++)
 		for (size_t b = a + 1; b < offsets->players; b++)
-			note_pair(&summary, a, b, offsets_pair(offsets, a, b), implied(players, a, b));
+			note_pair(&summary, offsets, players, a, b);
 	set_apart(&summary, offsets, players, apart);
 	return summary;
 }

@@ -31,24 +31,43 @@ has_odd_pair(const struct view *view)
 	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
 
+/* The player whose core has that id; as many as there are players where none has. */
+static size_t
+find_player(const struct view *view, uint32_t apic_id)
+{
+	size_t i = 0;
+
+	while (i < view->skew->offsets.players && view_core(view, i)->apic_id != apic_id)
+		i++;
+	return i;
+}
+
 /* Whether the core is accused for itself, or together with another one. */
 static bool
-is_accused(const struct view *view, uint32_t apic_id)
+is_accused(const struct view *view, size_t player)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	for (size_t i = 0; i < view->skew->offsets.players; i++)
-		if (view_core(view, i)->apic_id == apic_id)
-			return view_drifts(view, i) || view_stands_apart(view, i) ||
-			       (has_odd_pair(view) && (i == summary->worst_a || i == summary->worst_b));
-	return false;
+	return view_drifts(view, player) || view_stands_apart(view, player) ||
+	       (has_odd_pair(view) && (player == summary->worst_a || player == summary->worst_b));
+}
+
+/* By what one of the two is accused of; or by the offset of the two, where the worst one is told for all of them. */
+static bool
+is_explained(const struct view *view, size_t a, size_t b)
+{
+	size_t players = view->skew->offsets.players;
+
+	return (a < players && is_accused(view, a)) || (b < players && is_accused(view, b)) ||
+	       (a < players && b < players && has_odd_pair(view) &&
+		view_pair_ns(view, a, b).near > view->offset_limit_ns);
 }
 
 static bool
 has_warps_to_explain(const struct view *view, const struct report_contended *contended)
 {
-	return contended->measured && contended->warps && !is_accused(view, contended->worst_a) &&
-	       !is_accused(view, contended->worst_b);
+	return contended->measured && contended->warps &&
+	       !is_explained(view, find_player(view, contended->worst_a), find_player(view, contended->worst_b));
 }
 
 static uint64_t
@@ -126,40 +145,62 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-/* All that stand apart at once, of whom SUBJECT says who they are: by what holds for each of them. */
-static void
-accuse_all(struct report *report, const struct view *view, const char *subject)
-{
-	struct distance all = { .near = UINT64_MAX };
-	size_t other = 0;
+struct group { /* that stands apart as a whole */
+	char subject[SUBJECT_SIZE]; /* who that is */
+	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
+	size_t other;
+};
 
+static void
+accuse_group(struct report *report, const struct view *view, const struct group *group)
+{
+	struct distance distance = group->distance;
+
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", group->subject,
+				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
+				       view_core(view, group->other)->apic_id, cause_of_offset(view)),
+		     distance, view->offset_limit_ns);
+}
+
+/*
+ * From the core from which the first of them is furthest. False: not all of them are proven to be off from that one,
+ * and in one direction.
+ */
+static bool
+measure_group(const struct view *view, struct group *group)
+{
+	struct distance *all = &group->distance;
+	size_t found = 0;
+
+	*all = (struct distance){ .near = UINT64_MAX };
 	for (size_t i = 0; i < view->skew->offsets.players; i++) {
 		struct distance distance;
 
 		if (!view_stands_apart(view, i))
 			continue;
-		distance = view_offset_ns(view, i, &other);
-		all.near = distance.near < all.near ? distance.near : all.near;
-		all.far = distance.far > all.far ? distance.far : all.far;
-		all.ahead = distance.ahead;
+		if (!found++)
+			view_offset_ns(view, i, &group->other);
+		distance = view_pair_ns(view, group->other, i);
+		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
+			return false;
+		all->near = distance.near < all->near ? distance.near : all->near;
+		all->far = distance.far > all->far ? distance.far : all->far;
+		all->ahead = distance.ahead;
 	}
-	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", subject, all.near,
-				       all.far, all.ahead ? "ahead of" : "behind",
-				       view_core(view, other)->apic_id, cause_of_offset(view)),
-		     all, view->offset_limit_ns);
+	return found > 1;
 }
 
 /* Whether they stand apart as a group, not one by one, and who that is: a package, or a half, which isn't blamed. */
 static bool
-is_group(const struct view *view, size_t accused, char subject[SUBJECT_SIZE])
+is_group(const struct view *view, size_t accused, struct group *group)
 {
 	struct text text;
 	uint32_t package;
 	size_t first = 0;
 
-	text_init(&text, subject, SUBJECT_SIZE);
-	if (accused < 2)
+	text_init(&text, group->subject, SUBJECT_SIZE);
+	if (!measure_group(view, group))
 		return false;
 	if (is_one_package(view, &package)) {
 		text_printf(&text, "package %u, of all its %zu cores", package, accused);
@@ -196,12 +237,13 @@ static void
 judge_offsets(struct report *report, const struct view *view)
 {
 	size_t accused = 0, count = 0, other;
-	char rest[REST_SIZE], subject[SUBJECT_SIZE];
+	char rest[REST_SIZE];
+	struct group group;
 
 	for (size_t i = 0; i < view->skew->offsets.players; i++)
 		accused += view_stands_apart(view, i);
-	if (is_group(view, accused, subject)) {
-		accuse_all(report, view, subject);
+	if (is_group(view, accused, &group)) {
+		accuse_group(report, view, &group);
 		return;
 	}
 	if (has_odd_pair(view)) {

@@ -57,6 +57,8 @@ measure_clock(struct survey *survey, size_t index)
 	__builtin_memset(room->others, 0, room->cores * sizeof(*room->others));
 	crew->run_all(crew->context, take_together, &contention, BOUND_NS);
 	gathering_stop(&contention.gathering);
+	if (survey_untimed(survey))
+		return 0;
 	for (size_t core = 0; core < crew->count; core++) {
 		if (!room->others[core] || !crew->alive(crew->context, core))
 			continue; /* read alone, or not at all: that is no contention */
@@ -82,7 +84,7 @@ survey_contended(struct survey *survey)
 		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
 			continue;
 		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
-		for (unsigned tries = 0; tries < TRIES && !measure_clock(survey, i); tries++)
+		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stands && !measure_clock(survey, i); tries++)
 			;
 	}
 }

@@ -33,12 +33,6 @@ uint64_t survey_tournament_budget_ns(const struct report *report);
 
 #define SURVEY_STEADY_MAX 9 /* batches of one width, of which the median counts */
 
-/* Pairs whose meetings exclude each other: a TSC moved. The worst, in player numbers, and by how much. */
-struct survey_moved {
-	size_t pairs, a, b;
-	uint64_t ticks;
-};
-
 /* A tournament while it is played. */
 struct survey_tour {
 	struct survey *survey;
@@ -51,7 +45,6 @@ struct survey_tour {
 	uint64_t meetings;       /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
-	struct survey_moved moved;
 	struct { /* the first batches since the width changed for the last time */
 		size_t batches;
 		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */
@@ -79,7 +72,10 @@ void survey_tour_again(struct survey_tour *tour);
 
 bool survey_tour_can_meet(const struct survey_tour *tour, size_t a, size_t b); /* both live */
 void survey_tour_seat(struct survey_tour *tour, size_t a, size_t b, size_t place); /* A < B, in the next batch */
-/* Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. */
+/*
+ * Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. 0, and
+ * nothing comes of them, where the TSC stopped meanwhile.
+ */
 size_t survey_tour_play(struct survey_tour *tour, size_t count);
 
 /* Puts VALUE into COUNT values in order, from the least; there is room for one more. For a few hundred at most. */
@@ -88,6 +84,13 @@ void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 void survey_tour_end(struct survey_tour *tour);
 
 uint64_t survey_tour_elapsed_ns(const struct survey_tour *tour);
+
+/* Whether the TSC stopped before what was just done by it had ended: then that was not timed, and doesn't count. */
+static inline bool
+survey_untimed(struct survey *survey)
+{
+	return survey_expired(survey) && survey->tsc_stands;
+}
 
 /* A clock whose readings can be taken now. */
 static inline bool

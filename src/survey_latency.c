@@ -171,6 +171,8 @@ measure_on_core(struct survey *survey, size_t core, const struct clock *clock, u
 			break;
 		if (!crew->run(crew->context, core, take_core_batch, &batch, CORE_BOUND_NS))
 			return false;
+		if (survey_untimed(survey))
+			break;
 		latency_fold(survey->scratch, &survey->scale, survey->samples, batch.count);
 		taken_ticks += survey->samples[batch.count - 1].end - survey->samples[0].begin;
 	}

@@ -59,33 +59,29 @@ note_warps(struct survey_tour *tour, size_t place, const struct meeting_result *
 	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
 }
 
-/* That what was measured of the two excludes what was measured of them before, by TICKS. */
-static void
-note_moved(struct survey_tour *tour, const uint32_t *seats, uint64_t ticks)
-{
-	struct survey_moved *moved = &tour->moved;
-
-	moved->pairs++;
-	if (ticks <= moved->ticks)
-		return;
-	moved->ticks = ticks;
-	moved->a = seats[0];
-	moved->b = seats[1];
-}
-
 /*
  * Of two meetings both hold, so the truth lies where they overlap: if the offset moves, it is there at some
  * moment from the one to the other. Where they don't overlap, the first is as good as the second, and it stays.
+ * Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it meets again.
  */
 static void
-keep(struct survey_tour *tour, const uint32_t *seats, struct offset offset)
+keep(struct survey_tour *tour, const uint32_t *seats, const struct meeting_result *result)
 {
-	struct offset both = offset_intersect(offsets_pair(tour->offsets, seats[0], seats[1]), offset);
+	struct offset before = offsets_pair(tour->offsets, seats[0], seats[1]);
+	uint64_t gap_ticks = offset_gap(before, result->offset);
 
-	if (both.low <= both.high)
-		offsets_set(tour->offsets, seats[0], seats[1], both);
-	else
-		note_moved(tour, seats, (uint64_t)both.low - (uint64_t)both.high);
+	offsets_note_moved(tour->offsets, seats[0], seats[1], result->moved_ticks);
+	offsets_note_moved(tour->offsets, seats[0], seats[1], gap_ticks);
+	if (!gap_ticks)
+		offsets_set(tour->offsets, seats[0], seats[1], offset_intersect(before, result->offset));
+}
+
+/* Known or not: of a pair that moved nothing may be known yet. */
+static bool
+has_met(const struct offsets *offsets, const uint32_t *seats)
+{
+	return offset_is_known(offsets_pair(offsets, seats[0], seats[1])) ||
+	       offsets_moved(offsets, seats[0], seats[1]) > 0;
 }
 
 static void
@@ -93,7 +89,7 @@ count_meeting(struct survey_tour *tour, const uint32_t *seats, const uint32_t *c
 {
 	struct survey *survey = tour->survey;
 
-	if (offset_is_known(offsets_pair(tour->offsets, seats[0], seats[1]))) {
+	if (has_met(tour->offsets, seats)) {
 		tour->again++;
 		return;
 	}
@@ -115,9 +111,7 @@ take_result(struct survey_tour *tour, size_t place)
 	if (!result.played || !survey_tour_can_meet(tour, seats[0], seats[1]))
 		return 0;
 	count_meeting(tour, seats, cores);
-	keep(tour, seats, result.offset);
-	if (result.moved)
-		note_moved(tour, seats, (uint64_t)result.offset.high - (uint64_t)result.offset.low);
+	keep(tour, seats, &result);
 	note_warps(tour, place, &result);
 	if (result.median_trip_ticks)
 		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
@@ -141,9 +135,11 @@ survey_tour_play(struct survey_tour *tour, size_t count)
 {
 	uint64_t *medians = tour->survey->room.medians;
 	size_t played = 0;
+	bool untimed;
 
 	play(tour, count);
-	for (size_t i = 0; i < count; i++) {
+	untimed = survey_untimed(tour->survey);
+	for (size_t i = 0; i < count && !untimed; i++) {
 		uint64_t median = take_result(tour, i);
 
 		if (median)

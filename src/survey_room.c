@@ -26,6 +26,8 @@ lay_out(struct survey_room *room, uintptr_t begin, size_t cores, enum tournament
 	room->players = take(&next, cores * sizeof(*room->players));
 	room->first.pairs = take(&next, pairs * sizeof(*room->first.pairs));
 	room->latest.pairs = take(&next, pairs * sizeof(*room->latest.pairs));
+	room->first.moved_ticks = take(&next, pairs * sizeof(*room->first.moved_ticks));
+	room->latest.moved_ticks = take(&next, pairs * sizeof(*room->latest.moved_ticks));
 	room->solved = take(&next, cores * sizeof(*room->solved));
 	room->apart = take(&next, cores * sizeof(*room->apart));
 	room->playing = take(&next, cores * sizeof(*room->playing));

@@ -136,25 +136,12 @@ describe_tour(struct survey *survey, const struct survey_tour *tour, const char 
 	skew->players = survey->room.players;
 }
 
-/* A pair whose own meetings exclude each other contradicts the picture, whatever the others say. */
 static void
-note_moved(struct offsets_summary *summary, const struct survey_moved *moved)
-{
-	summary->contradictions += moved->pairs;
-	if (moved->ticks <= summary->contradiction_ticks)
-		return;
-	summary->contradiction_ticks = moved->ticks;
-	summary->contradiction_a = moved->a;
-	summary->contradiction_b = moved->b;
-}
-
-static void
-place_cores(struct survey *survey, const struct survey_moved *moved)
+place_cores(struct survey *survey)
 {
 	struct survey_room *room = &survey->room;
 
 	survey->report->skew.summary = offsets_solve(&room->first, room->solved, room->apart);
-	note_moved(&survey->report->skew.summary, moved);
 	for (size_t i = 0; i < room->first.players; i++) {
 		struct report_core *row = &survey->report->cores[room->players[i]];
 
@@ -187,7 +174,7 @@ play_first(struct survey *survey)
 		tour.width = width;
 	play_all(survey, &tour);
 	describe_tour(survey, &tour, reason);
-	place_cores(survey, &tour.moved);
+	place_cores(survey);
 	if (!survey_tour_is_over(&tour) && !survey->report->incomplete)
 		report_note(survey->report,
 			    "The cores' meetings were cut short after %lu s: %zu of %zu rounds were begun.",

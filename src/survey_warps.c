@@ -50,7 +50,7 @@ turns_each(size_t living)
 	return turns < TURNS_MAX ? turns : TURNS_MAX;
 }
 
-/* Nothing is measured with less than two cores, or where the deadline has passed. */
+/* Nothing is measured with less than two cores, where the deadline has passed, or where the TSC stops meanwhile. */
 static struct report_contended
 check(struct survey *survey, enum warp_kind kind)
 {
@@ -66,6 +66,8 @@ check(struct survey *survey, enum warp_kind kind)
 	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
 	crew->run_all(crew->context, play, &job, BOUND_NS);
 	warp_stop(table);
+	if (survey_untimed(survey))
+		return (struct report_contended){ .measured = false };
 
 	struct warp_result result = warp_result(table, living);
 

@@ -76,12 +76,17 @@ threads_tsc(void)
 {
 	const struct threads_core *core = &threads_cores[self];
 	uint64_t reads = ++state.cores[self].reads;
+	int64_t stepped = core->offset_ticks;
 	uint64_t world;
 
 	if (reads == core->dies_reading)
 		die();
 	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
-	return world + (uint64_t)core->offset_ticks +
+	if (core->stops_at && world > core->stops_at)
+		world = core->stops_at;
+	if (core->steps_at && world >= core->steps_at)
+		stepped += core->step_ticks;
+	return world + (uint64_t)stepped +
 	       (uint64_t)((__int128)(world - THREADS_WORLD_0) * core->drift_ppb / PPB);
 }
 

@@ -20,6 +20,9 @@ struct threads_core {
 	int64_t offset_ticks;  /* of its TSC against world time */
 	int64_t drift_ppb;     /* how much faster than world time it runs */
 	uint64_t late_ticks;   /* what each reading of its TSC takes of world time, besides the one */
+	uint64_t steps_at;     /* at this world time its TSC steps; 0: never */
+	int64_t step_ticks;    /* by so much */
+	uint64_t stops_at;     /* at this world time its TSC stops for good; 0: never */
 	uint64_t dies_reading; /* its TSC for the so manieth time from its start; 0: never. Not the boot core. */
 };
 

@@ -552,6 +552,28 @@ two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **s
 	}
 }
 
+/* All differ from most, half of them from the boot core too: ahead and behind, or by more and by less. */
+static void
+halves_that_differ_among_themselves_are_none(void **state)
+{
+	static const int64_t truths[][6] = {
+		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
+	};
+
+	(void)state;
+	for (size_t t = 0; t < 3; t++) {
+		struct world *world = world_new(TOURNAMENT_ALL, t < 2 ? 4 : 6, 3);
+
+		for (size_t i = 0; i < world->offsets.players; i++)
+			world->truth[i] = truths[t][i];
+		meet_all(world);
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 0, 0);
+		world_free(world);
+	}
+}
+
 /* Player 2's place leaves 0 open, and its pairs with all but player 0 don't. */
 static void
 player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
@@ -704,6 +726,34 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 			}
 			world_free(world);
 		}
+}
+
+/* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
+static void
+pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	uint64_t moved_ticks[6] = { 1, 1, 1, 1, 1, 1 };
+
+	(void)state;
+	world->offsets.moved_ticks = moved_ticks;
+	offsets_clear(&world->offsets);
+	meet_all(world);
+	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
+	offsets_note_moved(&world->offsets, 2, 1, 700);
+	offsets_note_moved(&world->offsets, 1, 2, 500);
+	solve(world);
+	assert_int_equal(offsets_moved(&world->offsets, 1, 2), 700);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_int_equal(world->summary.contradiction_ticks, 700);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 2);
+	assert_int_equal(world->summary.pairs, 5);
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
+	solve(world);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
+	world_free(world);
 }
 
 static void
@@ -921,6 +971,7 @@ main(void)
 		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
 		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
 		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
+		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
 		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
 		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
 		cmocka_unit_test(player_of_4_that_two_pairs_prove_apart_is_marked),
@@ -928,6 +979,7 @@ main(void)
 		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
 		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
+		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
 		cmocka_unit_test(of_three_that_contradict_the_pair_of_the_other_two_is_named),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),

@@ -66,7 +66,9 @@ make_report(size_t count)
 	report->skew.kind = TOURNAMENT_ALL;
 	report->skew.kind_reason = "";
 	report->skew.players = players;
-	report->skew.offsets = (struct offsets){ TOURNAMENT_ALL, count, pairs, 0, 1 };
+	report->skew.offsets = (struct offsets){
+		.kind = TOURNAMENT_ALL, .players = count, .pairs = pairs, .end_tsc = 1,
+	};
 	return report;
 }
 

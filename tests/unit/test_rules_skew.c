@@ -374,6 +374,48 @@ skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
 	literal_free(report);
 }
 
+/* As many as are in order, but of no two of them is the fault the same. */
+static void
+half_of_cores_with_faults_of_their_own_is_no_half(void **state)
+{
+	static const struct {
+		size_t count;
+		int64_t truth_ticks[6];
+		const char *text;
+	} machines[] = {
+		{ 4, { 0, 0, 2000, -20000 }, "Core 6's TSC is 10976 to 11022 ns behind core 4's, " },
+		{ 6, { 0, 0, 0, 5000, -5000, 15000 }, "Core 10's TSC is 9978 to 10024 ns ahead of core 8's, " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct report *report = machine(machines[i].count, machines[i].count / 2, machines[i].truth_ticks);
+
+		rules_judge(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+		assert_ptr_equal(strstr(report->findings[0].text, machines[i].text), report->findings[0].text);
+		assert_non_null(strstr(report->findings[0].text, "which of them is right can't be told."));
+		literal_free(report);
+	}
+}
+
+static void
+package_whose_cores_are_off_in_both_directions_is_named_core_by_core(void **state)
+{
+	int64_t truth_ticks[6] = { [4] = 5000, [5] = -5000 };
+	struct report *report = machine(6, 2, truth_ticks);
+
+	(void)state;
+	rules_judge(report);
+	assert_int_equal(report->finding_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(report->findings[i].core, 8 + 2 * i);
+		assert_non_null(strstr(report->findings[i].text, i ? " behind core " : " ahead of core "));
+	}
+	literal_free(report);
+}
+
 /* Of four cores whose round trips were too long, all pairs but one. */
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
@@ -428,6 +470,32 @@ warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
 		rules_judge(report);
 		assert_int_equal(report->finding_count, other ? 1 : 2);
 		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		literal_free(report);
+	}
+}
+
+/* Only the worst pair is told; a warp within a group is none of an offset's. */
+static void
+warp_between_two_of_three_groups_is_not_told_twice(void **state)
+{
+	static const struct {
+		uint32_t ahead, behind;
+		size_t findings;
+	} warps[] = { { 6, 0, 1 }, { 2, 10, 1 }, { 0, 10, 1 }, { 2, 0, 2 } };
+	static const int64_t truth_ticks[6] = { 0, 0, 5000, 5000, -5000, -5000 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct report *report = machine(6, 6, truth_ticks);
+
+		report->skew.lock_free.warps = 9;
+		report->skew.lock_free.worst_ticks = 4990;
+		report->skew.lock_free.worst_a = warps[i].ahead;
+		report->skew.lock_free.worst_b = warps[i].behind;
+		rules_judge(report);
+		assert_int_equal(report->finding_count, warps[i].findings);
+		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		assert_int_equal(report->findings[report->finding_count - 1].core, REPORT_NO_CORE);
 		literal_free(report);
 	}
 }
@@ -860,8 +928,11 @@ main(void)
 		cmocka_unit_test(skewed_package_is_one_finding_without_a_core),
 		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_that_blames_neither),
 		cmocka_unit_test(skewed_half_that_is_no_package_is_one_finding_without_a_core),
+		cmocka_unit_test(half_of_cores_with_faults_of_their_own_is_no_half),
+		cmocka_unit_test(package_whose_cores_are_off_in_both_directions_is_named_core_by_core),
 		cmocka_unit_test(pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused),
 		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_not_told_twice),
+		cmocka_unit_test(warp_between_two_of_three_groups_is_not_told_twice),
 		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
 		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
 		cmocka_unit_test(package_of_one_core_is_named_by_the_core),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "report.h"
+#include "rules.h"
 #include "survey.h"
 #include "threads.h"
 
@@ -535,10 +536,52 @@ a_tsc_that_moves_before_its_pair_meets_again_contradicts(void **state)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
 	survey_skew(&bench.survey);
-	assert_true(summary->contradictions >= 1);
+	assert_int_equal(summary->contradictions, 1);
 	assert_int_equal(summary->contradiction_b, 3);
 	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+}
+
+static bool
+holds(struct offset offset, int64_t ticks)
+{
+	return offset.low <= ticks && ticks <= offset.high;
+}
+
+/* Of four cores the last one's TSC steps by TICKS, AFTER_TICKS from the tournament's begin. */
+static void
+step(int64_t ticks, uint64_t after_ticks)
+{
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[3].step_ticks = ticks;
+	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
+	survey_skew(&bench.survey);
+}
+
+/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's meeting. */
+static void
+whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
+{
+	size_t in_meetings = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		const struct report_skew *skew = &bench.report.skew;
+		int64_t ticks = i % 2 ? 1000000 : -1000000;
+
+		step(ticks, 5000 + 16 * i);
+		for (size_t a = 0; a < 3; a++) {
+			struct offset pair = offsets_pair(&skew->offsets, a, 3);
+
+			assert_true(holds(pair, 0) || holds(pair, ticks));
+			in_meetings += offsets_moved(&skew->offsets, a, 3) > 0;
+		}
+		assert_int_equal(skew->meetings, 6); /* a pair that meets again counts for itself */
+		assert_int_equal(bench.report.cores[3].meetings, 3);
+		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
+		if (i < 299)
+			close_bench(state);
+	}
+	assert_true(in_meetings > 10);
 }
 
 /* ---- drift ---- */
@@ -814,6 +857,120 @@ a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without(void **state)
 	assert_in_range(skew->lock_free.worst_ticks, 1, 999999999);
 }
 
+static void
+read_own_tsc(void *device, struct sample *samples, size_t count)
+{
+	(void)device;
+	for (size_t i = 0; i < count; i++) {
+		samples[i].begin = threads_tsc();
+		samples[i].ticks = samples[i].end = threads_tsc();
+		threads_pause();
+	}
+}
+
+/* Four cores, of which the boot core's TSC stops at world time STOPS_AT, 0: never; or those of all do. */
+static void
+open_bench_that_stops(uint64_t stops_at, bool all_stop)
+{
+	static struct latency latency;
+
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	bench.report.clock_count = 1;
+	bench.report.clocks[0] = (struct report_clock){
+		.clock = { .id = "tsc", .main = "tsc", .state = CLOCK_PRESENT, .sample = read_own_tsc },
+		.latency = &latency,
+	};
+	for (size_t i = 0; i < (all_stop ? 4 : 1); i++)
+		threads_cores[i].stops_at = stops_at;
+}
+
+/* All that they do together, in the order of a run. */
+static void
+measure_together(void)
+{
+	struct survey *survey = &bench.survey;
+
+	survey_skew(survey);
+	survey_cores(survey);
+	survey_contended(survey);
+	survey_warps(survey);
+	survey_skew(survey);
+	rules_judge(&bench.report);
+}
+
+/* What was measured before stands; of what was being measured there is nothing, neither a warp nor 0 ns. */
+static void
+assert_only_the_tsc_is_accused_of_standing(void)
+{
+	const struct report *report = &bench.report;
+
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "clock-stuck");
+	assert_true(report->incomplete);
+	assert_int_equal(report->skew.warps, 0);
+	assert_int_equal(report->skew.summary.contradictions, 0);
+	assert_false(report->skew.lock_free.measured && !report->skew.locked.measured);
+	for (size_t i = 0; i < 4; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		assert_true(!core->latency[0].count || core->latency[0].min_ns > 0);
+		assert_true(!core->contended[0].count || core->contended[0].min_ns > 0);
+		assert_true(!offset_is_known(core->offset) || holds(core->offset, 0));
+	}
+}
+
+/* At moments a tenth apart, from a few ticks into the rehearsal. */
+static void
+whenever_the_boot_cores_tsc_stops_no_core_is_accused(void **state)
+{
+	uint64_t lasted_ticks;
+
+	open_bench_that_stops(0, false);
+	measure_together();
+	assert_int_equal(bench.report.finding_count, 0);
+	assert_true(bench.report.skew.drift_measured && bench.report.skew.lock_free.measured);
+	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
+	lasted_ticks = threads_world() - THREADS_WORLD_0;
+	for (unsigned all = 0; all < 2; all++)
+		for (uint64_t ticks = 300; ticks < lasted_ticks; ticks += ticks / 10) {
+			close_bench(state);
+			open_bench_that_stops(THREADS_WORLD_0 + ticks, all);
+			measure_together();
+			assert_only_the_tsc_is_accused_of_standing();
+		}
+}
+
+static void
+a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure(void **state)
+{
+	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
+		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
+		survey_contended(&bench.survey);
+		assert_true(bench.survey.tsc_stands);
+		assert_int_equal(threads_batches(), 1); /* nor are they asked again */
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+		if (ticks < 2000)
+			close_bench(state);
+	}
+}
+
+/* Of the locked check nothing stands then, of the lock-free one after it neither. */
+static void
+a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
+{
+	for (unsigned all = 0; all < 2; all++) {
+		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
+		survey_warps(&bench.survey);
+		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
+		assert_true(bench.survey.tsc_stands);
+		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
+		assert_int_equal(bench.report.cores[1].warp_iterations, 0);
+		if (!all)
+			close_bench(state);
+	}
+}
+
 /* Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. */
 static void
 the_plan_has_room_for_two_tournaments(void **state)
@@ -858,6 +1015,7 @@ main(void)
 		SKEW_TEST(a_pair_that_missed_each_other_meets_once_more),
 		SKEW_TEST(pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most),
 		SKEW_TEST(a_tsc_that_moves_before_its_pair_meets_again_contradicts),
+		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
 		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
 		SKEW_TEST(a_third_tournament_is_held_against_the_first),
@@ -870,6 +1028,9 @@ main(void)
 		SKEW_TEST(cores_that_missed_each_other_are_asked_again),
 		SKEW_TEST(equal_cores_are_accused_of_no_warp),
 		SKEW_TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without),
+		SKEW_TEST(whenever_the_boot_cores_tsc_stops_no_core_is_accused),
+		SKEW_TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure),
+		SKEW_TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check),
 		SKEW_TEST(the_plan_has_room_for_two_tournaments),
 	};
 
