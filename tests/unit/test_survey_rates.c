@@ -608,6 +608,35 @@ an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
+/* Of a leap after the window both the rate over the whole run and that over the rest of it tell: they are one witness. */
+static void
+a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
+{
+	static const struct {
+		uint64_t run_s, leap_ms;
+	} leaps[] = { { 100, 100 }, { 200, 200 }, { 600, 500 }, { 1200, 1500 }, { 100, 3000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
+		begin_well();
+		become_a_guest();
+		bench->report.options.profile = PROFILE_SOAK;
+		bench->report.duration_ns = 1000000000;
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
+		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
+		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		assert_true(find(RTC)->implied_since.known);
+		assert_true(find(RTC)->implied.high < find(RTC)->implied_window.high); /* it is in the one alone */
+		assert_clean();
+		assert_int_equal(bench->report.note_count, 0);
+		close_clocks();
+		bench->leap_ps = 0;
+	}
+}
+
 /*
  * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
  * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
@@ -859,6 +888,7 @@ main(void)
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
 		RATE_TEST(an_rtc_that_leaps_is_to_blame_on_bare_metal_only),
+		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
 		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
 		RATE_TEST(of_two_that_disagree_neither_is_blamed),
 		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
