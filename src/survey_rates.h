@@ -42,7 +42,7 @@ bool survey_track_edges(const struct survey *survey, struct survey_track *track,
 			const struct survey_watch *watch);
 
 /*
- * Waits for the next edge of an edge clock, at most 1.2 s; a clock without one is stuck. The others are followed
+ * Waits for the next edge of an edge clock, at most 2.4 s; a clock without one is stuck. The others are followed
  * meanwhile, unless WATCH is NULL.
  */
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch);

@@ -6,7 +6,7 @@
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
 #define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer stands */
-#define EDGE_BOUND_NS     (1200 * SURVEY_NS_PER_MS) /* a second and a fifth without an edge: it stands */
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* so that one at half its rate is slow and does not stand */
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while nothing certain is known of the TSC */
 #define VOTES_MIN         2 /* clocks that agree on the TSC before a bound relies on it */
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read tells nothing */

@@ -327,6 +327,27 @@ rtc_1000_ppm_fast(struct bench *bench)
 }
 
 static void
+rtc_a_fifth_slow(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -200000;
+}
+
+static void
+rtc_at_half_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -500000;
+}
+
+static void
+rtc_at_a_third_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -666667;
+}
+
+static void
 pm_150_ppm_slow(struct bench *bench)
 {
 	(void)bench;
@@ -672,6 +693,9 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "pit", "PIT at a hundredth of its rate", &plain, FROM_THE_START,
 	  pit_at_a_hundredth_of_its_rate },
 	{ "rate-wrong", "rtc", "RTC 1000 ppm fast", &plain, FROM_THE_START, rtc_1000_ppm_fast },
+	{ "rate-wrong", "rtc", "RTC at four fifths of its rate", &plain, FROM_THE_START, rtc_a_fifth_slow },
+	{ "rate-wrong", "rtc", "RTC at half its rate", &plain, FROM_THE_START, rtc_at_half_its_rate },
+	{ "clock-stuck", "rtc", "RTC at a third of its rate", &plain, FROM_THE_START, rtc_at_a_third_of_its_rate },
 	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
 	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
 	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
