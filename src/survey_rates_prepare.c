@@ -117,6 +117,20 @@ clear_figures(struct report *report)
 	}
 }
 
+/*
+ * How often a counter wraps can't be told by its claim where it is much faster. One that seems slow for it may have
+ * wrapped unseen while the core was away, and gets the claim; nothing makes one seem fast.
+ */
+static void
+note_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		uint64_t pace = implied[i].known ? scale_mul_div_nearest(tsc->low, 1, implied[i].high) : 0;
+
+		survey->paces[i] = pace ? pace : 1;
+	}
+}
+
 /* The TSC's rate for planning, by the clocks that work or else by what is claimed of it. */
 static void
 guess_scale(struct survey *survey)
@@ -139,6 +153,7 @@ guess_scale(struct survey *survey)
 		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
+	note_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)

@@ -29,8 +29,9 @@ survey_track_on(const struct survey *survey, struct survey_track *track, const s
 {
 	const struct rate *claimed = &track->entry->clock.claimed;
 	uint64_t ns = scale_ns(&survey->scale, sample->end - track->tsc);
+	uint64_t pace = survey->paces[track - survey->tracks];
 
-	survey_track_to(track, sample, scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
+	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
 }
 
 struct sample

@@ -306,6 +306,34 @@ pit_at_a_fifth_of_its_rate(struct bench *bench)
 }
 
 static void
+pit_at_four_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 4;
+}
+
+static void
+pit_at_six_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 6;
+}
+
+static void
+pit_at_ten_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 10;
+}
+
+static void
+pit_at_fifty_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 50;
+}
+
+static void
 pit_at_a_tenth_of_its_rate(struct bench *bench)
 {
 	(void)bench;
@@ -689,6 +717,10 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &plain, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &rolling, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "pit", "PIT at a fifth of its rate", &plain, FROM_THE_START, pit_at_a_fifth_of_its_rate },
+	{ "rate-wrong", "pit", "PIT at four times its rate", &plain, FROM_THE_START, pit_at_four_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at six times its rate", &plain, FROM_THE_START, pit_at_six_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at ten times its rate", &plain, FROM_THE_START, pit_at_ten_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at fifty times its rate", &plain, FROM_THE_START, pit_at_fifty_times_its_rate },
 	{ "rate-wrong", "pit", "PIT at a tenth of its rate", &plain, FROM_THE_START, pit_at_a_tenth_of_its_rate },
 	{ "rate-wrong", "pit", "PIT at a hundredth of its rate", &plain, FROM_THE_START,
 	  pit_at_a_hundredth_of_its_rate },
