@@ -10,7 +10,6 @@
 #define PM_HZ        3579545u    /* ACPI 6.5, 4.8.3.3 */
 #define PM_MASK_24   0xffffffu   /* likewise: 24 bits, 32 where the FADT sets TMR_VAL_EXT */
 #define PORT_MAX     0xfffcu     /* the last port at which 32 bits can be read */
-#define PM_HIGH_SHIFT 24         /* likewise, E_TMR_VAL: bits 24 to 31, 0 where the timer has 24 */
 
 #define PM_BATCH         64u     /* readings in one masked section: 64 us, or 4 ms where each costs 57 us */
 #define PM_GLITCH_READS  4096u   /* PIIX4's bad 3 ns in 69.8 would show in one of 23 */
@@ -147,15 +146,15 @@ static void
 acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 {
 	struct sample samples[PM_BATCH];
-	uint64_t high = 0;
+	size_t i = 0;
 
 	acpi_pm_take_raw(checking, samples, PM_BATCH);
-	for (size_t i = 0; i < PM_BATCH; i++)
-		high |= samples[i].ticks >> PM_HIGH_SHIFT;
-	check_fact(row, high != 0);
-	if (high)
+	while (i < PM_BATCH && samples[i].ticks <= PM_MASK_24)
+		i++;
+	check_fact(row, i < PM_BATCH);
+	if (row->broken)
 		behaviour_tell(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
-			       (unsigned long long)samples[0].ticks);
+			       (unsigned long long)samples[i].ticks);
 	else
 		behaviour_tell(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }

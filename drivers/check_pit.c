@@ -13,8 +13,6 @@
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no room before the wrap */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* the counter wraps in 54.9 ms */
 
-#define LOADED_NS         WAIT_NS_PER_MS /* the count is loaded by the next clock, 838 ns */
-
 static uint64_t
 gcd(uint64_t a, uint64_t b)
 {
@@ -164,7 +162,6 @@ static struct statuses
 take_statuses(const struct checking *checking)
 {
 	struct statuses s;
-	struct wait wait = wait_begin(checking->scale, LOADED_NS);
 	uint64_t interrupts = hw_interrupts_mask();
 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
@@ -172,9 +169,7 @@ take_statuses(const struct checking *checking)
 	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
 	s.mode_2 = pit_read_status();
 	pit_run_free();
-	do
-		s.loaded = pit_read_status();
-	while ((s.loaded & STATUS_NULL_COUNT) && wait_goes_on(&wait));
+	s.loaded = pit_wait_until_loaded(checking);
 	if (s.loaded & STATUS_NULL_COUNT)
 		s.loaded = pit_read_status(); /* the wait may have been one gap */
 	hw_interrupts_restore(interrupts);
@@ -206,7 +201,7 @@ pit_check(const struct platform *platform, struct device *device, const struct c
 	static const struct check checks[] = {
 		{ "pit-step", 10 * WAIT_NS_PER_MS, look_at_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, look_at_latch },
-		{ "pit-status", LOADED_NS, look_at_status },
+		{ "pit-status", PIT_LOADED_NS, look_at_status },
 		{ "pit-out", PIT_OUT_NS, pit_look_at_out },
 	};
 	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };

@@ -3,6 +3,7 @@
 #define BARETICK_PIT_INTERNAL_H
 
 #include "check.h"
+#include "wait.h"
 
 #define PIT_DATA_2        0x42u
 #define PIT_CONTROL       0x43u
@@ -51,6 +52,21 @@ pit_run_free(void)
 	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
 	hw_out8(PIT_DATA_2, 0);
 	hw_out8(PIT_DATA_2, 0);
+}
+
+#define PIT_LOADED_NS WAIT_NS_PER_MS /* the count is loaded by the next clock, 838 ns */
+
+/* Waits until the count that was written is loaded, but no longer than that; the status then. */
+static inline uint8_t
+pit_wait_until_loaded(const struct checking *checking)
+{
+	struct wait wait = wait_begin(checking->scale, PIT_LOADED_NS);
+	uint8_t status;
+
+	do
+		status = pit_read_status();
+	while ((status & STATUS_NULL_COUNT) && wait_goes_on(&wait));
+	return status;
 }
 
 #define PIT_OUT_NS (12 * UINT64_C(1000000)) /* what the next one takes, at most, where the PIT keeps its rate */

@@ -57,7 +57,8 @@ struct report_clock {
 	 * these the rule catalogue tells who is wrong.
 	 */
 	struct rate_interval implied;
-	struct rate_interval implied_since; /* likewise, from the rates' window to the end of the run */
+	struct rate_interval implied_window; /* likewise, over the rates' window alone: in a soak implied is of the run */
+	struct rate_interval implied_since;  /* likewise, from that window to the end of the run, or at its end */
 	/*
 	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
 	 * to the rest of the run, and the worse of the two. Where all clocks show the same, it is the TSC's.

@@ -42,7 +42,19 @@ doubt_ppm(const struct report *report, const char *clock)
 	return doubt;
 }
 
-/* A rate that is off by no more than that is no further fault. */
+static bool
+is_accused_of(const struct report *report, const char *clock, const char *rule)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, clock) && text_equal(finding->rule, rule))
+			return true;
+	}
+	return false;
+}
+
+/* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stands. */
 static void
 drop_doubtful_rates(struct report *report)
 {
@@ -50,13 +62,18 @@ drop_doubtful_rates(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		uint64_t doubt = doubt_ppm(report, row->clock);
+		bool stands = is_accused_of(report, row->clock, "clock-stuck");
 
-		if (!doubt || !rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
-		    behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))
+		if (!rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		    (!stands && (!doubt || behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))))
 			continue;
 		row->seen = false;
-		behaviour_tell(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
-			       row->measured, doubt);
+		if (stands)
+			behaviour_tell(row, "Not seen: it is off by %ld ppm, but the clock itself is stuck.",
+				       row->measured);
+		else
+			behaviour_tell(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
+				       row->measured, doubt);
 	}
 }
 
@@ -73,18 +90,6 @@ count_broken(const struct report *report, size_t from)
 	return count;
 }
 
-static bool
-is_accused(const struct report *report, const struct behaviour *row)
-{
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (finding->clock && text_equal(finding->clock, row->clock) && text_equal(finding->rule, row->rule))
-			return true;
-	}
-	return false;
-}
-
 /* One promise, one accusation. */
 void
 rules_judge_behaviours(struct report *report)
@@ -97,7 +102,7 @@ rules_judge_behaviours(struct report *report)
 		char more[48] = "";
 		struct text text;
 
-		if (!rules_is_broken(report, row) || is_accused(report, row))
+		if (!rules_is_broken(report, row) || is_accused_of(report, row->clock, row->rule))
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_broken(report, i) > 1)

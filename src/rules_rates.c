@@ -197,20 +197,32 @@ judge_changes(struct court *court, bool halves)
 		   &by, limit);
 }
 
-/* Of a clock that may leap what two stretches say together, where one does not contradict the other. */
+/* Whether after the rates' window ENTRY's clock ran otherwise than in it. */
+static bool
+contradicts_itself(const struct report_clock *entry)
+{
+	const struct rate_interval *window = &entry->implied_window, *since = &entry->implied_since;
+
+	return window->known && since->known && (since->low > window->high || window->low > since->high);
+}
+
+/*
+ * Of a clock that may leap what two stretches say together, where one does not contradict the other: two that share
+ * nothing, for one leap in both would confirm itself.
+ */
 static struct rate_interval
 rate_of(const struct report *report, const struct report_clock *entry)
 {
 	const struct rate_interval *since = &entry->implied_since;
-	struct rate_interval rate = entry->implied;
+	struct rate_interval rate = entry->implied_window;
 
 	if (!is_party(report, entry))
 		return (struct rate_interval){ .known = false };
-	if (may_leap(report, entry)) {
-		rate.known &= since->known && since->low <= rate.high && rate.low <= since->high;
-		rate.low = since->low < rate.low ? since->low : rate.low;
-		rate.high = since->high > rate.high ? since->high : rate.high;
-	}
+	if (!may_leap(report, entry))
+		return entry->implied;
+	rate.known &= since->known && !contradicts_itself(entry);
+	rate.low = since->low < rate.low ? since->low : rate.low;
+	rate.high = since->high > rate.high ? since->high : rate.high;
 	return rate;
 }
 
@@ -259,13 +271,14 @@ note_leaps(struct court *court)
 
 	for (size_t i = 0; i < court->report->clock_count && reference < court->report->clock_count; i++) {
 		const struct report_clock *entry = &court->report->clocks[i];
-		struct rate_ppb by = rate_compare(&entry->implied, &court->rates[reference]);
+		struct rate_ppb by = rate_compare(&entry->implied_window, &court->rates[reference]);
 
 		if (may_leap(court->report, entry) && is_party(court->report, entry) && rate_beyond(&by, limit) &&
 		    !liar_has(court->liar.apart, i))
-			report_note(court->report, "%s ran %s off %s in the rates' window, and otherwise after it, as where "
-						   "the whole machine was stopped: no fault of its own.",
-				    id_of(court, i), ppm_phrase(&by).bytes, id_of(court, reference));
+			report_note(court->report, "%s ran %s off %s in the rates' window, %s.", id_of(court, i),
+				    ppm_phrase(&by).bytes, id_of(court, reference), contradicts_itself(entry) ?
+				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :
+				    "and it is not known how after it: the whole machine may have been stopped");
 	}
 }
 

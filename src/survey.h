@@ -87,7 +87,9 @@ struct survey {
 	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	struct gaps gaps;               /* of one core at a time */
-	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC without an edge stands still */
+	/* By which its wraps are counted: each clock's pace at first glance, in multiples of its claim, at least 1. */
+	uint64_t paces[REPORT_CLOCKS_MAX];
+	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known stands still */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
 

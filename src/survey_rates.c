@@ -119,11 +119,12 @@ watch_window(struct survey *survey, struct survey_track *edges)
 }
 
 static void
-note_halves(struct survey *survey)
+note_window(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
+		survey->report->clocks[i].implied_window = survey->report->clocks[i].implied;
 		if (track->entry && track->entry->implied.known)
 			track->entry->change = track->entry->change_halves =
 				survey_change(survey, track, &track->first, &track->middle, &track->last);
@@ -176,6 +177,6 @@ survey_rates(struct survey *survey)
 		survey->tracks[i].end = survey->tracks[i].last;
 	survey_conclude(survey);
 	survey_tell_doubt(survey);
-	note_halves(survey);
+	note_window(survey);
 	survey->done_ns += survey_rates_ns(report);
 }

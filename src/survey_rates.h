@@ -25,7 +25,7 @@ void survey_track_begin(struct survey_track *track, struct report_clock *entry, 
 /* Moves TRACK on to a newer reading, since the one before which about EXPECTED_TICKS should have passed. */
 void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
 
-/* Likewise, a short time after the one before: by the claimed rate. */
+/* Likewise, a short time after the one before: by the claimed rate, or a multiple of it where it seemed to run at that. */
 void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
 /*
@@ -42,7 +42,7 @@ bool survey_track_edges(const struct survey *survey, struct survey_track *track,
 			const struct survey_watch *watch);
 
 /*
- * Waits for the next edge of an edge clock, at most 1.2 s; a clock without one is stuck. The others are followed
+ * Waits for the next edge of an edge clock, at most 2.4 s; a clock without one is stuck. The others are followed
  * meanwhile, unless WATCH is NULL.
  */
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch);

@@ -3,6 +3,8 @@
 
 #define PPB             UINT64_C(1000000000)
 #define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be told */
+#define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2) /* so that an edge which comes a little early is the last one */
+#define EDGES_MAX       1000 /* seconds, in a window of ten: bounds a wait for edges by count */
 
 /*
  * Whether too little is known to tell how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
@@ -67,19 +69,40 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 	return range && apart > range / AMBIGUOUS_SHARE;
 }
 
-/* An edge clock's next edge, its ticks counted on. Not waited for where they can't be. */
+/* A guest's edge clock over a stretch as long as the window, of which no edge is missed, or half a second less. */
+static void
+watch_edges(struct survey *survey, struct survey_track *track)
+{
+	uint64_t enough_ticks = scale_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
+	struct rate_end first;
+
+	if (!survey_wait_for_edge(survey, track, NULL))
+		return;
+	first = track->edge;
+	for (unsigned edges = 0; edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
+		if (!survey_wait_for_edge(survey, track, NULL))
+			return;
+	track->entry->implied_since = survey_implied(survey, track, &first, &track->edge);
+}
+
+/*
+ * An edge clock's next edge, its ticks counted on. Where they can't be, a guest's clock still has a rate: one that
+ * leapt in the window is not left to the window alone.
+ */
 static void
 take_edge(struct survey *survey, struct survey_track *track, struct rate_end *end)
 {
 	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
 	uint64_t expected;
+	bool countable;
 
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 	expected = expected_ticks(track, sample->end);
-	if (is_ambiguous(track, expected, 0) || is_doubtful(survey, track, expected, sample->end))
-		return;
+	countable = !is_ambiguous(track, expected, 0) && !is_doubtful(survey, track, expected, sample->end);
 	survey_track_to(track, sample, expected);
-	if (!went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
+	if (!countable && survey->report->hypervisor[0])
+		watch_edges(survey, track);
+	else if (countable && !went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
 		*end = track->edge;
 }
 

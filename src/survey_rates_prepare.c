@@ -6,7 +6,7 @@
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
 #define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer stands */
-#define EDGE_BOUND_NS     (1200 * SURVEY_NS_PER_MS) /* a second and a fifth without an edge: it stands */
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* so that one at half its rate is slow and does not stand */
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while nothing certain is known of the TSC */
 #define VOTES_MIN         2 /* clocks that agree on the TSC before a bound relies on it */
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read tells nothing */
@@ -117,6 +117,20 @@ clear_figures(struct report *report)
 	}
 }
 
+/*
+ * How often a counter wraps can't be told by its claim where it is much faster. One that seems slow for it may have
+ * wrapped unseen while the core was away, and gets the claim; nothing makes one seem fast.
+ */
+static void
+note_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		uint64_t pace = implied[i].known ? scale_mul_div_nearest(tsc->low, 1, implied[i].high) : 0;
+
+		survey->paces[i] = pace ? pace : 1;
+	}
+}
+
 /* The TSC's rate for planning, by the clocks that work or else by what is claimed of it. */
 static void
 guess_scale(struct survey *survey)
@@ -139,6 +153,7 @@ guess_scale(struct survey *survey)
 		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
+	note_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)

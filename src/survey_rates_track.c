@@ -3,7 +3,10 @@
 
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
 #define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */
-#define EDGE_TURNS        1200000 /* no batch is shorter than a microsecond: bounds a wait of 1.2 s by count */
+#define EDGE_TURNS        2400000 /* no batch is shorter than a microsecond: bounds a wait of 2.4 s by count */
+#define KNOWN_SHARE       2       /* of that wait, 1.2 s, is enough for a clock whose rate is known and right */
+#define KNOWN_LATE_NUM    6       /* so many fifths of its period for one whose rate is known and lower */
+#define KNOWN_LATE_DEN    5
 
 void
 survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
@@ -26,8 +29,9 @@ survey_track_on(const struct survey *survey, struct survey_track *track, const s
 {
 	const struct rate *claimed = &track->entry->clock.claimed;
 	uint64_t ns = scale_ns(&survey->scale, sample->end - track->tsc);
+	uint64_t pace = survey->paces[track - survey->tracks];
 
-	survey_track_to(track, sample, scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
+	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
 }
 
 struct sample
@@ -102,12 +106,25 @@ survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t
 	}
 }
 
+/* How long TRACK's next edge is waited for: the longer the less is known of when it comes. */
+static uint64_t
+edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
+{
+	uint64_t right_ticks = survey->edge_bound_ticks / KNOWN_SHARE, own_ticks;
+
+	if (!track->last.end)
+		return survey->edge_bound_ticks;
+	own_ticks = scale_mul_div(track->last.end - track->first.begin, KNOWN_LATE_NUM,
+				  (track->last.ticks - track->first.ticks) * KNOWN_LATE_DEN);
+	return own_ticks > right_ticks ? own_ticks : right_ticks;
+}
+
 /* The others are not looked at in the first moments: then the edge is near. */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch)
 {
 	const struct clock *clock = &track->entry->clock;
-	uint64_t start = track->tsc;
+	uint64_t start = track->tsc, bound_ticks = edge_bound_ticks(survey, track);
 
 	if (watch)
 		watch->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
@@ -115,7 +132,7 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_edges(survey, track, EDGE_SAMPLES, watch))
 			return true;
-		if (track->tsc - start > survey->edge_bound_ticks)
+		if (track->tsc - start > bound_ticks)
 			break;
 		if (watch)
 			survey_follow_others(survey, watch, track->tsc);

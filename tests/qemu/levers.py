@@ -136,11 +136,11 @@ class Machine:
             time.sleep(POLL_S)
         return False
 
-    def repeat(self, action, times, pause_s):
-        """Does ACTION so often, or until the run is over; returns how often that was."""
+    def repeat(self, action, times, pause_s, until=None):
+        """Does ACTION so often, or until the run is over or has said UNTIL; returns how often that was."""
         done = 0
         try:
-            while done < times and not self._over.is_set():
+            while done < times and not self._over.is_set() and not (until and self.has_said(until)):
                 action()
                 done += 1
                 time.sleep(pause_s)

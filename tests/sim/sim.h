@@ -114,6 +114,7 @@ struct sim_pit {
 	uint64_t gated_at_ps;   /* likewise from then on; SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
 	unsigned step;          /* counts move by so many at once; 1 */
+	bool mode_2_as_3;       /* in mode 2 the count goes down by two at each clock */
 	bool latch_ignored;     /* what is read is the count of the moment */
 	bool latches_again;     /* a latch command takes a new count though one is latched */
 	uint8_t status_flipped; /* bits of the status byte that read wrong */

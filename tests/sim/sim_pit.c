@@ -59,7 +59,7 @@ sim_pit_count(unsigned number)
 	clocks -= clocks % sim.pit.step;
 	switch (mode_of(channel)) {
 	case 2:
-		return (uint16_t)(channel->reload - clocks % channel->reload);
+		return (uint16_t)(channel->reload - clocks * (sim.pit.mode_2_as_3 ? 2 : 1) % channel->reload);
 	case 3:
 		return (uint16_t)(channel->reload - clocks * 2 % channel->reload);
 	default:

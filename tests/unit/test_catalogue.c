@@ -306,10 +306,73 @@ pit_at_a_fifth_of_its_rate(struct bench *bench)
 }
 
 static void
+pit_at_four_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 4;
+}
+
+static void
+pit_at_six_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 6;
+}
+
+static void
+pit_at_ten_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 10;
+}
+
+static void
+pit_at_fifty_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 50;
+}
+
+static void
+pit_at_a_tenth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 10;
+}
+
+static void
+pit_at_a_hundredth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 100;
+}
+
+static void
 rtc_1000_ppm_fast(struct bench *bench)
 {
 	(void)bench;
 	sim.rtc.fast_ppm = 1000;
+}
+
+static void
+rtc_a_fifth_slow(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -200000;
+}
+
+static void
+rtc_at_half_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -500000;
+}
+
+static void
+rtc_at_a_third_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -666667;
 }
 
 static void
@@ -428,6 +491,13 @@ pit_by_two(struct bench *bench)
 {
 	(void)bench;
 	sim.pit.step = 2;
+}
+
+static void
+pit_counts_mode_3_for_2(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.mode_2_as_3 = true;
 }
 
 static void
@@ -647,7 +717,17 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &plain, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "hpet", "HPET at ten times its rate", &rolling, FROM_THE_START, hpet_at_ten_times_its_rate },
 	{ "rate-wrong", "pit", "PIT at a fifth of its rate", &plain, FROM_THE_START, pit_at_a_fifth_of_its_rate },
+	{ "rate-wrong", "pit", "PIT at four times its rate", &plain, FROM_THE_START, pit_at_four_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at six times its rate", &plain, FROM_THE_START, pit_at_six_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at ten times its rate", &plain, FROM_THE_START, pit_at_ten_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at fifty times its rate", &plain, FROM_THE_START, pit_at_fifty_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at a tenth of its rate", &plain, FROM_THE_START, pit_at_a_tenth_of_its_rate },
+	{ "rate-wrong", "pit", "PIT at a hundredth of its rate", &plain, FROM_THE_START,
+	  pit_at_a_hundredth_of_its_rate },
 	{ "rate-wrong", "rtc", "RTC 1000 ppm fast", &plain, FROM_THE_START, rtc_1000_ppm_fast },
+	{ "rate-wrong", "rtc", "RTC at four fifths of its rate", &plain, FROM_THE_START, rtc_a_fifth_slow },
+	{ "rate-wrong", "rtc", "RTC at half its rate", &plain, FROM_THE_START, rtc_at_half_its_rate },
+	{ "clock-stuck", "rtc", "RTC at a third of its rate", &plain, FROM_THE_START, rtc_at_a_third_of_its_rate },
 	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
 	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
 	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
@@ -671,6 +751,7 @@ static const struct fault faults[] = {
 	{ "pm-high-bits", "acpi_pm", "counts 32 bits, called 24", &plain, FROM_THE_START, pm_counts_32_bits },
 	{ "pm-glitch", "acpi_pm", "not latched, 3 ns", &plain, FROM_THE_START, pm_not_latched },
 	{ "pit-step", "pit", "PIT counts by two", &plain, FROM_THE_START, pit_by_two },
+	{ "pit-step", "pit", "PIT counts mode 3 for mode 2", &plain, FROM_THE_START, pit_counts_mode_3_for_2 },
 	{ "pit-latch", "pit", "latched count goes on", &plain, FROM_THE_START, latch_does_not_hold },
 	{ "pit-latch", "pit", "second latch takes a new count", &plain, FROM_THE_START, latch_takes_a_second_count },
 	{ "pit-status", "pit", "status tells mode 3 for 2", &plain, FROM_THE_START, status_of_another_mode },

@@ -30,6 +30,16 @@ bits_above_24_are_no_part_of_24(void **state)
 }
 
 static void
+of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown(void **state)
+{
+	(void)state;
+	sim.pm.counter.wrap_bits = 32;
+	sim.pm.counter.origin_ticks = 0x1000000 - 40;
+	open_and_check(&acpi_pm_driver, BUDGET_NS);
+	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads 1000000h.");
+}
+
+static void
 a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once(void **state)
 {
 	(void)state;
@@ -128,6 +138,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_healthy_timer_keeps_its_promises, reset),
 		cmocka_unit_test_setup(bits_above_24_are_no_part_of_24, reset),
+		cmocka_unit_test_setup(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown, reset),
 		cmocka_unit_test_setup(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once, reset),
 		cmocka_unit_test_setup(bit_24_is_waited_for_where_it_comes_within_the_budget, reset),
 		cmocka_unit_test_setup(a_wrap_at_24_bits_is_none_at_32, reset),

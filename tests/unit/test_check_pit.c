@@ -41,6 +41,38 @@ counting_by_two_is_a_fault(void **state)
 	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
 }
 
+/* OUT is asked for in mode 0, where the count goes at its own pace. */
+static void
+so_is_counting_by_two_in_mode_2_alone(void **state)
+{
+	(void)state;
+	sim.pit.mode_2_as_3 = true;
+	check_pit();
+	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
+	assert_kept("pit-out", "OUT rose -2 to 1 us after the 1194 clocks asked for were over.");
+}
+
+/* By its own clocks OUT is in time; of a counter that hardly goes it can't be waited for. */
+static void
+a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
+{
+	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };
+	struct scale scale;
+
+	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+		reset(state);
+		sim.pit.hz.den *= factors[i];
+		open_driver(&pit_driver);
+		memset(&rows, 0, sizeof(rows));
+		scale_init(&scale, sim.tsc.counter.hz);
+		pit_driver.check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
+		assert_none_bad();
+		assert_int_equal(row_of("pit-out", 0)->seen, factors[i] <= 14);
+		if (factors[i] > 16)
+			assert_not_seen("pit-out", "Not seen: the counter hardly goes.");
+	}
+}
+
 static void
 a_latch_that_does_not_hold_is_a_fault(void **state)
 {
@@ -182,6 +214,8 @@ main(void)
 		cmocka_unit_test_setup(a_healthy_pit_keeps_its_promises, reset),
 		cmocka_unit_test_setup(it_is_left_as_open_left_it, reset),
 		cmocka_unit_test_setup(counting_by_two_is_a_fault, reset),
+		cmocka_unit_test_setup(so_is_counting_by_two_in_mode_2_alone, reset),
+		cmocka_unit_test_setup(a_slow_pit_keeps_its_promises_in_its_own_time, reset),
 		cmocka_unit_test_setup(a_latch_that_does_not_hold_is_a_fault, reset),
 		cmocka_unit_test_setup(so_is_one_that_takes_a_second_count, reset),
 		cmocka_unit_test_setup(a_wrong_rate_is_no_broken_latch, reset),

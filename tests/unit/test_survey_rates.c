@@ -584,28 +584,120 @@ an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
 
 	(void)state;
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < 16; i++) {
 		bool guest = i % 2, after = i / 2 % 2;
 
 		begin_well();
 		if (guest)
 			become_a_guest();
 		survey_prepare(&bench->survey);
-		bench->leap_ps = leaps_ps[i / 4];
+		bench->leap_ps = leaps_ps[i / 4 % 2];
 		/* The window begins with the next second. */
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
 				     (after ? SIM_PS_PER_S : 0);
 		survey_rates(&bench->survey);
-		sim_advance_ps(10 * SIM_PS_PER_S);
+		sim_advance_ps((i / 8 ? 162 : 10) * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		rules_judge(&bench->report);
 		assert_int_equal(bench->report.finding_count != 0, !guest);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
 			assert_string_equal(bench->report.findings[f].clock, "rtc");
 		assert_int_equal(bench->report.note_count, guest && !after);
+		if (guest && !after)
+			assert_non_null(strstr(bench->report.notes[0], "and otherwise after it"));
 		close_clocks();
 	}
 	bench->leap_ps = 0;
+}
+
+/* Of a leap after the window both the rate over the whole run and that over the rest of it tell: they are one witness. */
+static void
+a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
+{
+	static const struct {
+		uint64_t run_s, leap_ms;
+	} leaps[] = { { 100, 100 }, { 200, 200 }, { 600, 500 }, { 1200, 1500 }, { 100, 3000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
+		begin_well();
+		become_a_guest();
+		bench->report.options.profile = PROFILE_SOAK;
+		bench->report.duration_ns = 1000000000;
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
+		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
+		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		assert_true(find(RTC)->implied_since.known);
+		assert_true(find(RTC)->implied.high < find(RTC)->implied_window.high); /* it is in the one alone */
+		assert_clean();
+		assert_int_equal(bench->report.note_count, 0);
+		close_clocks();
+		bench->leap_ps = 0;
+	}
+}
+
+/* So far off that its minutes' wraps since the window can't be counted: its edges are watched once more. */
+static void
+an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
+{
+	static const struct {
+		int64_t off_ppm;
+		uint64_t run_s;
+	} faults[] = { { 1000000, 2 }, { 1000000, 60 }, { 1000000, 162 }, { -200000, 162 }, { -500000, 18 },
+		       { 500000, 3600 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		bench->off_tenths[RTC] = 10 * faults[i].off_ppm;
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		sim_advance_ps(faults[i].run_s * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		assert_only("rate-wrong", "rtc", faults[i].off_ppm);
+		assert_int_equal(bench->report.note_count, 0);
+		close_clocks();
+	}
+}
+
+/* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more tell. */
+static void
+so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
+{
+	(void)state;
+	for (unsigned hours = 1; hours <= 3; hours++) {
+		bench->off_tenths[RTC] = 50000;
+		begin_well();
+		become_a_guest();
+		bench->report.options.profile = PROFILE_SOAK;
+		bench->report.duration_ns = 1000000000;
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		sim_advance_ps(hours * 3600 * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		assert_only("rate-wrong", "rtc", 5000);
+		close_clocks();
+	}
+}
+
+/* Then nothing is said of what it did after the window. */
+static void
+an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only(void **state)
+{
+	(void)state;
+	bench->off_tenths[RTC] = 10000000;
+	begin_well();
+	become_a_guest();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	assert_clean();
+	assert_int_equal(bench->report.note_count, 1);
+	assert_non_null(strstr(bench->report.notes[0], " in the rates' window, and it is not known how after it: "));
+	close_clocks();
 }
 
 /*
@@ -859,6 +951,10 @@ main(void)
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
 		RATE_TEST(an_rtc_that_leaps_is_to_blame_on_bare_metal_only),
+		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
+		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
+		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
+		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
 		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
 		RATE_TEST(of_two_that_disagree_neither_is_blamed),
 		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
