@@ -25,7 +25,7 @@ void survey_track_begin(struct survey_track *track, struct report_clock *entry, 
 /* Moves TRACK on to a newer reading, since the one before which about EXPECTED_TICKS should have passed. */
 void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
 
-/* Likewise, a short time after the one before: by the claimed rate, or a multiple of it where it seemed to run at that. */
+/* Likewise, a short time after the one before: by the claimed rate, or by the multiple of it in survey->paces. */
 void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
 /*

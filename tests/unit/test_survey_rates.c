@@ -610,7 +610,7 @@ an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
-/* Of a leap after the window both the rate over the whole run and that over the rest of it tell: they are one witness. */
+/* Of a leap after the window the rates over the whole run and over the rest of it tell: they are one witness. */
 static void
 a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 {
