@@ -218,14 +218,15 @@ bench: deps-build deps-run
 	$(MAKE) --no-print-directory all $(BUILD)/host/bench_host
 	$(PYTHON) tests/bench.py $(BUILD)
 
-# The pictures of the page in README.md, from two machines of which one has no HPET. To be looked at, then committed.
+# The pictures in README.md: of the page, from two machines of which one has no HPET, and of the screen. To be looked at,
+# then committed.
 .PHONY: pictures
 pictures: deps-build deps-run deps-test
 	$(MAKE) --no-print-directory all
-	qemu/run --accel tcg --out $(BUILD)/pictures/this
+	qemu/run --accel tcg --cpus 4 --out $(BUILD)/pictures/this --screenshot $(BUILD)/pictures/screen.png
 	qemu/run --accel tcg --out $(BUILD)/pictures/other --qemu-arg=-machine --qemu-arg=hpet=off
 	$(PYTHON) tests/page/pictures.py $(BUILD)/pictures/this/report.html $(BUILD)/pictures/other/report.json \
-		tests/page/pictures
+		$(BUILD)/pictures/screen.png tests/pictures
 
 # Machines that are well, half of them on a busy host: each alarm is a false one. Minutes, so not part of check.
 QUIET_BOOTS := 50
@@ -264,7 +265,7 @@ help:
 	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
 	@echo 'make quiet    $(QUIET_BOOTS) boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)'
-	@echo 'make pictures the pictures of the page in README.md, into tests/page/pictures'
+	@echo 'make pictures the pictures of the page and the screen in README.md, into tests/pictures'
 	@echo 'make lint     static checks of the C, the shell and the Python'
 	@echo 'make fresh    as root: run and check on a fresh Debian 12 and 13; minutes'
 	@echo 'make clean    remove $(BUILD)/'
