@@ -135,19 +135,16 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
 
 
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
+    """Two writes a second: a report is some dozens, so the hand is there in time on a busy host, too."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
             assert machine.wait_for(b"Saving the report")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *STICK, "--", *FAST)
-    volume = volume_of(done.file("stick.img"))
-    if "Report saved" in done.stdout:  # the hand was too slow
-        assert checked(done) and folders(volume)["0001"]["report.json"] == done.file("report.json")
-    else:
-        told(done)
-        assert not folders(volume)
+    done = run_while(pull, tmp_path / "out", *STICK, *qemu("-set", "drive.stick.throttling.iops-write=2"), "--", *FAST)
+    told(done)
+    assert not folders(volume_of(done.file("stick.img")))
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
