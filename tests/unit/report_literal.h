@@ -333,6 +333,17 @@ literal_clean(void)
 	return report;
 }
 
+/* Likewise, with CORES that have met as KIND says; TRUTH_TICKS as for literal_tournament(). */
+static inline struct report *
+literal_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
+{
+	struct report *report = literal_clean();
+
+	literal_fill_cores(report, cores);
+	literal_tournament(report, kind, truth_ticks);
+	return report;
+}
+
 static inline void
 literal_lose_on_cores(struct report *report, size_t clock)
 {

@@ -144,12 +144,10 @@ brief_report_leaves_out_exact_durations_and_white_space_and_nothing_else(void **
 static void
 report_of_64_cores_takes_less_than_200000_bytes_of_a_page(void **state)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_of(64, TOURNAMENT_ALL, NULL);
 	struct text html;
 
 	(void)state;
-	literal_fill_cores(report, 64);
-	literal_tournament(report, TOURNAMENT_ALL, NULL);
 	rules_judge(report);
 	html = rendered(PAGE("@REPORT@"), report);
 	assert_false(html.truncated);

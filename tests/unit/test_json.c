@@ -195,10 +195,8 @@ skip_value(const char *at)
 static struct report *
 report_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_of(cores, kind, truth_ticks);
 
-	literal_fill_cores(report, cores);
-	literal_tournament(report, kind, truth_ticks);
 	rules_judge(report);
 	return report;
 }

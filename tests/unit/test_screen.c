@@ -552,10 +552,8 @@ pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction(void **
 static struct report *
 report_of(size_t cores)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_of(cores, TOURNAMENT_ALL, NULL);
 
-	literal_fill_cores(report, cores);
-	literal_tournament(report, TOURNAMENT_ALL, NULL);
 	rules_judge(report);
 	return report;
 }

@@ -60,6 +60,19 @@ assert_only_the_tsc_is_accused(const struct report *report)
 	assert_string_equal(report->notes[report->note_count - 1], NOTE);
 }
 
+static struct bench *
+bench_whose_tsc_never_counts(void)
+{
+	struct bench *bench;
+
+	reset();
+	sim.tsc.counter.stuck_at_ps = 0;
+	sim.accesses_max = 300000;
+	bench = bench_new();
+	bench_open(bench, 1);
+	return bench;
+}
+
 /* It took 1,972 s and 920,445,498 accesses to find as much, and accused the PIT and the RTC besides. */
 static void
 one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state)
@@ -68,11 +81,7 @@ one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state
 	struct report *report;
 
 	(void)state;
-	reset();
-	sim.tsc.counter.stuck_at_ps = 0;
-	sim.accesses_max = 300000;
-	bench = bench_new();
-	bench_open(bench, 1);
+	bench = bench_whose_tsc_never_counts();
 	report = &bench->report;
 	measure(bench);
 	assert_true(sim.now_ps < 10 * SIM_PS_PER_MS);
@@ -103,11 +112,7 @@ one_that_was_not_asked_for_leaves_the_run_incomplete(void **state)
 	size_t kept = 0;
 
 	(void)state;
-	reset();
-	sim.tsc.counter.stuck_at_ps = 0;
-	sim.accesses_max = 300000;
-	bench = bench_new();
-	bench_open(bench, 1);
+	bench = bench_whose_tsc_never_counts();
 	report = &bench->report;
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (strcmp(report->clocks[i].clock.main, "tsc") != 0)

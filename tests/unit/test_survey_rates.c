@@ -295,6 +295,23 @@ become_a_guest(void)
 	memcpy(bench->report.hypervisor, "SIM", 4);
 }
 
+static void
+become_a_soak(void)
+{
+	bench->report.options.profile = PROFILE_SOAK;
+	bench->report.duration_ns = 1000000000;
+}
+
+/* The window; then RUN_PS in which nobody looks; then the last reading. */
+static void
+measure_for(uint64_t run_ps)
+{
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(run_ps);
+	survey_rates_again(&bench->survey);
+}
+
 /* The window; then a second or so in which nobody looks; then the last reading. */
 static void
 measure(void)
@@ -622,8 +639,7 @@ a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
 		begin_well();
 		become_a_guest();
-		bench->report.options.profile = PROFILE_SOAK;
-		bench->report.duration_ns = 1000000000;
+		become_a_soak();
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
 		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
@@ -654,10 +670,7 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 		bench->off_tenths[RTC] = 10 * faults[i].off_ppm;
 		begin_well();
 		become_a_guest();
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
-		sim_advance_ps(faults[i].run_s * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		measure_for(faults[i].run_s * SIM_PS_PER_S);
 		assert_only("rate-wrong", "rtc", faults[i].off_ppm);
 		assert_int_equal(bench->report.note_count, 0);
 		close_clocks();
@@ -673,12 +686,8 @@ so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
 		bench->off_tenths[RTC] = 50000;
 		begin_well();
 		become_a_guest();
-		bench->report.options.profile = PROFILE_SOAK;
-		bench->report.duration_ns = 1000000000;
-		survey_prepare(&bench->survey);
-		survey_rates(&bench->survey);
-		sim_advance_ps(hours * 3600 * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		become_a_soak();
+		measure_for(hours * 3600 * SIM_PS_PER_S);
 		assert_only("rate-wrong", "rtc", 5000);
 		close_clocks();
 	}
@@ -923,8 +932,7 @@ a_soak_reports_the_rates_over_the_whole_run(void **state)
 	for (int c = 0; c < CLOCKS; c++)
 		bench->off_tenths[c] = 50;
 	begin_well();
-	bench->report.options.profile = PROFILE_SOAK;
-	bench->report.duration_ns = 1000000000;
+	become_a_soak();
 	survey_prepare(&bench->survey);
 	survey_rates(&bench->survey);
 	assert_true(find(RTC)->change_halves.known);

@@ -158,16 +158,6 @@ starved_warp_check_is_inconclusive_unless_it_saw_a_warp(void **state)
 	literal_free(report);
 }
 
-static struct report *
-report_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
-{
-	struct report *report = literal_clean();
-
-	literal_fill_cores(report, cores);
-	literal_tournament(report, kind, truth_ticks);
-	return report;
-}
-
 /* The line that begins with START, or the next one after FROM. */
 static const char *
 find_line(const char *from, const char *start)
@@ -202,7 +192,7 @@ up_to_64_cores_have_a_row_each_in_every_block(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct report *report = report_of(counts[i], TOURNAMENT_ALL, NULL);
+		struct report *report = literal_of(counts[i], TOURNAMENT_ALL, NULL);
 
 		rules_judge(report);
 		render(table_render, report);
@@ -223,7 +213,7 @@ rows_of_more_cores_are_folded_by_package_or_into_one(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = report_of(cases[i].cores, TOURNAMENT_ALL, NULL);
+		struct report *report = literal_of(cases[i].cores, TOURNAMENT_ALL, NULL);
 
 		rules_judge(report);
 		render(table_render, report);
@@ -244,7 +234,7 @@ static void
 folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each(void **state)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
-	struct report *report = report_of(255, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(255, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	for (size_t i = 10; i < 22; i++) {
@@ -275,7 +265,7 @@ row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much(void **state)
 	(void)state;
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
-	report = report_of(192, TOURNAMENT_ALL, truth_ticks);
+	report = literal_of(192, TOURNAMENT_ALL, truth_ticks);
 	render(table_skew, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
@@ -290,7 +280,7 @@ static void
 map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61(void **state)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
-	struct report *report = report_of(60, TOURNAMENT_ALL, truth_ticks);
+	struct report *report = literal_of(60, TOURNAMENT_ALL, truth_ticks);
 	const char *map;
 
 	(void)state;
@@ -302,7 +292,7 @@ map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61(void **state)
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
 	literal_free(report);
 
-	report = report_of(61, TOURNAMENT_ALL, truth_ticks);
+	report = literal_of(61, TOURNAMENT_ALL, truth_ticks);
 	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
@@ -313,7 +303,7 @@ static void
 map_of_a_star_is_the_row_of_the_boot_core(void **state)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
-	struct report *report = report_of(12, TOURNAMENT_STAR, truth_ticks);
+	struct report *report = literal_of(12, TOURNAMENT_STAR, truth_ticks);
 
 	(void)state;
 	render(table_skew, report);
@@ -322,7 +312,7 @@ map_of_a_star_is_the_row_of_the_boot_core(void **state)
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
 	literal_free(report);
 
-	report = report_of(300, TOURNAMENT_STAR, truth_ticks);
+	report = literal_of(300, TOURNAMENT_STAR, truth_ticks);
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
@@ -333,7 +323,7 @@ map_of_a_star_is_the_row_of_the_boot_core(void **state)
 static void
 map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
 {
-	struct report *report = report_of(6, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
@@ -367,7 +357,7 @@ static void
 sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = report_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	assert_says(report, "\nProven synchronised within 29 ns: every pair of 4 cores met (3 rounds, 6 meetings, 2 pairs "
@@ -388,11 +378,11 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	assert_says(report, "\nThe cores' offsets are not measured.\nTSC_ADJUST");
 	literal_free(report);
 
-	report = report_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
+	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised, and no majority of the 2 cores tells who is right: every pair of 2 cores met "
 			    "(1 round, 1 meeting, 1 pair side by side)");
 	literal_free(report);
-	report = report_of(4, TOURNAMENT_ALL, NULL);
+	report = literal_of(4, TOURNAMENT_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
@@ -406,7 +396,7 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
 	literal_free(report);
-	report = report_of(1, TOURNAMENT_ALL, NULL);
+	report = literal_of(1, TOURNAMENT_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare its own with.\nTSC_ADJUST: 0 on 1 core.\n");
 	literal_free(report);
 }
@@ -414,7 +404,7 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 static void
 offset_that_may_be_10_ms_or_more_has_units_at_both_ends(void **state)
 {
-	struct report *report = report_of(2, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(2, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
@@ -429,7 +419,7 @@ offset_that_may_be_10_ms_or_more_has_units_at_both_ends(void **state)
 static void
 sentence_on_drift_names_the_core_that_drifts_most(void **state)
 {
-	struct report *report = report_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none shown by 3 of 3 other cores, all within "
@@ -447,7 +437,7 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 static void
 sentence_on_tsc_adjust_says_none_equal_or_which(void **state)
 {
-	struct report *report = report_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
 	report->cores[2].facts.tsc_adjust = INT64_MIN;
@@ -473,7 +463,7 @@ longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
 	(void)state;
 	for (size_t n = 0; n < 2; n++) {
 		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
-		struct report *report = report_of(counts[n], TOURNAMENT_ALL, truth_ticks);
+		struct report *report = literal_of(counts[n], TOURNAMENT_ALL, truth_ticks);
 		struct text text;
 
 		for (size_t i = 0; i < counts[n]; i++) {
