@@ -18,28 +18,33 @@ say = @:
 endif
 
 VERSION := 0.1.0
-COMMIT  := $(shell git -C $(CURDIR) rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-COMMON   := -std=gnu11 -O2 -g $(WARNINGS) -ffile-prefix-map=$(CURDIR)=.
+COMMON   := -std=gnu11 -O2 -g $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
 # No SSE, no red zone: a freshly started core and an interrupt handler of the firmware can run any of it.
 TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing \
             -mno-red-zone -mgeneral-regs-only -maccumulate-outgoing-args -fvisibility=hidden \
             -fno-asynchronous-unwind-tables -fcf-protection=none -flto -fno-fat-lto-objects \
             -fno-tree-loop-distribute-patterns
 
-# Each layer sees only itself and what lies below it.
-SRC_INCLUDES     := -Isrc
-DRIVERS_INCLUDES := -Isrc -Idrivers
-BOOT_INCLUDES    := -Isrc -Idrivers -Iboot -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+# Each folder sees only itself and what its layer's rooms.mk lets it use.
+ROOMS :=
+include src/rooms.mk drivers/rooms.mk boot/rooms.mk
 
-SRC_SOURCES     := $(sort $(wildcard src/*.c))
-DRIVERS_SOURCES := $(sort $(wildcard drivers/*.c))
-BOOT_SOURCES    := $(sort $(wildcard boot/*.c))
-BOOT_ASSEMBLY   := $(sort $(wildcard boot/*.nasm))
+room_of  = $(patsubst %/,%,$(dir $(1)))
+visible  = $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room))))
+includes = $(addprefix -I,$(call visible,$(1)))
 
-OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(SRC_SOURCES) $(DRIVERS_SOURCES) $(BOOT_SOURCES)) \
-           $(patsubst %.nasm,$(BUILD)/efi/%.o,$(BOOT_ASSEMBLY))
+SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
+BOOT_SOURCES    := $(filter boot/%,$(SOURCES))
+PORTABLE        := $(filter-out boot/%,$(SOURCES))
+BOOT_ASSEMBLY   := $(sort $(foreach room,$(filter boot%,$(ROOMS)),$(wildcard $(room)/*.nasm)))
+
+OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(SOURCES)) $(patsubst %.nasm,$(BUILD)/efi/%.o,$(BOOT_ASSEMBLY))
+
+EFI_INCLUDES := -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+BOOT_FLAGS   := $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
 GNUEFI_LIB   := /usr/lib
 GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
@@ -48,35 +53,25 @@ GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
 .PHONY: all
 all: $(BUILD)/baretick.efi
 
-$(BUILD)/efi/src/%.o: src/%.c Makefile
+$(BUILD)/efi/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(call includes,$(call room_of,$<)) $(if $(filter boot/%,$<),$(BOOT_FLAGS)) -MMD -MP -c $< -o $@
 
-$(BUILD)/efi/drivers/%.o: drivers/%.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
+# What the compiler may call by itself, and would take for unused.
+$(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 
-$(BUILD)/efi/boot/%.o: boot/%.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(BOOT_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"' \
-		-MMD -MP -c $< -o $@
-
-$(BUILD)/efi/boot/memory.o: TARGET += -fno-lto
-
-$(BUILD)/efi/boot/%.o: boot/%.nasm Makefile
+$(BUILD)/efi/%.o: %.nasm Makefile
 	@mkdir -p $(@D)
 	$(call say,NASM  )
-	$(QUIET)$(NASM) -f elf64 -Iboot/ -Werror -MD $(@:.o=.d) -o $@ $<
+	$(QUIET)$(NASM) -f elf64 -I$(<D)/ -Werror -MD $(@:.o=.d) -o $@ $<
 
 # The page of report.html: one file of all that it needs, its mark for the report left open.
 PAGE := $(BUILD)/page.html
 
 CHARTS := /usr/share/javascript/chart.js/chart.min.js
 
-$(PAGE): $(wildcard src/page/* $(CHARTS)) | deps-build
+$(PAGE): $(wildcard src/page/* src/page/*/* $(CHARTS)) | deps-build
 	@mkdir -p $(@D)
 	$(call say,PAGE  )
 	$(QUIET)$(PYTHON) src/page/build $@.tmp
@@ -85,7 +80,7 @@ $(PAGE): $(wildcard src/page/* $(CHARTS)) | deps-build
 $(BUILD)/efi/boot/page.o: $(PAGE)
 $(BUILD)/efi/boot/page.o: NASM += -DPAGE='"$(PAGE)"'
 
-$(BUILD)/efi/boot/main.o: $(BUILD)/commit
+$(BUILD)/efi/boot/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
@@ -117,7 +112,7 @@ SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -fno-lto $(BOOT_INCLUDES) -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot) $(EFI_INCLUDES) -Itests/skew -MMD -MP -c $< -o $@
 
 $(SKEW_OBJECTS): | deps-build
 
@@ -126,52 +121,69 @@ $(SKEW_OBJECTS): | deps-build
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main
 
-# Host side: the same sources, with the simulated machine in place of the hardware leaves.
+# Host side: the same sources, a library for each folder, with the simulated machine in place of the hardware leaves.
 HOST_CC        := gcc
 HOST_FLAGS     := $(COMMON) -fno-strict-aliasing -O1
 SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
-TEST_INCLUDES  := $(DRIVERS_INCLUDES) -Itests/sim
-SIM_SOURCES    := $(sort $(wildcard tests/sim/*.c))
-UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.c))
+HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
+HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
+HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
+UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
-PURE_OBJECTS   := $(patsubst %.c,$(BUILD)/unit/%.o,$(SRC_SOURCES) $(filter-out drivers/hw.c,$(DRIVERS_SOURCES)))
-SIM_OBJECTS    := $(patsubst %.c,$(BUILD)/unit/%.o,$(SIM_SOURCES))
+UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
+TEST_INCLUDES  := $(addprefix -I,$(HOST_ROOMS) tests/sim tests/unit/lib)
 
-$(BUILD)/unit/src/%.o: src/%.c Makefile
+$(BUILD)/host/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(SRC_INCLUDES) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -I$(<D) -MMD -MP -c $< -o $@
 
-$(BUILD)/unit/drivers/%.o: drivers/%.c Makefile
+$(BUILD)/host/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(DRIVERS_INCLUDES) -MMD -MP -c $< -o $@
+	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(call includes,$(call room_of,$<)) -MMD -MP -c $< -o $@
 
-$(BUILD)/unit/tests/%.o: tests/%.c Makefile
+.SECONDEXPANSION:
+$(HOST_LIBRARIES): $(BUILD)/host/%.a: $$(call objects_in,$$*)
+	$(call say,AR    )
+	$(QUIET)rm -f $@
+	$(QUIET)$(AR) rcs $@ $^
+
+objects_in = $(filter $(patsubst %.c,$(BUILD)/host/%.o,$(wildcard $(1)/*.c)),$(HOST_OBJECTS))
+
+$(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/host/tests/unit/%.o $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -Itests/unit -MMD -MP -c $< -o $@
+	$(call say,LINK  )
+	$(QUIET)$(HOST_CC) $(SANITIZE) $< -Wl,--start-group $(HOST_LIBRARIES) -Wl,--end-group -lcmocka -lpthread -o $@
 
-$(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/unit/tests/unit/%.o $(PURE_OBJECTS) $(SIM_OBJECTS)
-	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(SANITIZE) $^ -lcmocka -lpthread -o $@
+$(HOST_OBJECTS) $(UNIT_OBJECTS): | deps-test
 
-$(PURE_OBJECTS) $(SIM_OBJECTS) $(UNIT_TESTS): | deps-test
-
--include $(PURE_OBJECTS:.o=.d) $(SIM_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/unit/%.d,$(UNIT_SOURCES))
+-include $(HOST_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
 # Fuzz targets: built by every `make check` and run for a moment on their seeds; `make fuzz` runs them long.
 FUZZ_CC      := clang
-FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+FUZZ_ROOMS   := $(sort $(call visible,src/rules) $(call visible,drivers/acpi))
+FUZZ_OBJECTS := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach room,$(FUZZ_ROOMS),$(wildcard $(room)/*.c)))
+FUZZ_LIBRARY := $(BUILD)/fuzz/all.a
 
-$(FUZZ_TARGETS): | deps-test
-$(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC_SOURCES) $(wildcard src/*.h drivers/*.h) \
-		drivers/acpi.c drivers/acpi_tables.c Makefile
+$(BUILD)/fuzz/%.o: %.c Makefile | deps-test
 	@mkdir -p $(@D)
 	$(call say,CLANG )
-	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) $(TEST_INCLUDES) $< $(SRC_SOURCES) drivers/acpi.c drivers/acpi_tables.c -o $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(call includes,$(call room_of,$<)) -MMD -MP -c $< -o $@
+
+$(FUZZ_LIBRARY): $(FUZZ_OBJECTS)
+	$(call say,AR    )
+	$(QUIET)rm -f $@
+	$(QUIET)$(AR) rcs $@ $^
+
+$(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBRARY)
+	$(call say,CLANG )
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix -I,$(FUZZ_ROOMS)) $< $(FUZZ_LIBRARY) -o $@
+
+-include $(FUZZ_OBJECTS:.o=.d)
 
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS) seeds
@@ -208,10 +220,10 @@ $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image 
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
 # Optimised as the application is, leaves inlined, against the real machine.
-$(BUILD)/host/bench_host: tests/bench_host.c $(SRC_SOURCES) $(DRIVERS_SOURCES) Makefile
+$(BUILD)/host/bench_host: tests/bench_host.c $(PORTABLE) Makefile
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(DRIVERS_INCLUDES) $< $(SRC_SOURCES) $(DRIVERS_SOURCES) -o $@
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(addprefix -I,$(HOST_ROOMS)) $< $(PORTABLE) -o $@
 
 .PHONY: bench
 bench: deps-build deps-run
@@ -241,11 +253,16 @@ PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* src/page/* 
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
-		--suppress=missingIncludeSystem -Isrc -Idrivers src drivers
+		--suppress=missingIncludeSystem $(addprefix -I,$(HOST_ROOMS)) src drivers
 	shellcheck $(sort $(SHELL_FILES))
 	pyflakes3 $(PYTHON_FILES)
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }
+
+# Which folder may use which, for tests/test_rooms.py.
+.PHONY: rooms
+rooms:
+	@$(foreach room,$(ROOMS),echo '$(room): $(USES_$(room))';)
 
 .PHONY: fresh
 fresh: deps-fresh

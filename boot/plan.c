@@ -3,7 +3,7 @@
 
 #include "firmware.h"
 #include "page.h"
-#include "report_room.h"
+#include "report_sizes.h"
 #include "screen.h"
 #include "survey.h"
 
@@ -19,8 +19,8 @@ page_length(void)
 static size_t
 plan_mib(size_t cores, enum tournament widest)
 {
-	size_t size = survey_room_size(cores, widest) + report_room_table(cores) + report_room_json(cores) +
-		      report_room_html(cores, page_length()) + report_room_csv(cores) + SCREEN_ROOM;
+	size_t size = survey_room_size(cores, widest) + report_size_table(cores) + report_size_json(cores) +
+		      report_size_html(cores, page_length()) + report_size_csv(cores) + SCREEN_ROOM;
 
 	return (size + MIB - 1) / MIB;
 }
@@ -57,10 +57,10 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest)
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_room_size(cores, widest) + CACHE_LINE),
-		.table = room_for_text(report_room_table(cores)),
-		.json = room_for_text(report_room_json(cores)),
-		.html = room_for_text(report_room_html(cores, page_length())),
-		.csv = room_for_text(report_room_csv(cores)),
+		.table = room_for_text(report_size_table(cores)),
+		.json = room_for_text(report_size_json(cores)),
+		.html = room_for_text(report_size_html(cores, page_length())),
+		.csv = room_for_text(report_size_csv(cores)),
 		.screen = room_for_text(SCREEN_ROOM),
 	};
 	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes ||

@@ -17,7 +17,7 @@ from console import Console
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 LOGS = ["serial.log", "qemu.log"]
-CSV_HEADER = b"run,clock,core,metric,value,low,high,unit\n"  # of a run that measured nothing: src/csv.c
+CSV_HEADER = b"run,clock,core,metric,value,low,high,unit\n"  # of a run that measured nothing: src/render/csv/csv.c
 
 
 def clear(run):

@@ -1,4 +1,4 @@
-"""report.html: the report put into the page that `make` builds, byte for byte as src/html.c does it."""
+"""report.html: the report put into the page that `make` builds, byte for byte as src/render/json/html.c does it."""
 import html
 import re
 

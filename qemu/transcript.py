@@ -13,7 +13,7 @@ ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
-# From this line on the text is detail that fills many screens: src/table.h, TABLE_DURATIONS.
+# From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 POINTER = DETAIL + b": report.txt"
 

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver.h"
+#include "drivers.h"
+#include "platform.h"
 #include "hw.h"
 
 #define SAMPLES 4096

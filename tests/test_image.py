@@ -99,4 +99,4 @@ def test_the_application_is_made_without_a_look_at_the_skewed_test_image():
     """What make would do to build all of it anew, from the compiler's command lines to the last file."""
     plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
                           cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout
-    assert "boot/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan
+    assert "boot/cores/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../unit/acpi_checks.h"
+#include "../unit/drivers/acpi_checks.h"
 #include "acpi.h"
 
 #define MODE_MACHINE 0

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
+#include "registers.h"
 #include "sim.h"
+#include "startup.h"
 #include "threads.h"
 
 #define DURATION_NS UINT64_C(20000000)
@@ -18,7 +21,7 @@ alive(void *context, size_t core)
 }
 
 static bool
-run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
+run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	struct bench *bench = context;
 
@@ -71,35 +74,23 @@ bench_new(void)
 	return bench;
 }
 
+/* The cores are there from the begin; those of them that have died by now are told. */
 static void
-open_drivers(struct bench *bench)
+describe_cores(void *context, struct report *report)
 {
-	struct report *report = &bench->report;
-
-	for (size_t d = 0; drivers[d]; d++) {
-		struct clock *rows = bench->rows[d];
-
-		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
-		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
-			struct report_clock *entry = &report->clocks[report->clock_count];
-
-			entry->clock = rows[i];
-			entry->latency = &bench->latencies[report->clock_count++];
-		}
+	for (size_t i = 0; i < report->core_count; i++) {
+		if (alive(context, i))
+			continue;
+		report->cores[i].started = false;
+		strcpy(report->cores[i].reason, startup_reason(CORE_SILENT));
 	}
 }
 
 static void
 list_cores(struct bench *bench, size_t cores)
 {
-	struct report *report = &bench->report;
-	size_t bytes = survey_room_size(cores, TOURNAMENT_ALL);
+	struct report *report = &bench->run.report;
 
-	bench->room = aligned_alloc(MEETING_LINE, bytes);
-	if (!bench->room)
-		sim_fail("no memory for %zu cores", cores);
-	memset(bench->room, 0, bytes);
-	survey_lay_out(&bench->survey, bench->room, cores, TOURNAMENT_ALL);
 	report->core_count = cores;
 	report->cores_listed = report->cores_started = (uint32_t)cores;
 	for (size_t i = 0; i < cores; i++) {
@@ -109,22 +100,58 @@ list_cores(struct bench *bench, size_t cores)
 	}
 }
 
+static void
+leave_cores(void *context, struct run *run)
+{
+	(void)context;
+	(void)run;
+}
+
+static void
+read_registers(void *context, struct as_found *registers)
+{
+	const struct bench *bench = context;
+
+	registers_read(registers, &bench->platform);
+}
+
+static void
+ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
+{
+	(void)context;
+	(void)hz;
+	(void)deadline_ns;
+}
+
+static void *
+room_for(size_t cores)
+{
+	size_t bytes = survey_room_size(cores, TOURNAMENT_ALL);
+	void *room = aligned_alloc(PINGPONG_LINE, bytes);
+
+	if (!room)
+		sim_fail("no memory for %zu cores", cores);
+	return memset(room, 0, bytes);
+}
+
 void
 bench_open(struct bench *bench, size_t cores)
 {
-	struct report *report = &bench->report;
+	struct report *report = &bench->run.report;
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
 	options_default(&report->options);
 	report->options.profile = PROFILE_QUICK;
-	report->duration_ns = DURATION_NS;
+	report->options.duration_given = true;
+	report->options.duration_ns = DURATION_NS;
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	open_drivers(bench);
-	bench->crew = (struct crew){ .context = bench, .count = cores, .alive = alive, .run = run };
-	bench->survey = (struct survey){
-		.report = report,
-		.crew = &bench->crew,
+	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = alive, .run = run };
+	bench->machine = (struct run_machine){
+		.context = bench,
+		.drivers = drivers,
+		.checks = device_checks,
+		.platform = &bench->platform,
 		.hooks = {
 			.context = bench,
 			.interrupts_mask = hw_interrupts_mask,
@@ -136,10 +163,14 @@ bench_open(struct bench *bench, size_t cores)
 			.progress = progress,
 			.measured = ignore_measured,
 		},
-		.samples = bench->samples,
-		.sample_max = BENCH_SAMPLES,
-		.scratch = &bench->scratch,
+		.start_cores = leave_cores,
+		.describe_cores = describe_cores,
+		.stop_cores = leave_cores,
+		.read_registers = read_registers,
+		.timed = ignore_time,
 	};
+	bench->room = room_for(cores);
+	run_open(&bench->run, &bench->machine, bench->room, cores, TOURNAMENT_ALL);
 	list_cores(bench, cores);
 }
 
@@ -149,7 +180,7 @@ bench_free(struct bench *bench)
 	if (!bench)
 		return;
 	for (size_t d = 0; drivers[d]; d++)
-		drivers[d]->close(&bench->devices[d]);
+		drivers[d]->close(&bench->run.devices[d]);
 	if (bench->has_threads)
 		threads_stop();
 	free(bench->room);
@@ -159,8 +190,8 @@ bench_free(struct bench *bench)
 struct report_clock *
 bench_find(struct bench *bench, const char *id)
 {
-	for (size_t i = 0; i < bench->report.clock_count; i++)
-		if (strcmp(bench->report.clocks[i].clock.id, id) == 0)
-			return &bench->report.clocks[i];
+	for (size_t i = 0; i < bench->run.report.clock_count; i++)
+		if (strcmp(bench->run.report.clocks[i].clock.id, id) == 0)
+			return &bench->run.report.clocks[i];
 	sim_fail("no clock %s", id);
 }

@@ -1,6 +1,6 @@
 /*
  * A bench: a report, a survey and all drivers, opened on the simulated machine, as boot/ has them for a run. Its
- * crew is sequential: a job on another core is a call, with sim.core set meanwhile.
+ * smp is sequential: a job on another core is a call, with sim.core set meanwhile.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H
@@ -9,25 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver.h"
-#include "report.h"
-#include "survey.h"
+#include "drivers.h"
+#include "platform.h"
+#include "run.h"
+#include "survey_clocks.h"
+#include "survey_plan.h"
+#include "survey_rates.h"
+#include "survey_skew.h"
 
-#define BENCH_SAMPLES     2048
-#define BENCH_DRIVERS_MAX 8
 #define BENCH_NOBODY      SIZE_MAX
 #define BENCH_NEVER_MS    UINT64_MAX
 
 struct bench {
 	struct platform platform;
-	struct report report;
-	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[BENCH_DRIVERS_MAX];
-	struct clock rows[BENCH_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* of each driver, as its open left them */
-	struct survey survey;
-	struct sample samples[BENCH_SAMPLES];
-	struct latency scratch;
-	struct crew crew;
+	struct run run;
+	struct run_machine machine;
 	size_t mute; /* a core that does not answer after so many jobs, or BENCH_NOBODY */
 	uint64_t mute_after_jobs;
 	bool is_dead;
@@ -43,9 +39,9 @@ struct bench *bench_new(void);
 void bench_open(struct bench *bench, size_t cores);
 
 /*
- * Gives the crew of an open bench host threads, on which it plays what its cores do at the same time: jobs that read
- * TSCs and pause, and nothing else of the machine. World time goes on with theirs, the TSCs stand apart by
- * sim.tsc.offset_ticks, and drift by threads_cores[].drift_ppb in these jobs alone. One bench at a time.
+ * Gives an open bench cores that work side by side, in turns (threads.h): what its jobs read and pause in moves world
+ * time on for all of them. The TSCs stand apart by sim.tsc.offset_ticks, and drift by threads_cores[].drift_ppb in such
+ * jobs alone. One bench at a time.
  */
 void bench_use_threads(struct bench *bench);
 

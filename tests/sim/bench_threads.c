@@ -1,4 +1,7 @@
-/* A bench whose cores work at the same time where they have to. See bench.h. */
+/*
+ * A bench whose cores work side by side where they have to: in turns, each up to its next pause or its next access of
+ * the machine. See bench.h.
+ */
 #include "bench.h"
 
 #include "sim.h"
@@ -23,8 +26,28 @@ take_pause(void)
 		hw_pause();
 }
 
+/* Before each access while cores work side by side: the others go on first. */
+static void
+take_turn(void)
+{
+	threads_yield();
+	sim.core = threads_self();
+}
+
+/* Both worlds come to the same moment, the later of the two. */
+static void
+meet_worlds(void)
+{
+	uint64_t sim_ticks = sim_tsc_ticks(), threads_ticks = threads_world();
+
+	if (threads_ticks > sim_ticks)
+		sim_advance_ps((threads_ticks - sim_ticks) * PS_PER_TICK);
+	else
+		threads_pass(sim_ticks - threads_ticks);
+}
+
 static size_t
-run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
+run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 	 uint64_t bound_ns)
 {
 	struct bench *bench = context;
@@ -32,39 +55,42 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 	size_t living_count = 0, finished;
 
 	for (size_t i = 0; i < count; i++)
-		if (bench->crew.alive(context, cores[i]))
+		if (bench->run.smp.alive(context, cores[i]))
 			living[living_count++] = cores[i];
-	for (size_t i = 0; i < bench->crew.count; i++)
+	for (size_t i = 0; i < bench->run.smp.count; i++)
 		threads_cores[i].offset_ticks = sim.tsc.offset_ticks[i];
-	threads_pass(sim_tsc_ticks() - threads_world());
+	meet_worlds();
 	together = true;
+	sim.before_access = take_turn;
 	finished = threads_crew.run_some(threads_crew.context, living, living_count, job, argument, bound_ns);
+	sim.before_access = NULL;
+	sim.core = 0;
 	together = false;
-	sim_advance_ps((threads_world() - sim_tsc_ticks()) * PS_PER_TICK);
+	meet_worlds();
 	return finished;
 }
 
 static size_t
-run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
+run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	struct bench *bench = context;
 	uint32_t all[SIM_CORES_MAX];
 
-	for (size_t i = 0; i < bench->crew.count; i++)
+	for (size_t i = 0; i < bench->run.smp.count; i++)
 		all[i] = (uint32_t)i;
-	return bench->crew.run_some(context, all, bench->crew.count, job, argument, bound_ns);
+	return bench->run.smp.run_some(context, all, bench->run.smp.count, job, argument, bound_ns);
 }
 
 void
 bench_use_threads(struct bench *bench)
 {
-	if (bench->crew.count > SIM_CORES_MAX || sim.tsc.counter.hz.num != SIM_PS_PER_S / PS_PER_TICK)
+	if (bench->run.smp.count > SIM_CORES_MAX || sim.tsc.counter.hz.num != SIM_PS_PER_S / PS_PER_TICK)
 		sim_fail("threads are for at most %d cores with TSCs of 1 GHz", SIM_CORES_MAX);
 	bench->has_threads = true;
-	threads_start(bench->crew.count);
+	threads_start_in_turns(bench->run.smp.count);
 	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
-	bench->crew.run_some = run_some;
-	bench->crew.run_all = run_all;
-	bench->survey.hooks.tsc_ordered = read_tsc;
-	bench->survey.hooks.pause = take_pause;
+	bench->run.smp.run_some = run_some;
+	bench->run.smp.run_all = run_all;
+	bench->run.survey.hooks.tsc_ordered = read_tsc;
+	bench->run.survey.hooks.pause = take_pause;
 }

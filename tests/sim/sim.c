@@ -75,6 +75,8 @@ draw(void)
 static void
 spend(enum sim_access access)
 {
+	if (sim.before_access)
+		sim.before_access();
 	sim.count[access]++;
 	if (++sim.accesses > sim.accesses_max)
 		sim_fail("%llu accesses: a loop without end", (unsigned long long)sim.accesses);

@@ -1,5 +1,5 @@
 /*
- * The simulated machine: the other body of drivers/hw.h. World time is a count of picoseconds
+ * The simulated machine: the other body of drivers/hw/hw.h. World time is a count of picoseconds
  * that only accesses move, each by a cost that the test knows; every device is a function of that
  * time. So what a driver reads is what arithmetic says, to the last digit.
  *
@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 #include "clock.h"
-#include "driver.h"
+#include "drivers.h"
+#include "platform.h"
 #include "hw.h"
 
 #define SIM_PS_PER_NS UINT64_C(1000)
@@ -190,6 +191,7 @@ struct sim {
 	uint64_t preempt_every, preempt_ps;
 	uint64_t preempt_seed;   /* which ones */
 	size_t core;             /* on which the caller runs */
+	void (*before_access)(void); /* NULL: nobody else is to go on first */
 
 	struct sim_tsc tsc;
 	struct sim_hpet hpet;

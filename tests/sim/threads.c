@@ -21,7 +21,7 @@
 struct core {
 	pthread_t thread;
 	pthread_cond_t woken;
-	crew_job *job; /* NULL: nothing to do */
+	smp_job *job; /* NULL: nothing to do */
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
@@ -96,9 +96,16 @@ threads_pause(void)
 	bool is_alone = __atomic_load_n(&state.at_work, __ATOMIC_ACQUIRE) == 1;
 
 	__atomic_add_fetch(&state.world, is_alone ? LONELY_TICKS : 1, __ATOMIC_ACQ_REL);
-	if (!state.in_turns)
+	if (state.in_turns)
+		threads_yield();
+	else
 		sched_yield();
-	else if (state.cores[self].job)
+}
+
+void
+threads_yield(void)
+{
+	if (state.cores[self].job)
 		swapcontext(&state.cores[self].context, &state.scheduler);
 }
 
@@ -206,7 +213,7 @@ do_job(void)
 }
 
 static void
-prepare(struct core *core, crew_job *job, void *argument)
+prepare(struct core *core, smp_job *job, void *argument)
 {
 	getcontext(&core->context);
 	core->context.uc_stack.ss_sp = core->stack;
@@ -231,7 +238,7 @@ take_turns(const uint32_t *cores, size_t count)
 }
 
 static size_t
-run_in_turns(const uint32_t *cores, size_t count, crew_job *job, void *argument)
+run_in_turns(const uint32_t *cores, size_t count, smp_job *job, void *argument)
 {
 	bool was_asked[THREADS_MAX] = { false };
 	size_t finished = 0, asked = 0;
@@ -253,7 +260,7 @@ run_in_turns(const uint32_t *cores, size_t count, crew_job *job, void *argument)
 }
 
 static size_t
-run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void *argument,
+run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 	 uint64_t bound_ns)
 {
 	bool is_for_boot_core = false;
@@ -297,7 +304,7 @@ run_some(void *context, const uint32_t *cores, size_t count, crew_job *job, void
 }
 
 static bool
-run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns)
+run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t number = (uint32_t)core;
 
@@ -305,7 +312,7 @@ run(void *context, size_t core, crew_job *job, void *argument, uint64_t bound_ns
 }
 
 static size_t
-run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
+run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	static uint32_t all[THREADS_MAX]; /* called by the boot core alone */
 
@@ -314,7 +321,7 @@ run_all(void *context, crew_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, all, state.count, job, argument, bound_ns);
 }
 
-struct crew threads_crew = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
+struct smp threads_crew = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
 
 static void
 start(size_t count, bool in_turns)

@@ -1,5 +1,5 @@
 /*
- * A crew of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
+ * A smp of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
  * at the same time, as the host deals it out. World time is a count of ticks that each reading of a TSC and
  * each pause moves on by one, and each pause of a core that is the only one still at work by many: what it waits
  * for doesn't come. A core's TSC is world time, with its own offset and drift.
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crew.h"
+#include "smp.h"
 
 #define THREADS_MAX      1024
 #define THREADS_WORLD_0  (UINT64_C(1) << 40) /* where world time begins; drifts count from there */
@@ -36,7 +36,10 @@ void threads_start(size_t count);
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);
-extern struct crew threads_crew;
+extern struct smp threads_crew;
+
+/* In turns: the others go on first. */
+void threads_yield(void);
 
 /* Hooks of the core that calls. */
 uint64_t threads_tsc(void);

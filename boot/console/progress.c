@@ -1,0 +1,102 @@
+/* Progress line and deadline. See progress.h. */
+#include "progress.h"
+
+#include "cpu.h"
+#include "hw.h"
+#include "number.h"
+#include "text.h"
+
+#define LINE_NS        UINT64_C(1000000000) /* drawing disturbs: at most once a second */
+#define NS_PER_S       UINT64_C(1000000000)
+#define NS_PER_100NS   100
+
+static void
+show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	struct progress *progress = context;
+	uint64_t now = hw_tsc();
+	char bytes[CONSOLE_LINE + 1];
+	struct text line;
+
+	if (scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
+		return;
+	if (done_ns > total_ns)
+		done_ns = total_ns;
+	text_init(&line, bytes, CONSOLE_LINE);
+	text_printf(&line, "progress: %lu%% %s, %lu s left", total_ns ? done_ns / (total_ns / 100 + 1) : 0,
+		    what, (total_ns - done_ns + NS_PER_S - 1) / NS_PER_S);
+	if (progress->console->rows)
+		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
+	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);
+	text_put(&line, "\n");
+	console_serial(progress->console, bytes);
+	progress->shown_tsc = hw_tsc();
+}
+
+static void
+show_measured(void *context, const struct report *report, const struct report_clock *entry)
+{
+	struct progress *progress = context;
+	char bytes[CONSOLE_LINE];
+	struct text line;
+
+	(void)report;
+	text_init(&line, bytes, sizeof(bytes));
+	text_printf(&line, "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
+		    number_ns(latency_percentile_ns(entry->latency, 50000)).text,
+		    number_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
+	console_put(progress->console, bytes);
+}
+
+static bool
+has_expired(void *context)
+{
+	struct progress *progress = context;
+
+	if (!progress->deadline_ticks || progress->passed)
+		return progress->passed;
+	progress->passed = hw_tsc() - progress->start_tsc > progress->deadline_ticks ||
+			   (progress->deadline &&
+			    firmware_boot->CheckEvent(progress->deadline) == EFI_SUCCESS);
+	return progress->passed;
+}
+
+struct survey_hooks
+progress_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
+{
+	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
+	progress->shown_tsc = progress->start_tsc;
+	scale_init(&progress->scale, (struct rate){ 0, 0 });
+	return (struct survey_hooks){
+		.context = progress,
+		.interrupts_mask = hw_interrupts_mask,
+		.interrupts_restore = hw_interrupts_restore,
+		.tsc_ordered = lfence_serialises ? hw_tsc_lfence : hw_tsc_mfence,
+		.pause = hw_pause,
+		.core_facts = cpu_read_core,
+		.expired = has_expired,
+		.progress = show_progress,
+		.measured = show_measured,
+	};
+}
+
+void
+progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns)
+{
+	scale_init(&progress->scale, hz);
+	if (progress->deadline_ticks)
+		return;
+	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)))
+		progress->deadline = NULL;
+	else if (EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, deadline_ns / NS_PER_100NS)))
+		progress_end(progress);
+}
+
+void
+progress_end(struct progress *progress)
+{
+	if (progress->deadline)
+		firmware_boot->CloseEvent(progress->deadline);
+	progress->deadline = NULL;
+}

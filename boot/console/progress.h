@@ -1,0 +1,30 @@
+/* What is seen while a run goes on, and the deadline that ends it: the hooks of src/survey.h. */
+#ifndef BARETICK_PROGRESS_H
+#define BARETICK_PROGRESS_H
+
+#include "console.h"
+#include "survey.h"
+
+struct progress {
+	struct console *console;
+	struct scale scale;
+	uint64_t start_tsc;
+	uint64_t shown_tsc;    /* when the line was last drawn */
+	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
+	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stand still; or NULL */
+	bool passed;
+};
+
+struct survey_hooks progress_hooks(struct progress *progress, struct console *console,
+				   bool lfence_serialises);
+
+/*
+ * HZ is the TSC's rate as far as it is known. The first call starts the deadline, DEADLINE_NS from the moment of
+ * progress_hooks().
+ */
+void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
+
+/* Gives the firmware its timer back. */
+void progress_end(struct progress *progress);
+
+#endif

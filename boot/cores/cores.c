@@ -1,0 +1,211 @@
+/* The cores that baretick starts itself, as a smp. See cores.h. */
+#include "cores.h"
+
+#include "cores_memory.h"
+#include "cores_setup.h"
+#include "dispatch.h"
+#include "hw.h"
+#include "scale.h"
+#include "text.h"
+
+static bool
+cores_alive(void *context, size_t core)
+{
+	const struct cores *cores = context;
+
+	return core == 0 ||
+	       (core < cores->startup.count && cores->startup.slots[core].standing == CORE_ALIVE);
+}
+
+/* What the slots say goes into the records, after everything that may change a standing. */
+static void
+cores_record(struct cores *cores, size_t core)
+{
+	const struct core_slot *slot = &cores->startup.slots[core];
+	struct core_record *record = &cores->records[core];
+	struct text text;
+
+	record->started = slot->arrived != 0 && slot->standing != CORE_SILENT;
+	text_init(&text, record->reason, sizeof(record->reason));
+	text_put(&text, startup_reason(slot->standing));
+	if (slot->standing == CORE_FELL)
+		text_printf(&text, " (vector %u)", slot->fault & ~CORE_FAULTED);
+}
+
+static size_t
+cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, void *argument,
+	       uint64_t bound_ns)
+{
+	struct cores *cores = context;
+	const struct startup *startup = &cores->startup;
+	size_t finished = dispatch_run_some(startup, list, count, job, argument, bound_ns);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t core = dispatch_core(list, i);
+
+		if (core > 0 && core < startup->count && startup->slots[core].standing != CORE_ALIVE)
+			cores_record(cores, core);
+	}
+	return finished;
+}
+
+static bool
+cores_run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	uint32_t number = (uint32_t)core;
+
+	return cores_run_some(context, &number, 1, job, argument, bound_ns) == 1;
+}
+
+static size_t
+cores_run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	const struct cores *cores = context;
+
+	return cores_run_some(context, NULL, cores->startup.count, job, argument, bound_ns);
+}
+
+void
+cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
+{
+	*cores = (struct cores){
+		.count = 1,
+		.records = &cores->boot_record,
+		.boot_record = { .apic_id = own_apic_id, .started = true },
+		.startup = { .count = 1 },
+	};
+	*smp = (struct smp){
+		.context = cores,
+		.count = 1,
+		.alive = cores_alive,
+		.run = cores_run,
+		.run_all = cores_run_all,
+		.run_some = cores_run_some,
+	};
+}
+
+/* Number 0 is the boot core's wherever the table has it; those after it keep the table's order. */
+static void
+cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
+	   uint32_t *ids)
+{
+	size_t core = 1;
+
+	cores->records[0] = (struct core_record){ .apic_id = own_apic_id, .started = true };
+	cores->startup.slots[0].apic_id = own_apic_id;
+	ids[0] = own_apic_id;
+	for (size_t i = 0; i < madt->core_count && core < cores->count; i++) {
+		uint32_t apic_id = madt->cores[i].apic_id;
+		struct text text;
+
+		if (apic_id == own_apic_id)
+			continue;
+		cores->records[core].apic_id = apic_id;
+		if (core < cores->startup.count) {
+			cores->startup.slots[core].apic_id = apic_id;
+			cores->startup.slots[core].standing = CORE_ASKED;
+			ids[core] = apic_id;
+		} else {
+			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
+			text_put(&text, core < wanted ? "left out: no memory for it" :
+				 startup_reason(CORE_LEFT_OUT));
+		}
+		core++;
+	}
+}
+
+size_t
+cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
+{
+	size_t listed = 1;
+
+	for (size_t i = 0; i < madt->core_count; i++)
+		listed += madt->cores[i].apic_id != own_apic_id;
+	return listed;
+}
+
+/*
+ * As many cores as there is memory for: half as many at each refusal. False: not even for one more.
+ */
+static bool
+cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
+{
+	size_t working = wanted;
+	struct text text;
+
+	text_init(&text, cores->reason, sizeof(cores->reason));
+	while (!cores_memory_take(cores, listed, working, ids)) {
+		working /= 2;
+		if (working < 2) {
+			text_put(&text, "No memory to start cores, or none below 1 MiB: "
+				 "the boot core alone was used.");
+			return false;
+		}
+	}
+	if (working < wanted)
+		text_printf(&text, "There was memory for %zu of %zu cores only.", working, wanted);
+	return true;
+}
+
+bool
+cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
+	    struct cores_limits limits, struct rate tsc, struct smp *smp)
+{
+	size_t in_table = cores_listed(madt, own_apic_id);
+	size_t listed = in_table < limits.listed ? in_table : limits.listed;
+	size_t wanted = listed < limits.started ? listed : limits.started;
+	const char *refusal;
+	uint32_t *ids;
+	struct text text;
+
+	cores_off(cores, own_apic_id, smp);
+	if (wanted < 2)
+		return false;
+	refusal = lapic_open(&cores->startup.lapic);
+	if (refusal) {
+		text_init(&text, cores->reason, sizeof(cores->reason));
+		text_printf(&text, "No core was started: %s.", refusal);
+		return false;
+	}
+	if (!cores_plan(cores, listed, wanted, &ids))
+		return false;
+	cores->count = listed;
+	smp->count = listed;
+	cores_name(cores, madt, own_apic_id, wanted, ids);
+	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
+
+	uint64_t begin = hw_tsc();
+	size_t alive = startup_cores(&cores->startup);
+
+	cores->start_ns = scale_ns(&cores->startup.scale, hw_tsc() - begin);
+	cores->taken = true;
+	for (size_t i = 1; i < cores->startup.count; i++)
+		cores_record(cores, i);
+	return alive > 0;
+}
+
+void
+cores_stop(struct cores *cores)
+{
+	startup_stop(&cores->startup, 1, cores->startup.count, CORE_ALIVE, CORE_STOPPED);
+}
+
+/*
+ * Interrupts open only while the core halts; STI takes effect after HLT, so a wake between is not
+ * lost.
+ */
+static void
+core_sleep(void)
+{
+	__asm__ volatile("sti; hlt; cli" : : : "memory");
+}
+
+void
+core_main(struct core_slot *slot)
+{
+	lapic_join(slot->lapic);
+	dispatch_check_in(slot);
+	for (;;) /* until the boot core sends INIT */
+		if (!dispatch_work(slot))
+			core_sleep();
+}

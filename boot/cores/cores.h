@@ -1,0 +1,68 @@
+/*
+ * The machine's cores as a smp, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in
+ * hlt between jobs), or borrowed from the firmware (mp.h). Whatever happens there is a smp: at
+ * worst the boot core alone, and each core that is missing has a sentence. All memory is taken
+ * before a core starts.
+ *
+ * The boot core's own registers are only read: of its LAPIC the command register alone is written.
+ */
+#ifndef BARETICK_CORES_H
+#define BARETICK_CORES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acpi.h"
+#include "clock.h"
+#include "smp.h"
+#include "startup.h"
+
+/*
+ * A core as the report shows it. Number 0 is the boot core, the others stand in the order of their
+ * table.
+ */
+struct core_record {
+	uint32_t apic_id;
+	bool started; /* true for the boot core, and stays true when it stops answering later */
+	char reason[CLOCK_REASON_SIZE]; /* why it did not start, or stopped answering; else "" */
+};
+
+struct cores {
+	size_t count; /* records, at least 1 */
+	struct core_record *records;
+	char reason[CLOCK_REASON_SIZE]; /* why fewer work than are listed, else "" */
+	bool taken; /* the firmware has lost some: the run ends by reset or power-off */
+	uint64_t start_ns; /* what starting them took */
+
+	struct core_record boot_record; /* where there was no memory for more */
+	struct startup startup;         /* cores_start()'s */
+	struct mp *mp;                  /* mp_start()'s */
+};
+
+/* What a smp may be made of; the boot core counts in both. */
+struct cores_limits {
+	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
+	size_t started;
+};
+
+/* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */
+size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
+
+/*
+ * Starts the cores of MADT within LIMITS, and makes CREW of them. True where at least one more than
+ * the boot core came. Takes 10 ms and up to 1 s more where a core does not come.
+ */
+bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
+		 struct cores_limits limits, struct rate tsc, struct smp *smp);
+
+/*
+ * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core
+ * alone. The memory is kept, since a core that INIT did not reach might still fetch from it.
+ */
+void cores_stop(struct cores *cores);
+
+/* The boot core alone, for cores=off. */
+void cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp);
+
+#endif

@@ -1,0 +1,173 @@
+/* The firmware's cores as a smp: which there are. See mp.h; their jobs are in mp_run.c. */
+#include "mp_internal.h"
+
+#include "text.h"
+
+static const char *
+mp_refusal(UINT32 status, size_t used, size_t started_max)
+{
+	if (!(status & MP_IS_ENABLED))
+		return "the firmware's MP services have it disabled";
+	if (!(status & MP_IS_HEALTHY))
+		return "the firmware's MP services call it unhealthy";
+	if (used >= started_max)
+		return startup_reason(CORE_LEFT_OUT);
+	return NULL;
+}
+
+/* Gives the next record to the firmware's processor NUMBER. */
+static void
+mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
+{
+	struct cores *cores = mp->cores;
+	struct mp_core *core = &mp->core[cores->count];
+	const char *refusal = mp_refusal(processor->status, mp->usable + 1, started_max);
+
+	*core = (struct mp_core){ .mp = mp, .core = cores->count, .number = number };
+	cores->records[cores->count].apic_id = (uint32_t)processor->id;
+	if (!refusal && EFI_ERROR(firmware_boot->CreateEvent(0, TPL_NOTIFY, NULL, NULL, &core->event)))
+		refusal = "left out: no memory for it";
+	cores->records[cores->count++].started = refusal == NULL;
+	core->usable = refusal == NULL;
+	mp->usable += core->usable;
+	if (refusal)
+		mp_lose(core, refusal);
+}
+
+/* Gives each of the firmware's COUNT processors its record, within LIMITS. */
+static void
+mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
+{
+	struct cores *cores = mp->cores;
+
+	cores->count = 1;
+	cores->records[0] = cores->boot_record;
+	for (UINTN number = 0; number < count && cores->count < limits.listed; number++) {
+		struct mp_processor processor = { 0 };
+
+		if (!EFI_ERROR(mp->services->get_processor_info(mp->services, number, &processor)) &&
+		    !(processor.status & MP_IS_BOOT_CORE) && (uint32_t)processor.id != own_apic_id)
+			mp_add(mp, number, &processor, limits.started);
+	}
+}
+
+void
+mp_stop(struct cores *cores)
+{
+	struct mp *mp = cores->mp;
+
+	cores->mp = NULL;
+	if (!mp)
+		return;
+	for (size_t i = 1; i < cores->count; i++)
+		if (!mp_released(&mp->core[i]))
+			mp->held = true;
+	if (mp->held) {
+		cores->taken = true; /* a core is still in our code: there is no way back */
+		return;
+	}
+	for (size_t i = 1; i < cores->count; i++)
+		if (mp->core[i].event)
+			firmware_boot->CloseEvent(mp->core[i].event);
+	firmware_boot->CloseEvent(mp->event);
+	firmware_boot->FreePool(mp);
+}
+
+/* The firmware's MP services and how many processors they know; NULL and 1 where there are none. */
+static struct mp_services *
+mp_services(size_t *count)
+{
+	static const EFI_GUID guid = MP_SERVICES_GUID;
+	struct mp_services *services = firmware_protocol(NULL, &guid);
+	UINTN enabled;
+
+	if (!services || EFI_ERROR(services->get_number_of_processors(services, count, &enabled))) {
+		*count = 1;
+		return NULL;
+	}
+	return services;
+}
+
+size_t
+mp_listed(void)
+{
+	size_t count;
+
+	mp_services(&count);
+	return count;
+}
+
+/* NULL, or why the firmware's cores can't be had. What was allocated for nothing is given back. */
+static const char *
+mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
+{
+	size_t count;
+	struct mp_services *services = mp_services(&count);
+
+	if (!services)
+		return "the firmware has no MP services";
+	struct mp *mp = firmware_allocate(sizeof(*mp) + (count + 1) * sizeof(*mp->core));
+	struct core_record *records = firmware_allocate((count + 1) * sizeof(*records));
+
+	if (!mp || !records ||
+	    EFI_ERROR(firmware_boot->CreateEvent(0, TPL_NOTIFY, NULL, NULL, &mp->event))) {
+		if (mp)
+			firmware_boot->FreePool(mp);
+		if (records)
+			firmware_boot->FreePool(records);
+		return "the firmware has too little memory for them";
+	}
+	mp->services = services;
+	mp->cores = cores;
+	scale_init(&mp->scale, startup_tsc_rate(tsc));
+	cores->mp = mp;
+	cores->records = records;
+	mp_list(mp, count, own_apic_id, limits);
+	return mp->usable == 0 && cores->count > 1 ?
+		"the firmware's MP services have no other core to give" : NULL;
+}
+
+static void
+do_nothing(void *argument, size_t core)
+{
+	(void)argument;
+	(void)core;
+}
+
+/* Whether a core runs beside the boot core: tried with the first that can be used. */
+static bool
+mp_runs_beside(struct cores *cores)
+{
+	uint32_t pair[] = { 0, 1 };
+
+	while (pair[1] < cores->count && !mp_alive(cores, pair[1]))
+		pair[1]++;
+	mp_run_some(cores, pair, 2, do_nothing, NULL, MP_PATIENCE_NS);
+	return !cores->mp->apart;
+}
+
+bool
+mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
+	 struct smp *smp)
+{
+	struct text text;
+
+	cores_off(cores, own_apic_id, smp);
+	const char *refusal = mp_open(cores, own_apic_id, limits, tsc);
+
+	*smp = (struct smp){
+		.context = cores,
+		.count = cores->count,
+		.alive = mp_alive,
+		.run = mp_run,
+		.run_all = mp_run_all,
+		.run_some = mp_run_some,
+	};
+	text_init(&text, cores->reason, sizeof(cores->reason));
+	if (refusal)
+		text_printf(&text, "The boot core alone was used: %s.", refusal);
+	else if (cores->mp->usable > 0 && !mp_runs_beside(cores))
+		text_put(&text, "The firmware's MP services run nothing beside the boot core: "
+			 "it meets no other core.");
+	return refusal == NULL && cores->count > 1;
+}

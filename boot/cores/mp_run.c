@@ -1,0 +1,285 @@
+/* Jobs for the firmware's cores. See mp.h, and struct smp for what is promised. */
+#include "mp_internal.h"
+
+#include "cpu.h"
+#include "dispatch.h"
+#include "hw.h"
+#include "text.h"
+
+#define NS_PER_US 1000u
+
+struct mp_batch {
+	struct mp *mp;
+	const uint32_t *list; /* as in dispatch_run_some() */
+	size_t count;
+	bool here;            /* the boot core is in it */
+	size_t others;        /* that can be used */
+};
+
+static bool
+mp_finished(const struct mp_core *core)
+{
+	return __atomic_load_n(&core->done, __ATOMIC_ACQUIRE) == core->posted;
+}
+
+/* Runs on the core, which has a job to do. */
+static VOID EFIAPI
+mp_work(VOID *context)
+{
+	struct mp_core *core = context;
+	uint64_t interrupts = hw_interrupts_mask();
+
+	core->mp->job(core->mp->argument, core->core);
+	hw_interrupts_restore(interrupts);
+	__atomic_store_n(&core->done, core->posted, __ATOMIC_RELEASE);
+}
+
+/* Runs on every core that the firmware has; those that are not meant go home at once. */
+static VOID EFIAPI
+mp_work_if_meant(VOID *context)
+{
+	struct mp *mp = context;
+	uint32_t apic_id = cpu_apic_id();
+	size_t i = 1;
+
+	while (i < mp->cores->count && mp->cores->records[i].apic_id != apic_id)
+		i++;
+	if (i < mp->cores->count && mp->core[i].usable && !mp_finished(&mp->core[i]))
+		mp_work(&mp->core[i]);
+}
+
+void
+mp_lose(struct mp_core *core, const char *reason)
+{
+	struct text text;
+
+	core->mp->usable -= core->usable;
+	core->usable = false;
+	text_init(&text, core->mp->cores->records[core->core].reason, CLOCK_REASON_SIZE);
+	text_put(&text, reason);
+}
+
+static void
+mp_hold(struct mp_core *core)
+{
+	core->mp->held = true;
+	mp_lose(core, "the firmware's MP services did not end a job");
+}
+
+static const char *
+mp_loss(EFI_STATUS status)
+{
+	return status == EFI_SUCCESS || status == EFI_TIMEOUT ?
+		"did not finish a job in time, and the firmware stopped it" :
+		"the firmware's MP services refused to run a job on it";
+}
+
+bool
+mp_alive(void *context, size_t core)
+{
+	const struct cores *cores = context;
+
+	return core == 0 || (cores->mp && core < cores->count && cores->mp->core[core].usable);
+}
+
+/* At least 1: to the firmware 0 is for ever. */
+static UINTN
+mp_bound_us(uint64_t bound_ns)
+{
+	return bound_ns / NS_PER_US + 1;
+}
+
+static void
+mp_run_here(const struct mp_batch *batch, smp_job *job, void *argument)
+{
+	if (!batch->here)
+		return;
+	uint64_t interrupts = hw_interrupts_mask();
+
+	job(argument, 0);
+	hw_interrupts_restore(interrupts);
+}
+
+/* Core I of the batch; NULL for the boot core and for those that can't be used. */
+static struct mp_core *
+mp_batch_core(const struct mp_batch *batch, size_t i)
+{
+	size_t core = dispatch_core(batch->list, i);
+	struct mp *mp = batch->mp;
+
+	return mp && core > 0 && core < mp->cores->count && mp->core[core].usable ?
+		&mp->core[core] : NULL;
+}
+
+static struct mp_batch
+mp_post(struct mp *mp, const uint32_t *list, size_t count, smp_job *job, void *argument)
+{
+	struct mp_batch batch = { mp, list, count, false, 0 };
+
+	if (mp) {
+		mp->job = job;
+		mp->argument = argument;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct mp_core *core = mp_batch_core(&batch, i);
+
+		batch.here |= dispatch_core(list, i) == 0;
+		if (!core)
+			continue;
+		core->posted++;
+		batch.others++;
+	}
+	return batch;
+}
+
+/* Whether the firmware signals EVENT before the wait is over. */
+static bool
+mp_signalled(EFI_EVENT event, struct wait *wait)
+{
+	EFI_STATUS status;
+
+	do
+		status = firmware_boot->CheckEvent(event);
+	while (status == EFI_NOT_READY && wait_goes_on(wait));
+	return status == EFI_SUCCESS;
+}
+
+bool
+mp_released(struct mp_core *core)
+{
+	struct wait wait = wait_begin(&core->mp->scale, MP_PATIENCE_NS);
+
+	if (core->busy)
+		core->busy = !mp_signalled(core->event, &wait);
+	return !core->busy;
+}
+
+/*
+ * Starts one core after the other, to run beside the boot core; but the last one blocks where the
+ * boot core is not in the batch, since then nobody has to wait for the firmware to notice its end,
+ * which in EDK2 takes up to 100 ms. Returns false where the firmware runs nothing beside the boot
+ * core, which it may refuse once it has signalled ReadyToBoot (PI 1.7, 13.4).
+ */
+static bool
+mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
+{
+	struct mp_services *services = batch->mp->services;
+	size_t left = batch->others;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct mp_core *core = mp_batch_core(batch, i);
+
+		if (!core)
+			continue;
+		bool blocks = --left == 0 && !batch->here;
+
+		if (!mp_released(core)) {
+			mp_hold(core);
+			continue;
+		}
+		EFI_STATUS status = services->startup_this(services, mp_work, core->number,
+							   blocks ? NULL : core->event,
+							   mp_bound_us(bound_ns), core, NULL);
+
+		if (status == EFI_UNSUPPORTED && !blocks)
+			return false;
+		core->busy = status == EFI_SUCCESS && !blocks;
+		if (!core->busy && !mp_finished(core))
+			mp_lose(core, mp_loss(status));
+	}
+	return true;
+}
+
+/* Starts all at once, and blocks until they are back where the boot core can't run beside them. */
+static void
+mp_start_all(const struct mp_batch *batch, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	struct mp *mp = batch->mp;
+	struct mp_services *services = mp->services;
+	struct wait wait = wait_begin(&mp->scale, bound_ns + MP_PATIENCE_NS);
+	EFI_STATUS status = EFI_UNSUPPORTED;
+
+	for (size_t i = 1; i < mp->cores->count; i++)
+		if (mp->core[i].usable && !mp_released(&mp->core[i]))
+			mp_hold(&mp->core[i]);
+	if (!mp->apart)
+		status = services->startup_all(services, mp_work_if_meant, FALSE, mp->event,
+					       mp_bound_us(bound_ns), mp, NULL);
+	mp->apart = status == EFI_UNSUPPORTED;
+	if (mp->apart)
+		status = services->startup_all(services, mp_work_if_meant, FALSE, NULL,
+					       mp_bound_us(bound_ns), mp, NULL);
+	mp_run_here(batch, job, argument);
+	bool back = mp->apart || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct mp_core *core = mp_batch_core(batch, i);
+
+		if (core && !back)
+			mp_hold(core);
+		else if (core && !mp_finished(core))
+			mp_lose(core, mp_loss(status));
+	}
+}
+
+/* Parts with those that did not finish; returns how many did. */
+static size_t
+mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
+{
+	struct wait wait = wait_begin(&batch->mp->scale, bound_ns + MP_PATIENCE_NS);
+	size_t finished = 0;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct mp_core *core = mp_batch_core(batch, i);
+
+		if (!core)
+			continue;
+		while (!mp_finished(core) && core->busy && wait_goes_on(&wait))
+			core->busy = firmware_boot->CheckEvent(core->event) == EFI_NOT_READY;
+		if (mp_finished(core))
+			finished++;
+		else if (core->busy)
+			mp_hold(core);
+		else
+			mp_lose(core, mp_loss(EFI_TIMEOUT));
+	}
+	return finished;
+}
+
+size_t
+mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, void *argument,
+	    uint64_t bound_ns)
+{
+	const struct cores *cores = context;
+	struct mp *mp = cores->mp;
+	struct mp_batch batch = mp_post(mp, list, count, job, argument);
+
+	if (batch.others == 0) {
+		mp_run_here(&batch, job, argument);
+		return batch.here;
+	}
+	/* One by one a machine full of cores would take 10 ms for each, which EDK2 spends on INIT. */
+	bool all = mp->apart || (batch.others > 1 && batch.others == mp->usable);
+
+	if (!all && mp_start_each(&batch, bound_ns))
+		mp_run_here(&batch, job, argument);
+	else
+		mp_start_all(&batch, job, argument, bound_ns);
+	return batch.here + mp_settle(&batch, bound_ns);
+}
+
+bool
+mp_run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	uint32_t number = (uint32_t)core;
+
+	return mp_run_some(context, &number, 1, job, argument, bound_ns) == 1;
+}
+
+size_t
+mp_run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	const struct cores *cores = context;
+
+	return mp_run_some(context, NULL, cores->count, job, argument, bound_ns);
+}

@@ -1,0 +1,94 @@
+/* The report, told wherever it can be. See deliver.h. */
+#include "deliver.h"
+
+#include "csv.h"
+#include "html.h"
+#include "json.h"
+#include "page.h"
+#include "save.h"
+#include "sha256.h"
+#include "table.h"
+
+#define SAVING "Saving the report on the boot volume ..."
+
+void
+deliver_block(struct console *console, const char *name, const struct text *body)
+{
+	char line_bytes[128];
+	char hex[SHA256_HEX_SIZE];
+	struct text line;
+
+	sha256_hex(body->bytes, body->length, hex);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s BEGIN\n", name);
+	console_serial(console, line_bytes);
+	console_serial(console, body->bytes);
+	text_init(&line, line_bytes, sizeof(line_bytes));
+	text_printf(&line, "BARETICK %s END sha256=%s\n", name, hex);
+	console_serial(console, line_bytes);
+}
+
+/* False: some text does not fit, which its room is there to rule out. */
+static bool
+render(struct plan *plan, const struct report *report)
+{
+	const struct html_page page = { page_bytes, (size_t)(page_end - page_bytes) };
+	struct text *texts[] = { &plan->table, &plan->json, &plan->html, &plan->csv };
+	bool fit = true;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		text_init(texts[i], texts[i]->bytes, texts[i]->size);
+	table_render(&plan->table, report);
+	json_render(&plan->json, report);
+	html_render(&plan->html, page, report);
+	csv_render(&plan->csv, report);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		fit &= !texts[i]->truncated;
+	return fit;
+}
+
+/*
+ * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud
+ * that of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
+ * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
+ */
+static void
+save(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
+{
+	const struct text *const texts[SAVE_FILES] = {
+		[SAVE_JSON] = &plan->json,
+		[SAVE_TEXT] = &plan->table,
+		[SAVE_HTML] = &plan->html,
+		[SAVE_CSV] = &plan->csv,
+	};
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	if (!report->options.save) {
+		pager_report(pager, console, report, "No report on the boot volume, as save=off asks for.", plan->screen);
+		return;
+	}
+	pager_report(pager, console, report, SAVING, plan->screen);
+	console_serial(console, SAVING "\n");
+	if (!save_report(texts, sentence)) {
+		report_note(report, "%s", sentence);
+		render(plan, report); /* with that sentence */
+	}
+	pager_report(pager, console, report, sentence, plan->screen);
+	console_serial(console, sentence);
+	console_serial(console, "\n");
+}
+
+bool
+deliver(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
+{
+	if (!render(plan, report)) {
+		console_put(console, DELIVER_NO_ROOM);
+		pager_document(pager, console, "Error", DELIVER_NO_ROOM);
+		return false;
+	}
+	save(console, plan, report, pager);
+	deliver_block(console, "TEXT", &plan->table);
+	deliver_block(console, "CSV", &plan->csv);
+	deliver_block(console, "REPORT", &plan->json);
+	return true;
+}

@@ -1,0 +1,78 @@
+/* Reset, power-off, return, QEMU's exit device, or the reader's key. See exit.h. */
+#include "exit.h"
+
+#include "hw.h"
+
+#define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when told to */
+#define GONE_100NS      10000000 /* a machine that was told to go has gone by then, ... */
+#define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */
+#define STALL_US        1000000
+
+enum exit_result
+exit_result_of(enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_PASS:
+	case VERDICT_WARN:
+		return EXIT_PASS;
+	case VERDICT_FAIL:
+		return EXIT_FAIL;
+	default:
+		return EXIT_INCOMPLETE;
+	}
+}
+
+/* In the last row, so that nothing above it scrolls away. */
+static void
+say(struct console *console, const char *line)
+{
+	if (console->rows)
+		console_row(console, console->rows - 1, INK_BAR_FAIL, line);
+	console_serial(console, line);
+	console_serial(console, "\n");
+}
+
+/* Not by Stall: on a machine whose TSC stands still that may never return. */
+static void
+wait_until_gone(void)
+{
+	EFI_EVENT over;
+
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &over)))
+		return;
+	firmware_boot->SetTimer(over, TimerRelative, GONE_100NS);
+	for (unsigned i = 0; i < GONE_TURNS && firmware_boot->CheckEvent(over) != EFI_SUCCESS; i++)
+		hw_pause();
+	firmware_boot->CloseEvent(over);
+}
+
+static void
+reset(EFI_RESET_TYPE type)
+{
+	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
+	wait_until_gone();
+}
+
+void
+exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+      struct pager *pager)
+{
+	if (how == EXIT_ASK)
+		how = pager_ask(pager, can_return);
+	if (how == EXIT_DEBUG) {
+		hw_out8(DEBUG_EXIT_PORT, result);
+		wait_until_gone();
+		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
+	}
+	if (how == EXIT_RETURN && can_return)
+		return;
+	if (how == EXIT_RETURN)
+		how = EXIT_REBOOT;
+	if (how != EXIT_REBOOT)
+		reset(EfiResetShutdown);
+	reset(EfiResetCold);
+	reset(EfiResetWarm);
+	say(console, "The firmware does not reset this machine: switch it off by hand.");
+	for (;;)
+		firmware_boot->Stall(STALL_US);
+}

@@ -1,0 +1,21 @@
+/* The way out of a run. */
+#ifndef BARETICK_EXIT_H
+#define BARETICK_EXIT_H
+
+#include "console.h"
+#include "options.h"
+#include "pager.h"
+#include "report.h"
+
+enum exit_result { EXIT_PASS = 0x10, EXIT_FAIL, EXIT_INCOMPLETE, EXIT_ERROR }; /* on isa-debug-exit */
+
+enum exit_result exit_result_of(enum verdict verdict);
+
+/*
+ * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader
+ * chose it. PAGER has something open, which EXIT_ASK lets the reader look at.
+ */
+void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+	   struct pager *pager);
+
+#endif

@@ -1,0 +1,138 @@
+/* The machine of a run. See machine.h. */
+#include "machine.h"
+
+#include "checks.h"
+#include "drivers.h"
+#include "firmware.h"
+#include "hw.h"
+#include "mp.h"
+#include "processor.h"
+#include "registers.h"
+#include "rules.h"
+
+static const uint8_t *
+memory_at(void *context, uint64_t address, size_t length)
+{
+	(void)context;
+	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+void
+machine_read(struct machine *machine, struct report *report)
+{
+	const struct acpi_memory memory = { memory_at, NULL };
+	struct acpi_facts *acpi = &machine->platform.acpi;
+
+	acpi->madt.cores = machine->acpi_cores;
+	acpi->madt.core_max = ACPI_CORES_MAX;
+	acpi_read_facts(&memory, firmware_rsdp(), acpi);
+	for (size_t i = 0; i < acpi->problem_count; i++)
+		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+}
+
+size_t
+machine_cores(const struct machine *machine, const struct options *options)
+{
+	switch (options->cores) {
+	case CORES_SIPI:
+		return cores_listed(&machine->platform.acpi.madt, machine->platform.cpu.apic_id);
+	case CORES_MP:
+		return mp_listed();
+	default:
+		return 1;
+	}
+}
+
+/* Starts the cores as the options say, within the plan. */
+static void
+start_cores(void *context, struct run *run)
+{
+	struct machine *machine = context;
+	const struct options *options = &run->report.options;
+	const struct cores_limits limits = { machine->plan->cores, options->cores_max };
+	uint32_t own = machine->platform.cpu.apic_id;
+
+	if (options->cores == CORES_SIPI)
+		cores_start(&machine->cores, &machine->platform.acpi.madt, own, limits, run->report.tsc, &run->smp);
+	else if (options->cores == CORES_MP)
+		mp_start(&machine->cores, own, limits, run->report.tsc, &run->smp);
+	else
+		cores_off(&machine->cores, own, &run->smp);
+	if (machine->cores.reason[0])
+		report_note(&run->report, "%s", machine->cores.reason);
+}
+
+static void
+describe_cores(void *context, struct report *report)
+{
+	const struct machine *machine = context;
+
+	report->core_count = machine->cores.count;
+	report->cores_started = 0;
+	for (size_t i = 0; i < machine->cores.count; i++) {
+		const struct core_record *record = &machine->cores.records[i];
+		struct report_core *core = &report->cores[i];
+
+		core->apic_id = record->apic_id;
+		core->started = record->started;
+		core->boot = i == 0;
+		report->cores_started += core->started;
+		__builtin_memcpy(core->reason, record->reason, CLOCK_REASON_SIZE);
+	}
+}
+
+static void
+stop_cores(void *context, struct run *run)
+{
+	struct machine *machine = context;
+
+	if (run->report.options.cores == CORES_SIPI)
+		cores_stop(&machine->cores);
+	else if (run->report.options.cores == CORES_MP)
+		mp_stop(&machine->cores);
+}
+
+static void
+read_registers(void *context, struct as_found *registers)
+{
+	const struct machine *machine = context;
+
+	registers_read(registers, &machine->platform);
+	processor_as_found(registers, &machine->platform.cpu);
+}
+
+static void
+timed(void *context, struct rate hz, uint64_t deadline_ns)
+{
+	struct machine *machine = context;
+
+	progress_timed(&machine->progress, hz, deadline_ns);
+}
+
+void
+machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+{
+	const struct cpu_facts *cpu = &machine->platform.cpu;
+
+	machine->plan = plan;
+	cores_off(&machine->cores, cpu->apic_id, &run->smp);
+	machine->run = (struct run_machine){
+		.context = machine,
+		.drivers = drivers,
+		.checks = device_checks,
+		.platform = &machine->platform,
+		.hooks = progress_hooks(&machine->progress, console, cpu->lfence_serialises),
+		.start_cores = start_cores,
+		.describe_cores = describe_cores,
+		.stop_cores = stop_cores,
+		.read_registers = read_registers,
+		.timed = timed,
+		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
+	};
+}
+
+void
+machine_close(struct machine *machine)
+{
+	progress_end(&machine->progress);
+}

@@ -1,0 +1,35 @@
+/* The machine that the firmware has handed over, as a run is played on it: see run.h. */
+#ifndef BARETICK_MACHINE_H
+#define BARETICK_MACHINE_H
+
+#include "cores.h"
+#include "platform.h"
+#include "plan.h"
+#include "progress.h"
+#include "run.h"
+
+struct machine {
+	struct platform platform; /* machine_read() fills it */
+	struct cores cores;
+	struct progress progress;
+	const struct plan *plan;  /* the caller's */
+	struct acpi_core acpi_cores[ACPI_CORES_MAX];
+	struct run_machine run;   /* what is handed to run_open() */
+};
+
+/* Reads the ACPI tables; what is wrong with them is a finding in REPORT. platform.cpu is filled already. */
+void machine_read(struct machine *machine, struct report *report);
+
+/* How many cores a run may have, as far as can be told before they are started. */
+size_t machine_cores(const struct machine *machine, const struct options *options);
+
+/*
+ * Makes MACHINE one that a run can be played on, within PLAN. What goes on is shown on CONSOLE. RUN is the one that it
+ * will be: its smp is the boot core alone until then.
+ */
+void machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
+
+/* Gives the firmware back what machine_open() took. */
+void machine_close(struct machine *machine);
+
+#endif

@@ -1,0 +1,264 @@
+/* The four files of a report. See save.h. */
+#include "save.h"
+
+#include "files.h"
+#include "folders.h"
+
+#define REPORTS "\\baretick"
+#define KIB     1024u
+#define LONGEST SAVE_HTML
+
+static const char *const names[SAVE_FILES] = {
+	[SAVE_JSON] = "report.json",
+	[SAVE_TEXT] = "report.txt",
+	[SAVE_HTML] = "report.html",
+	[SAVE_CSV] = "report.csv",
+};
+
+struct saving {
+	EFI_FILE_HANDLE root;
+	const struct text *const *texts;
+	uint64_t free_bytes, needed_bytes; /* as far as the firmware knows; 0 and 0: it does not say */
+	bool made_reports; /* \baretick is this run's own */
+	bool began;        /* so is the folder of the report, which may be half made */
+	char path[FILES_PATH_SIZE]; /* of what is being made */
+	struct text sentence;
+};
+
+static const char *
+why(EFI_STATUS status)
+{
+	switch (status) {
+	case EFI_WRITE_PROTECTED:
+	case EFI_ACCESS_DENIED:
+		return "it is read-only";
+	case EFI_UNSUPPORTED:
+		return "the firmware can't write to it";
+	case EFI_VOLUME_FULL:
+		return "it is full";
+	case EFI_NO_MEDIA:
+	case EFI_MEDIA_CHANGED:
+		return "it was taken out";
+	case EFI_VOLUME_CORRUPTED:
+		return "its file system is damaged";
+	case EFI_DEVICE_ERROR:
+	case EFI_TIMEOUT:
+		return "it does not answer";
+	case EFI_ALREADY_STARTED:
+		return "something of that name is there";
+	default:
+		return "the firmware refused";
+	}
+}
+
+/* Whether a driver won't wait, once more, for a device that is gone. */
+static bool
+still_answers(EFI_STATUS status)
+{
+	return status != EFI_DEVICE_ERROR && status != EFI_TIMEOUT && status != EFI_NO_MEDIA &&
+	       status != EFI_MEDIA_CHANGED;
+}
+
+/* False, with the reason and the path that it happened to, or how much is missing. */
+static bool
+refuse(struct saving *saving, EFI_STATUS status)
+{
+	text_put(&saving->sentence, why(status));
+	if (status == EFI_VOLUME_FULL && saving->free_bytes < saving->needed_bytes)
+		text_printf(&saving->sentence, ": %lu KiB are free, %lu KiB needed.", saving->free_bytes / KIB,
+			    (saving->needed_bytes + KIB - 1) / KIB);
+	else
+		text_printf(&saving->sentence, " (%s%sstatus %lxh).", saving->path, saving->path[0] ? ", " : "",
+			    (unsigned long)(status & ~EFI_ERROR_MASK));
+	return false;
+}
+
+static const char *
+path_of(struct saving *saving, const char *folder, const char *name)
+{
+	struct text text;
+
+	text_init(&text, saving->path, sizeof(saving->path));
+	text_printf(&text, REPORTS "%s%s%s%s", folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
+	return saving->path;
+}
+
+/*
+ * Too little room is kept for the sentence alone: the firmware may have read it from a count on the volume that was
+ * left behind when a stick was pulled out. Only what is written shows whether there is room.
+ */
+static bool
+may_write(struct saving *saving)
+{
+	const struct files_room room = files_room(saving->root);
+	size_t lengths[SAVE_FILES];
+
+	if (room.read_only)
+		text_put(&saving->sentence, "it is read-only.");
+	if (room.read_only || !room.block_bytes)
+		return !room.read_only;
+	for (size_t i = 0; i < SAVE_FILES; i++)
+		lengths[i] = saving->texts[i]->length;
+	saving->free_bytes = room.free_bytes;
+	saving->needed_bytes = folders_room_bytes(lengths, SAVE_FILES, room.block_bytes);
+	return true;
+}
+
+static EFI_STATUS
+try_room(struct saving *saving, const char *path)
+{
+	const struct text *page = saving->texts[LONGEST];
+	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
+	EFI_STATUS removed = EFI_SUCCESS;
+
+	if (status != EFI_ALREADY_STARTED && still_answers(status))
+		removed = files_remove(saving->root, path);
+	return EFI_ERROR(status) ? status : removed;
+}
+
+/*
+ * On a volume that is full EDK II leaves a folder without a cluster behind, which it can't remove again. So where too
+ * little room is counted, a file in the folder's place is tried first: what is left of that can be removed.
+ */
+static EFI_STATUS
+make_folder(struct saving *saving, const char *path)
+{
+	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? try_room(saving, path) : EFI_SUCCESS;
+
+	return EFI_ERROR(status) ? status : files_make_folder(saving->root, path);
+}
+
+static bool
+has_reports_folder(struct saving *saving)
+{
+	bool folder = true;
+	EFI_STATUS status = files_is_folder(saving->root, path_of(saving, "", ""), &folder);
+
+	if (status == EFI_NOT_FOUND) {
+		status = make_folder(saving, saving->path);
+		saving->made_reports = !EFI_ERROR(status);
+	}
+	if (EFI_ERROR(status))
+		return refuse(saving, status);
+	if (!folder)
+		text_put(&saving->sentence, REPORTS " is a file, and no folder.");
+	return folder;
+}
+
+static void
+see_name(void *context, const char *name)
+{
+	unsigned *highest = context, number = folders_number(name);
+
+	*highest = number > *highest ? number : *highest;
+}
+
+/* 0, and a sentence, where there is none. */
+static unsigned
+next_number(struct saving *saving)
+{
+	unsigned highest = 0;
+	EFI_STATUS status = files_list(saving->root, path_of(saving, "", ""), see_name, &highest);
+
+	if (EFI_ERROR(status)) {
+		refuse(saving, status);
+		return 0;
+	}
+	if (highest < FOLDERS_MAX)
+		return highest + 1;
+	text_printf(&saving->sentence, REPORTS "\\%u is the last number there is: move it away.",
+		    FOLDERS_MAX);
+	return 0;
+}
+
+static EFI_STATUS
+write_all(struct saving *saving, const char *folder)
+{
+	EFI_STATUS status = make_folder(saving, path_of(saving, folder, ""));
+
+	saving->began = status != EFI_ALREADY_STARTED;
+	for (size_t i = 0; i < SAVE_FILES && !EFI_ERROR(status); i++)
+		status = files_write(saving->root, path_of(saving, folder, names[i]), saving->texts[i]->bytes,
+				     saving->texts[i]->length);
+	return status;
+}
+
+static bool
+remove_path(struct saving *saving, const char *path)
+{
+	EFI_STATUS status = files_remove(saving->root, path);
+
+	return !EFI_ERROR(status) || status == EFI_NOT_FOUND;
+}
+
+/* Ends at the first call that fails: each may take as long as the driver waits for the device. */
+static void
+undo(struct saving *saving, const char *folder)
+{
+	for (size_t i = 0; i < SAVE_FILES; i++)
+		if (!remove_path(saving, path_of(saving, folder, names[i])))
+			return;
+	if (remove_path(saving, path_of(saving, folder, "")) && saving->made_reports)
+		remove_path(saving, path_of(saving, "", ""));
+}
+
+/* Where the firmware can't rename, the folder keeps its .new, and that is said. */
+static void
+finish(struct saving *saving, const char *folder, unsigned number)
+{
+	char whole[FOLDERS_NAME_SIZE];
+
+	folders_name(whole, number, true);
+	EFI_STATUS status = files_rename(saving->root, path_of(saving, folder, ""), whole);
+
+	text_init(&saving->sentence, saving->sentence.bytes, saving->sentence.size);
+	text_printf(&saving->sentence, "Report saved on the boot volume in " REPORTS "\\%s",
+		    EFI_ERROR(status) ? folder : whole);
+	if (EFI_ERROR(status))
+		text_put(&saving->sentence, "; it can't be renamed");
+}
+
+static bool
+save_on(struct saving *saving)
+{
+	char folder[FOLDERS_NAME_SIZE];
+
+	if (!may_write(saving) || !has_reports_folder(saving))
+		return false;
+	unsigned number = next_number(saving);
+
+	if (!number)
+		return false;
+	folders_name(folder, number, false);
+	EFI_STATUS status = write_all(saving, folder);
+
+	if (EFI_ERROR(status)) {
+		refuse(saving, status);
+		if (saving->began && still_answers(status))
+			undo(saving, folder);
+		return false;
+	}
+	finish(saving, folder, number);
+	return true;
+}
+
+bool
+save_report(const struct text *const texts[SAVE_FILES], char sentence[SAVE_SENTENCE_SIZE])
+{
+	struct saving saving = { .texts = texts };
+
+	text_init(&saving.sentence, sentence, SAVE_SENTENCE_SIZE);
+	text_put(&saving.sentence, "No report on the boot volume: ");
+	EFI_STATUS status = files_open_volume(&saving.root);
+
+	if (status == EFI_NOT_FOUND) {
+		text_put(&saving.sentence, "the application was not started from one.");
+		return false;
+	}
+	if (EFI_ERROR(status))
+		return refuse(&saving, status);
+	bool saved = save_on(&saving);
+
+	saving.root->Close(saving.root);
+	return saved;
+}

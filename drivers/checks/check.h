@@ -1,0 +1,76 @@
+/*
+ * What the drivers' checks share. A check looks at one promise of a data sheet and fills one row. The core
+ * may be taken away between any two of its accesses, by an SMI or a hypervisor, for tens of milliseconds: so a
+ * check brackets what it does with readings of the TSC, and says nothing of a try that a gap has spoiled.
+ */
+#ifndef BARETICK_CHECK_H
+#define BARETICK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver.h"
+#include "platform.h"
+
+#define CHECK_TAKEN_AWAY "Not seen: the core was taken away each time."
+
+struct checking {
+	const struct platform *platform;
+	struct device *device;
+	const struct clock *rows; /* as open left them, in the state that they are in by now */
+	const struct scale *scale;
+	uint64_t begin_tsc, budget_ns;
+};
+
+/* Fills ROW, which is "not seen" until then. Leaves the device as open left it. */
+typedef void check_look(const struct checking *checking, struct behaviour *row);
+
+struct check {
+	const char *rule;
+	uint64_t needs_ns; /* with less of the budget left it is not begun */
+	check_look *look;
+};
+
+/* One row for each of COUNT checks, in their order. */
+void check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
+		struct behaviours *behaviours);
+
+/* Where the TSC stands still by now, the rows from FIRST on become "not seen": by it they would be timed. */
+void check_forget_where_the_tsc_stands(const struct checking *checking, struct behaviours *behaviours, size_t first);
+
+/* What is left of the budget; and whether it is NEEDS_NS, else ROW says that it is not. */
+uint64_t check_left_ns(const struct checking *checking);
+bool check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row);
+
+/* The TSC after all that came before it, as samples are bracketed. */
+uint64_t check_tsc(const struct device *device);
+
+/* Ticks of a clock of RATE in TSC_TICKS by its claim, rounded up. */
+uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
+
+/* Whether there is a hypervisor, which may be late with what a device does by itself. */
+bool check_is_guest(const struct checking *checking);
+
+/* A fact: the promise was kept, or BROKEN. The sentence is the caller's. */
+void check_fact(struct behaviour *row, bool broken);
+
+/* A figure with its error, in the rule's unit. */
+void check_figure(struct behaviour *row, int64_t low, int64_t high);
+
+/*
+ * A wait in which only time counts that the core was seen to have: "it never came" is said of a device that
+ * had that much time while it was looked at, however often the core was taken away. Ends by turns too,
+ * each of at least one access of a device.
+ */
+struct check_watch {
+	const struct device *device;
+	uint64_t bound_ticks, turn_ticks_max; /* no turn counts for more */
+	uint64_t last_tsc, seen_ticks, turns_left;
+	unsigned still; /* turns in which the TSC read the same */
+};
+
+struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);
+bool check_goes_on(struct check_watch *watch); /* to be asked once a turn */
+
+#endif

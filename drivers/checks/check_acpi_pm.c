@@ -1,0 +1,137 @@
+/* How the ACPI PM timer behaves beside ACPI's promises: its width, and readings that were not latched. */
+#include "acpi_pm_registers.h"
+#include "check.h"
+#include "checks.h"
+#include "wait.h"
+
+#define PM_BATCH         64u     /* readings in one masked section: 64 us, or 4 ms where each costs 57 us */
+#define PM_GLITCH_READS  4096u   /* PIIX4's bad 3 ns in 69.8 would show in one of 23 */
+#define PM_GLITCH_READS_MIN 256u /* fewer prove nothing */
+#define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
+#define PM_LEAP_FACTOR   4       /* what runs at up to four times its rate is another rule's */
+#define PM_LEAP_TICKS    4u
+#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* beyond the time to the wrap: 1,000 ppm of 4.69 s */
+
+/* COUNT readings as the register gives them, its upper bits too. */
+static void
+acpi_pm_take_raw(const struct checking *checking, struct sample *samples, size_t count)
+{
+	struct device *device = checking->device;
+	uint64_t interrupts = hw_interrupts_mask(), mask = device->saved[ACPI_PM_MASK];
+
+	device->saved[ACPI_PM_MASK] = UINT32_MAX;
+	checking->rows->sample(device, samples, count);
+	device->saved[ACPI_PM_MASK] = mask;
+	hw_interrupts_restore(interrupts);
+}
+
+static void
+acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
+{
+	struct sample samples[PM_BATCH];
+	size_t i = 0;
+
+	acpi_pm_take_raw(checking, samples, PM_BATCH);
+	while (i < PM_BATCH && samples[i].ticks <= ACPI_PM_MASK_24)
+		i++;
+	check_fact(row, i < PM_BATCH);
+	if (row->broken)
+		behaviour_tell(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
+			       (unsigned long long)samples[i].ticks);
+	else
+		behaviour_tell(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
+}
+
+/* A timer that has counted beyond 24 bits is wider; one that has not must be seen when it gets there. */
+static void
+acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
+{
+	struct sample first, last;
+	uint64_t wrap_ns;
+
+	acpi_pm_take_raw(checking, &first, 1);
+	last = first;
+	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
+	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
+		behaviour_tell(row, "Not seen: bit 24 comes in %llu ms, later than there is time for.",
+			       (unsigned long long)(wrap_ns / WAIT_NS_PER_MS));
+		return;
+	}
+	struct wait wait = wait_begin(checking->scale, wrap_ns + PM_WRAP_NS);
+
+	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
+		acpi_pm_take_raw(checking, &last, 1);
+	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
+		behaviour_tell(row, "Not seen: it did not come to bit 24 in the time that it needs.");
+		return;
+	}
+	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
+	if (row->broken)
+		behaviour_tell(row, "The FADT says 32 bits, but after %llxh it read %llxh: it wraps at 24.",
+			       (unsigned long long)first.ticks, (unsigned long long)last.ticks);
+	else
+		behaviour_tell(row, "More than 24 bits, as the FADT says: it reads %llxh.",
+			       (unsigned long long)last.ticks);
+}
+
+/* Whether NOW can't follow THEN: further on than the time between them allows, or further back. */
+static bool
+acpi_pm_leaps(const struct checking *checking, const struct sample *then, const struct sample *now)
+{
+	uint64_t ticks = clock_elapsed_ticks(checking->rows, then->ticks, now->ticks);
+	uint64_t allowed = check_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
+
+	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
+}
+
+/* Single readings, since it takes no threefold one to see what that is for: one off, the next right again. */
+static void
+acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)
+{
+	struct sample s[PM_BATCH];
+	unsigned reads = 0, glitches = 0;
+	uint64_t before = 0, off = 0;
+	struct wait wait = wait_begin(checking->scale, PM_GLITCH_NS);
+
+	do {
+		uint64_t interrupts = hw_interrupts_mask();
+
+		checking->rows->sample(checking->device, s, PM_BATCH);
+		hw_interrupts_restore(interrupts);
+		reads += PM_BATCH;
+		for (size_t i = 1; i + 1 < PM_BATCH; i++) {
+			if (!acpi_pm_leaps(checking, &s[i - 1], &s[i]) ||
+			    acpi_pm_leaps(checking, &s[i - 1], &s[i + 1]))
+				continue;
+			glitches++;
+			before = s[i - 1].ticks;
+			off = s[i].ticks;
+		}
+	} while (reads < PM_GLITCH_READS && wait_goes_on(&wait));
+	if (!glitches && reads < PM_GLITCH_READS_MIN) {
+		behaviour_tell(row, "Not seen: there was time for %u readings only.", reads);
+		return;
+	}
+	check_fact(row, glitches != 0);
+	if (glitches)
+		behaviour_tell(row, "%u of %u single readings were off, the next one right again: %llxh after %llxh.",
+			       glitches, reads, (unsigned long long)off, (unsigned long long)before);
+	else
+		behaviour_tell(row, "%u single readings without one that was off.", reads);
+}
+
+void
+acpi_pm_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	      const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+{
+	static const struct check as_24_bits = { "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_look_at_24_bits };
+	static const struct check as_32_bits = { "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_32_bits };
+	static const struct check glitches = { "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches };
+	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+
+	if (rows->state != CLOCK_PRESENT)
+		return;
+	check_each(&checking, device->saved[ACPI_PM_MASK] == ACPI_PM_MASK_24 ? &as_24_bits : &as_32_bits, 1, rows->id,
+		   behaviours);
+	check_each(&checking, &glitches, 1, rows->id, behaviours);
+}

@@ -1,0 +1,177 @@
+/*
+ * How the HPET behaves beside its specification, IA-PC HPET 1.0a. It is stopped only where the firmware had
+ * left it stopped: elsewhere somebody may live off it. The main counter is never written.
+ */
+#include "checks.h"
+#include "hpet_pace.h"
+#include "hpet_registers.h"
+#include "probe.h"
+#include "text.h"
+#include "wait.h"
+
+#define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
+
+/* SDM vol. 2A, CPUID: leaf 1h, ECX[3]: MONITOR and MWAIT; leaf 5h: how deep MWAIT goes. */
+#define LEAF_FEATURES        1u
+#define FEATURES_ECX_MONITOR (1u << 3)
+#define LEAF_MWAIT           5u
+#define MWAIT_ECX_USED       3u /* extensions, and interrupts as break events: Linux asks for both */
+#define MWAIT_EDX_DEEPEST    (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
+/* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL, bits 3:0 the package's limit; 8 and above let it reach PC10. */
+#define MSR_PKG_CST_CONFIG   0xe2u
+#define PKG_CST_LIMIT        0xfu
+#define PKG_CST_PC10         8u
+
+static uint64_t
+low_half(void *device)
+{
+	return hw_read32(((const struct device *)device)->address + HPET_COUNTER);
+}
+
+static void
+look_at_period(const struct checking *checking, struct behaviour *row)
+{
+	uint32_t period_fs = hw_read32(checking->device->address + HPET_PERIOD);
+
+	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
+	behaviour_tell(row, "The period register reads %u fs; %u to %u can be.", period_fs,
+		       HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
+}
+
+static void
+look_at_base(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t base = checking->platform->acpi.hpet.base;
+
+	check_fact(row, base >> 32);
+	behaviour_tell(row, "Its table gives the base address %llxh, %s 4 GiB.", (unsigned long long)base,
+		       row->broken ? "above" : "below");
+}
+
+/* Five readings of the low half, and the TSC around the two of them that must not lie far apart. */
+struct stop {
+	uint32_t running, stopped, stopped_later, running_again;
+	uint64_t off_ticks, on_ticks; /* of the TSC: at most so long from the one to the other */
+};
+
+static struct stop
+stop_and_start(const struct checking *checking)
+{
+	uint64_t configuration_at = checking->device->address + HPET_CONFIGURATION;
+	uint64_t interrupts = hw_interrupts_mask(), begin = check_tsc(checking->device);
+	uint32_t configuration = hw_read32(configuration_at);
+	struct stop stop = { .running = hpet_read_low(checking) };
+	struct wait wait;
+
+	hw_write32(configuration_at, configuration & ~HPET_ENABLE_CNF);
+	stop.stopped = hpet_read_low(checking);
+	stop.off_ticks = check_tsc(checking->device) - begin;
+	wait = wait_begin(checking->scale, STOPPED_NS);
+	while (wait_goes_on(&wait))
+		;
+	stop.stopped_later = hpet_read_low(checking);
+	begin = check_tsc(checking->device);
+	hw_write32(configuration_at, configuration);
+	stop.running_again = hpet_read_low(checking);
+	stop.on_ticks = check_tsc(checking->device) - begin;
+	hw_interrupts_restore(interrupts);
+	return stop;
+}
+
+static void
+look_at_stopping(const struct checking *checking, struct behaviour *row)
+{
+	struct hpet_pace pace;
+	struct stop stop;
+
+	if (!checking->device->opened) {
+		behaviour_tell(row, "Not seen: the firmware had it on and may live off it.");
+		return;
+	}
+	pace = hpet_take_pace(checking);
+	stop = stop_and_start(checking);
+	check_fact(row, true);
+	if (stop.stopped != stop.stopped_later)
+		behaviour_tell(row, "It counts on while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
+			       stop.stopped_later);
+	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
+		behaviour_tell(row, "Switched off it reads %xh, after %xh.", stop.stopped, stop.running);
+	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
+		behaviour_tell(row, "It had stopped at %xh and goes on from %xh.", stop.stopped,
+			       stop.running_again);
+	else if (!probe_moves(low_half, checking->device))
+		behaviour_tell(row, "It had stopped at %xh and does not go on.", stop.stopped);
+	else
+		row->broken = false;
+	if (!row->broken)
+		behaviour_tell(row, "Switched off it stands at %xh; on again it goes on from there.",
+			       stop.stopped);
+}
+
+/* As Linux asks it, of Intel's processors on bare metal: nobody else has the MSR, and a guest's may fault. */
+static bool
+may_reach_pc10(const struct cpu_facts *cpu)
+{
+	struct hw_cpuid mwait = { 0, 0, 0, 0 };
+
+	if (cpu->basic_leaf_max >= LEAF_MWAIT && (hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_MONITOR))
+		mwait = hw_cpuid(LEAF_MWAIT, 0);
+	return (mwait.ecx & MWAIT_ECX_USED) == MWAIT_ECX_USED && (mwait.edx & MWAIT_EDX_DEEPEST);
+}
+
+static void
+look_at_pc10(const struct checking *checking, struct behaviour *row)
+{
+	const struct cpu_facts *cpu = &checking->platform->cpu;
+	unsigned limit;
+
+	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
+		behaviour_tell(row, "Not seen: known of Intel's processors only, and asked on bare metal only.");
+		return;
+	}
+	if (!may_reach_pc10(cpu)) {
+		check_fact(row, false);
+		behaviour_tell(row, "CPUID 5h announces no C-states as deep as PC10.");
+		return;
+	}
+	limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
+	check_fact(row, limit >= PKG_CST_PC10);
+	behaviour_tell(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
+		       row->broken ? "allows" : "keeps it from");
+}
+
+/* Whether there is one at the address that its table gives, even one that open called broken. */
+static bool
+answers(const struct acpi_hpet *table)
+{
+	uint32_t id;
+
+	if (!table->base || table->base % sizeof(uint64_t) || !hw_is_mapped(table->base, HPET_SIZE))
+		return false;
+	id = hw_read32(table->base + HPET_ID);
+	return (id != 0 && id != UINT32_MAX) || id != hw_read32(table->base + HPET_PERIOD);
+}
+
+void
+hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	   const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+{
+	static const struct check always[] = {
+		{ "hpet-period", 0, look_at_period },
+		{ "hpet-base", 0, look_at_base },
+	};
+	static const struct check running[] = {
+		{ "hpet-stops", WAIT_NS_PER_MS, look_at_stopping },
+		{ "hpet-torn", 0, hpet_look_for_torn_readings },
+		{ "hpet-pc10", 0, look_at_pc10 },
+	};
+	const struct acpi_hpet *table = &platform->acpi.hpet;
+	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+
+	if (!table->found || table->space != ACPI_SPACE_MEMORY)
+		return;
+	if (answers(table))
+		check_each(&checking, always, sizeof(always) / sizeof(always[0]), rows->id, behaviours);
+	if (rows->state == CLOCK_PRESENT)
+		check_each(&checking, running, sizeof(running) / sizeof(running[0]), rows->id, behaviours);
+}

@@ -1,0 +1,111 @@
+/*
+ * Whether a full reading of the HPET is torn: where the low half rolls over, two accesses of 32 bits, or one of 64 that
+ * somebody splits, may show a moment that never was. IA-PC HPET 1.0a.
+ */
+#include "check.h"
+#include "hpet_pace.h"
+#include "hpet_registers.h"
+#include "wait.h"
+
+#define HPET_FS_PER_NS    UINT64_C(1000000)
+#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings begin so long before the rollover */
+#define TORN_EXTRA_NS     WAIT_NS_PER_MS
+#define TORN_READINGS_AFTER 64u
+#define TORN_CROSSING_NS  (50 * UINT64_C(1000)) /* a longer bracket around the rollover may hide what is torn */
+
+/* A full reading, the way that spans two accesses and the way that is one, between readings of the TSC. */
+static struct sample
+take(const struct checking *checking, bool plain)
+{
+	struct sample sample = { .begin = check_tsc(checking->device) };
+
+	sample.ticks = plain ? hw_read64(checking->device->address + HPET_COUNTER) :
+			       hpet_read64(checking->device);
+	sample.end = check_tsc(checking->device);
+	return sample;
+}
+
+static bool
+follows(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
+{
+	return now->ticks - then->ticks <= hpet_allowed_ticks(pace, now->end - then->begin);
+}
+
+/*
+ * Whether one access of 64 bits gives a reading here at all. Not asked for in a guest: there an access may be
+ * made two by the hypervisor, which promises no more than the bus of 32 bits that the specification allows.
+ */
+static bool
+can_be_read_plainly(const struct checking *checking, const struct hpet_pace *pace)
+{
+	struct sample before, plain;
+
+	if (check_is_guest(checking))
+		return false;
+	before = take(checking, false);
+	plain = take(checking, true);
+	return follows(pace, &before, &plain);
+}
+
+/* Reads on and on until the low half has rolled over. Fills ROW by what was seen. */
+static void
+read_across(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
+{
+	struct check_watch watch = check_watch(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
+	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
+	struct sample then = take(checking, false), now = then;
+	unsigned after = 0, readings = 1;
+	bool torn = false;
+
+	while (!torn && after < TORN_READINGS_AFTER && check_goes_on(&watch)) {
+		now = take(checking, plain && readings % 2);
+		readings++;
+		torn = !follows(pace, &then, &now);
+		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)
+			crossing_ticks = now.end - then.begin;
+		after += crossing_ticks != 0;
+		if (!torn)
+			then = now;
+	}
+	hw_interrupts_restore(interrupts);
+	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
+		behaviour_tell(row, CHECK_TAKEN_AWAY);
+		return;
+	}
+	check_fact(row, torn);
+	if (torn)
+		behaviour_tell(row, "At the rollover of the low half it read %llxh, then %llxh.",
+			       (unsigned long long)then.ticks, (unsigned long long)now.ticks);
+	else
+		behaviour_tell(row, "%u readings across the rollover of the low half follow each other%s.",
+			       readings, plain ? ", in one access or in several" : "");
+}
+
+void
+hpet_look_for_torn_readings(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t period_fs = checking->rows->claimed.den, rollover_ns;
+	uint32_t low = hpet_read_low(checking), before;
+	struct wait wait;
+
+	if (checking->rows->width_bits != 64) {
+		behaviour_tell(row, "Not seen: it has 32 bits, which are read at once.");
+		return;
+	}
+	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
+	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_left_ns(checking)) {
+		behaviour_tell(row, "Not seen: the low half rolls over in %llu ms, %s.",
+			       (unsigned long long)(rollover_ns / WAIT_NS_PER_MS),
+			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon to be ready" :
+			       "later than there is time for");
+		return;
+	}
+	struct hpet_pace pace = hpet_take_pace(checking);
+	bool plain = can_be_read_plainly(checking, &pace);
+
+	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
+	wait = wait_begin(checking->scale, rollover_ns);
+	while (low <= UINT32_MAX - before && wait_goes_on(&wait))
+		low = hpet_read_low(checking);
+	read_across(checking, row, &pace, plain);
+}

@@ -1,0 +1,212 @@
+/* How the PIT's channel 2 behaves beside the Intel 8254 data sheet; it is left counting as open left it. */
+#include "check.h"
+#include "checks.h"
+#include "pit_checks.h"
+#include "wait.h"
+
+#define US                UINT64_C(1000)
+#define STEP_READS        256u
+#define STEP_PAUSES       7u /* up to so many between readings, lest they keep time with the counter */
+
+#define LATCH_TRIES       8u
+#define LATCH_HELD_NS     (20 * US) /* at least, beyond four times what the accesses before it took */
+#define LATCH_FACTOR      4u
+#define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no room before the wrap */
+#define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* the counter wraps in 54.9 ms */
+
+static uint64_t
+gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static struct sample
+take(const struct checking *checking)
+{
+	struct sample sample;
+
+	checking->rows->sample(checking->device, &sample, 1);
+	return sample;
+}
+
+static struct sample
+take_masked(const struct checking *checking)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	struct sample sample = take(checking);
+
+	hw_interrupts_restore(interrupts);
+	return sample;
+}
+
+static uint64_t
+elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks)
+{
+	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
+}
+
+static void
+look_at_step(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t first_ticks = take_masked(checking).ticks, step = 0;
+
+	for (unsigned i = 0; i < STEP_READS; i++) {
+		for (unsigned pauses = i % STEP_PAUSES; pauses > 0; pauses--)
+			hw_pause();
+		step = gcd(step, elapsed(checking, first_ticks, take_masked(checking).ticks));
+	}
+	if (step == 0) {
+		behaviour_tell(row, "Not seen: it did not move in %u readings.", STEP_READS);
+		return;
+	}
+	check_fact(row, step != 1);
+	behaviour_tell(row, "In mode 2 %u readings lie multiples of %u apart.", STEP_READS, (unsigned)step);
+}
+
+enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
+
+/* What was read when: BEFORE and AFTER are readings of their own, the one between is under test. */
+struct latched {
+	struct sample before, after;
+	uint64_t latched_tsc, waited_tsc; /* latched by then; not yet read, nor latched again, by then */
+	uint64_t ticks, wait_ticks;
+};
+
+/*
+ * Where the count that was read lies between the two around it, in the channel's own ticks: so its rate
+ * needs no trust. Bounds that meet, or a gap in the sequence, leave it unclear.
+ */
+static enum latch
+judge_latch(const struct checking *checking, const struct latched *l)
+{
+	uint64_t all = elapsed(checking, l->before.ticks, l->after.ticks);
+	uint64_t part = elapsed(checking, l->before.ticks, l->ticks), held_max, lost_min;
+
+	if (l->after.end - l->before.begin > scale_ticks(checking->scale, LATCH_SPAN_NS_MAX) ||
+	    l->waited_tsc - l->latched_tsc > 2 * l->wait_ticks ||
+	    l->after.end - l->waited_tsc > l->wait_ticks || all == 0)
+		return LATCH_UNCLEAR;
+	held_max = scale_mul_div_up(l->latched_tsc - l->before.begin, all + 1,
+				    l->after.begin - l->before.end) + 1;
+	lost_min = scale_mul_div(l->waited_tsc - l->before.end, all - 1, l->after.end - l->before.begin);
+	if (held_max + 1 >= lost_min)
+		return LATCH_UNCLEAR;
+	if (part <= held_max)
+		return LATCH_HELD;
+	return part + 1 >= lost_min ? LATCH_LOST : LATCH_UNCLEAR;
+}
+
+/* AGAIN: latched a second time before it is read, which the data sheet says is ignored. */
+static enum latch
+try_latch(const struct checking *checking, bool again)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	struct latched l = { .before = take(checking) };
+	struct wait wait;
+
+	hw_out8(PIT_CONTROL, CONTROL_LATCH);
+	l.latched_tsc = check_tsc(checking->device);
+	l.wait_ticks = LATCH_FACTOR * (l.latched_tsc - l.before.begin) +
+		       scale_ticks(checking->scale, LATCH_HELD_NS);
+	wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
+			  scale_ns(checking->scale, l.wait_ticks) : 0);
+	while (wait_goes_on(&wait))
+		;
+	l.waited_tsc = check_tsc(checking->device);
+	if (again)
+		hw_out8(PIT_CONTROL, CONTROL_LATCH);
+	l.ticks = pit_read_latched();
+	l.after = take(checking);
+	hw_interrupts_restore(interrupts);
+	return judge_latch(checking, &l);
+}
+
+static void
+look_at_latch(const struct checking *checking, struct behaviour *row)
+{
+	unsigned counts[2][LATCH_KINDS] = { { 0 } };
+
+	for (unsigned i = 0; i < LATCH_TRIES; i++)
+		for (unsigned again = 0; again < 2; again++)
+			counts[again][try_latch(checking, again)]++;
+	for (unsigned again = 0; again < 2; again++) {
+		unsigned held = counts[again][LATCH_HELD], lost = counts[again][LATCH_LOST];
+
+		if (lost > held) {
+			check_fact(row, true);
+			behaviour_tell(row, "%s: in %u of %u tries.", again ?
+				       "A second latch command takes a new count" :
+				       "A latched count goes on counting", lost, LATCH_TRIES);
+			return;
+		}
+		if (held == 0) {
+			behaviour_tell(row, CHECK_TAKEN_AWAY);
+			return;
+		}
+	}
+	check_fact(row, false);
+	behaviour_tell(row, "A latched count stands until it is read; a second latch command is ignored.");
+}
+
+/* What the status byte said, once the control word was written and once the count was loaded. */
+struct statuses {
+	uint8_t mode_0, mode_2, loaded;
+};
+
+static struct statuses
+take_statuses(const struct checking *checking)
+{
+	struct statuses s;
+	uint64_t interrupts = hw_interrupts_mask();
+
+	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
+	s.mode_0 = pit_read_status();
+	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
+	s.mode_2 = pit_read_status();
+	pit_run_free();
+	s.loaded = pit_wait_until_loaded(checking);
+	if (s.loaded & STATUS_NULL_COUNT)
+		s.loaded = pit_read_status(); /* the wait may have been one gap */
+	hw_interrupts_restore(interrupts);
+	return s;
+}
+
+/*
+ * NULL COUNT of a channel that waits for its count is not asked of a hypervisor's: QEMU's and KVM's sources
+ * say that it is left out there, and whoever relies on it would have found out.
+ */
+static void
+look_at_status(const struct checking *checking, struct behaviour *row)
+{
+	struct statuses s = take_statuses(checking);
+	bool told = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
+		    (s.mode_2 & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL) &&
+		    (s.loaded & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL);
+	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
+
+	check_fact(row, !told || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
+	behaviour_tell(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
+		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
+}
+
+void
+pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	  const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+{
+	static const struct check checks[] = {
+		{ "pit-step", 10 * WAIT_NS_PER_MS, look_at_step },
+		{ "pit-latch", 10 * WAIT_NS_PER_MS, look_at_latch },
+		{ "pit-status", PIT_LOADED_NS, look_at_status },
+		{ "pit-out", PIT_OUT_NS, pit_look_at_out },
+	};
+	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+
+	if (rows->state == CLOCK_PRESENT)
+		check_each(&checking, checks, sizeof(checks) / sizeof(checks[0]), rows->id, behaviours);
+}

@@ -1,0 +1,177 @@
+/*
+ * Whether OUT of the PIT's channel 2 rises when it is asked to: Intel 8254 data sheet, mode 0. In clocks of the PIT's
+ * own: one that runs at another rate than it claims is late by that, which is another rule's.
+ */
+#include "check.h"
+#include "pit_checks.h"
+#include "wait.h"
+
+#define US                UINT64_C(1000)
+#define OUT_TRIES         3u
+#define OUT_COUNT         1193u /* 1 ms */
+#define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 clocks after the count was written */
+#define OUT_BOUND_FACTOR  4 /* of the time asked for: it does not come any more */
+#define PACE_SPAN_FACTOR  4
+#define PACE_SLOWEST_FACTOR 16 /* of the time by its claim: interrupts are masked while OUT is waited for */
+#define PORT_B_UNREADABLE 0xffu
+
+/* The TSC ticks in OUT_CLOCKS clocks. */
+struct asked {
+	uint64_t low_ticks, high_ticks;
+};
+
+static struct asked
+asked_by_claim(const struct checking *checking)
+{
+	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
+	uint64_t ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
+				     (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
+
+	return (struct asked){ ticks, ticks };
+}
+
+/*
+ * As the counter goes in NS, in the mode that OUT is asked for in: another may be emulated at another pace. Anything
+ * where the core was taken away meanwhile, for the counter may have wrapped.
+ */
+static struct asked
+asked_by_pace(const struct checking *checking, uint64_t ns)
+{
+	uint64_t interrupts = hw_interrupts_mask(), clocks;
+	struct sample first, last;
+	struct wait wait;
+
+	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
+	hw_out8(PIT_DATA_2, 0);
+	hw_out8(PIT_DATA_2, 0);
+	(void)pit_wait_until_loaded(checking);
+	wait = wait_begin(checking->scale, ns);
+	checking->rows->sample(checking->device, &first, 1);
+	while (wait_goes_on(&wait))
+		;
+	checking->rows->sample(checking->device, &last, 1);
+	pit_run_free();
+	hw_interrupts_restore(interrupts);
+	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
+	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns))
+		return (struct asked){ 0, UINT64_MAX };
+	return (struct asked){
+		scale_mul_div(OUT_CLOCKS, last.begin - first.end, clocks + 1),
+		clocks <= 1 ? UINT64_MAX : scale_mul_div_up(OUT_CLOCKS, last.end - first.begin, clocks - 1),
+	};
+}
+
+static bool
+overlap(const struct asked *a, const struct asked *b)
+{
+	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
+}
+
+/* By the claim, unless the counter goes at another pace, and at the same one again. */
+static struct asked
+asked(const struct checking *checking)
+{
+	struct asked claim = asked_by_claim(checking);
+	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
+	struct asked pace = asked_by_pace(checking, ns), again = asked_by_pace(checking, ns / 2);
+
+	return overlap(&claim, &pace) || overlap(&claim, &again) || !overlap(&pace, &again) ? claim : pace;
+}
+
+enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
+
+/* Between which readings of the TSC, after the count's last byte, OUT rose. */
+struct rise {
+	int64_t low_ticks, high_ticks;
+};
+
+static enum out
+try_out(const struct checking *checking, const struct asked *asked, struct rise *rise)
+{
+	struct check_watch watch;
+	uint64_t begin, end, written_begin, written_end, low_tsc = 0;
+	bool high, was_low = false;
+
+	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
+	hw_out8(PIT_DATA_2, OUT_COUNT & 0xff);
+	written_begin = check_tsc(checking->device);
+	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
+	written_end = check_tsc(checking->device);
+	watch = check_watch(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, asked->high_ticks));
+	do {
+		begin = check_tsc(checking->device);
+		high = hw_in8(PORT_B) & PORT_B_OUT_2;
+		end = check_tsc(checking->device);
+		if (!high) {
+			was_low = true;
+			low_tsc = begin;
+		}
+	} while (!high && check_goes_on(&watch));
+	if (!high)
+		return OUT_NEVER_HIGH;
+	if (!was_low)
+		return end - written_begin < asked->low_ticks / 2 ? OUT_NEVER_LOW : OUT_UNCLEAR;
+	rise->low_ticks = (int64_t)(low_tsc - written_end);
+	rise->high_ticks = (int64_t)(end - written_begin);
+	return OUT_ROSE;
+}
+
+static int64_t
+us_down(int64_t ns)
+{
+	return ns / (int64_t)US - (ns % (int64_t)US < 0);
+}
+
+static void
+tell_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise, const struct asked *asked)
+{
+	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)asked->high_ticks);
+	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
+
+	check_figure(row, us_down(low_ns), -us_down(-high_ns));
+	behaviour_tell(row, "OUT rose %lld to %lld us after the %u clocks asked for were over.",
+		       (long long)row->low, (long long)row->high, OUT_CLOCKS);
+}
+
+/* The best of a few tries; without a rise in any, what most of them saw that is a fault. */
+void
+pit_look_at_out(const struct checking *checking, struct behaviour *row)
+{
+	struct rise best = { 0, INT64_MAX }, rise;
+	struct asked time;
+	unsigned counts[OUT_KINDS] = { 0 };
+
+	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
+		behaviour_tell(row, "Not seen: port 61h, where OUT can be read, reads FFh.");
+		return;
+	}
+	time = asked(checking);
+	if (time.high_ticks > PACE_SLOWEST_FACTOR * asked_by_claim(checking).high_ticks) {
+		behaviour_tell(row, "Not seen: the counter hardly goes.");
+		return;
+	}
+	for (unsigned i = 0; i < OUT_TRIES; i++) {
+		uint64_t interrupts = hw_interrupts_mask();
+		enum out out = try_out(checking, &time, &rise);
+
+		pit_run_free();
+		hw_interrupts_restore(interrupts);
+		counts[out]++;
+		if (out == OUT_ROSE && rise.high_ticks < best.high_ticks)
+			best = rise;
+	}
+	if (counts[OUT_ROSE]) {
+		tell_rise(checking, row, &best, &time);
+		return;
+	}
+	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
+		behaviour_tell(row, CHECK_TAKEN_AWAY);
+		return;
+	}
+	check_fact(row, true);
+	if (counts[OUT_NEVER_HIGH])
+		behaviour_tell(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and did not in %u.",
+			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));
+	else
+		behaviour_tell(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and is high at once.");
+}

@@ -1,0 +1,320 @@
+/*
+ * How the RTC behaves beside Motorola's MC146818 data sheet: its update cycle, its seconds, its battery; its
+ * periodic flag in check_rtc_pf.c. Nobody is kept waiting: interrupts are masked for one look at a time.
+ */
+#include "check.h"
+#include "checks.h"
+#include "rtc_flag.h"
+#include "rtc_registers.h"
+#include "wait.h"
+
+#define US            UINT64_C(1000)
+#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */
+#define WATCH_LONG_NS (3 * WATCH_NS)          /* where an update left something open */
+/* The update cycle lasts 1,984 us and UIP rises 244 before it; QEMU's lasts 244 in all. */
+#define UIP_NS_MIN    (244 * US)
+#define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
+#define GAP_NS_MAX    WAIT_NS_PER_MS          /* looks further apart say nothing of UIP's length */
+#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* readings further apart may have an update missed between */
+
+/*
+ * A hypervisor's host may drop UIP late, and a machine that was stopped as a whole has an RTC that went on.
+ * Neither happens again and again.
+ */
+#define GUEST_LONG_MIN   3u
+#define GUEST_TIMES_MIN  2u
+
+/* One look: UIP, and the second, which is good for 244 us after UIP was seen 0. */
+struct look {
+	uint64_t begin, asked, end; /* TSC: before A was read, after it, after the seconds were */
+	bool updating, good;
+	uint8_t raw;
+};
+
+struct update_watch {
+	struct checking checking;
+	unsigned times_min, long_min; /* how often a fault must be seen to be one */
+	uint64_t looks, seen_ticks; /* of the time that the core had */
+	struct look last;
+	/* UIP. */
+	uint64_t risen_low, risen_high; /* TSC around its latest rise; 0 where none was seen */
+	uint64_t first_tsc;             /* it was 1 from the first look on; 0 once it was 0 */
+	bool spoiled;                   /* by a gap since */
+	unsigned updates, spoilt, missed;
+	uint64_t shortest_low_ticks, shortest_high_ticks;
+	/* Seconds. */
+	bool second_known;
+	unsigned second, right, wrong, from, to;
+	uint64_t second_tsc, invalid;
+};
+
+static struct look
+take_look(const struct device *device, uint64_t good_ticks)
+{
+	struct look look = { .begin = check_tsc(device) };
+
+	look.updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	look.asked = check_tsc(device);
+	look.raw = rtc_read_register(device, REGISTER_SECONDS);
+	look.end = check_tsc(device);
+	look.good = !look.updating && look.end - look.begin < good_ticks;
+	return look;
+}
+
+static void
+note_fall(struct update_watch *w, const struct look *look)
+{
+	uint64_t high_ticks = look->asked - w->risen_low;
+
+	if (w->spoiled) {
+		w->spoilt++;
+		return;
+	}
+	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
+		/* Where one look alone saw it, nothing says how long it lasted at least. */
+		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
+		w->shortest_high_ticks = high_ticks;
+	}
+}
+
+static void
+note_uip(struct update_watch *w, const struct look *look)
+{
+	bool gap = look->asked - w->last.begin > scale_ticks(w->checking.scale, GAP_NS_MAX);
+
+	if (!look->updating)
+		w->first_tsc = 0;
+	if (look->updating && !w->last.updating) {
+		w->risen_low = w->last.begin;
+		w->risen_high = look->asked;
+		w->spoiled = false;
+	}
+	w->spoiled |= gap;
+	if (!look->updating && w->last.updating && w->risen_low)
+		note_fall(w, look);
+}
+
+/* A second that changed between two looks of less than 244 us in all, in the first of which UIP was 0. */
+static bool
+came_without_uip(const struct update_watch *w, const struct look *look)
+{
+	return w->last.good && look->end - w->last.begin < scale_ticks(w->checking.scale, UIP_NS_MIN);
+}
+
+static void
+note_second(struct update_watch *w, const struct look *look)
+{
+	unsigned second = rtc_decode(look->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
+
+	if (second > RTC_SECONDS_MAX) {
+		w->invalid++;
+		return;
+	}
+	if (w->second_known && second != w->second &&
+	    look->end - w->second_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
+		if (second == (w->second + 1) % (RTC_SECONDS_MAX + 1)) {
+			w->right++;
+		} else {
+			w->wrong++;
+			w->from = w->second;
+			w->to = second;
+		}
+		w->missed += came_without_uip(w, look);
+	}
+	w->second_known = true;
+	w->second = second;
+	w->second_tsc = look->begin;
+}
+
+static bool
+uip_is_settled(const struct update_watch *w)
+{
+	if (w->missed >= w->times_min || w->updates >= w->long_min)
+		return true;
+	return w->updates && w->shortest_low_ticks <= scale_ticks(w->checking.scale, UIP_NS_MAX);
+}
+
+static bool
+second_is_settled(const struct update_watch *w)
+{
+	return w->wrong ? w->wrong >= w->times_min : w->right != 0;
+}
+
+static bool
+is_settled(const struct update_watch *w)
+{
+	return uip_is_settled(w) && second_is_settled(w);
+}
+
+static bool
+an_update_came(const struct update_watch *w)
+{
+	return w->right || w->wrong || w->updates || w->spoilt;
+}
+
+/*
+ * Looks on until all is settled, or nothing comes that could settle it; FLAG, at 2 Hz, is looked at beside
+ * where it is not NULL.
+ */
+static void
+watch_updates(struct update_watch *w, struct rtc_flag *flag)
+{
+	const struct checking *checking = &w->checking;
+	uint64_t left_ns = check_left_ns(checking), good_ticks = scale_ticks(checking->scale, UIP_NS_MIN);
+	struct check_watch watch = check_watch(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
+	bool settled = false;
+
+	do {
+		uint64_t interrupts = hw_interrupts_mask();
+		struct look look = take_look(checking->device, good_ticks);
+
+		if (flag)
+			rtc_flag_look(checking, flag);
+		hw_interrupts_restore(interrupts);
+		if (w->looks++ == 0) {
+			w->first_tsc = look.updating ? look.begin : 0;
+			w->last = look;
+		}
+		note_uip(w, &look);
+		if (look.good)
+			note_second(w, &look);
+		w->last = look;
+		settled = is_settled(w) && (!flag || flag->edges >= 2);
+	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
+		 ((an_update_came(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
+	w->seen_ticks = watch.seen_ticks;
+}
+
+static unsigned
+seen_ms(const struct update_watch *w)
+{
+	return (unsigned)(scale_ns(w->checking.scale, w->seen_ticks) / WAIT_NS_PER_MS);
+}
+
+static void
+tell_update(const struct update_watch *w, struct behaviour *row)
+{
+	uint64_t low_us = scale_ns(w->checking.scale, w->shortest_low_ticks) / US;
+	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
+
+	if (w->updates && uip_is_settled(w)) {
+		check_figure(row, (int64_t)low_us, (int64_t)high_us);
+		behaviour_tell(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
+			       (unsigned long long)low_us, (unsigned long long)high_us, w->updates);
+	} else if (w->updates) {
+		behaviour_tell(row, "Not seen: UIP lasted %llu us; a busy host may be late with it, but not %u times.",
+			       (unsigned long long)low_us, w->long_min);
+	} else if (w->first_tsc) {
+		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
+		behaviour_tell(row, "UIP was 1 in all of %llu looks, for %u ms.", (unsigned long long)w->looks,
+			       seen_ms(w));
+	} else if (w->missed >= w->times_min) {
+		check_fact(row, true);
+		behaviour_tell(row, "UIP was never 1 in %u ms, and not before the second changed.", seen_ms(w));
+	} else if (w->missed) {
+		behaviour_tell(row, "Not seen: the second changed without UIP before it, but not %u times.",
+			       w->times_min);
+	} else if (an_update_came(w)) {
+		behaviour_tell(row, CHECK_TAKEN_AWAY);
+	} else {
+		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+	}
+}
+
+static void
+tell_seconds(const struct update_watch *w, struct behaviour *row)
+{
+	if (!w->second_known && w->invalid) {
+		check_fact(row, true);
+		behaviour_tell(row, "The seconds register reads %02xh, which is no second.", w->last.raw);
+	} else if (w->wrong && second_is_settled(w)) {
+		check_fact(row, true);
+		behaviour_tell(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
+			       w->to, w->right + w->wrong, w->wrong);
+	} else if (w->wrong) {
+		behaviour_tell(row, "Not seen: %u came after %u once, as after a stop of the whole machine.", w->to,
+			       w->from);
+	} else if (w->right) {
+		check_fact(row, false);
+		behaviour_tell(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
+	} else {
+		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+	}
+}
+
+static void
+look_at_battery(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	uint8_t d = rtc_read_register(checking->device, REGISTER_D);
+
+	hw_interrupts_restore(interrupts);
+	check_fact(row, !(d & D_VRT));
+	behaviour_tell(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->broken ?
+		       "its battery failed, and its time and settings with it" : "its battery is good");
+}
+
+/* Updates and, where it is to be had, the flag at 2 Hz: what takes a second and more is watched for at once. */
+static void
+check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
+{
+	bool guest = check_is_guest(checking);
+	struct update_watch w = {
+		.checking = *checking, .times_min = guest ? GUEST_TIMES_MIN : 1, .long_min = guest ? GUEST_LONG_MIN : 1,
+	};
+	size_t first = behaviours->count;
+	struct behaviour *row;
+	struct rtc_flag flag;
+	uint64_t interrupts = hw_interrupts_mask();
+
+	if (with_flag)
+		flag = rtc_flag_begin(checking, 2, A_RATE_2_HZ);
+	hw_interrupts_restore(interrupts);
+	watch_updates(&w, with_flag ? &flag : NULL);
+	if ((row = behaviour_add(behaviours, "rtc-update", checking->rows->id)))
+		tell_update(&w, row);
+	if ((row = behaviour_add(behaviours, "rtc-seconds", checking->rows->id)))
+		tell_seconds(&w, row);
+	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
+		rtc_flag_tell(checking, &flag, row);
+	check_forget_where_the_tsc_stands(checking, behaviours, first);
+}
+
+/* The flag may be asked for where open could: where it comes, and no firmware lives off it. */
+static void
+look_at_no_flag(const struct checking *checking, struct behaviour *row)
+{
+	behaviour_tell(row, "Not seen: %s", checking->rows[RTC_PF].reason);
+}
+
+static void
+leave_as_found(const struct checking *checking, bool with_flag)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+
+	if (with_flag)
+		rtc_select_8192_hz(checking);
+	rtc_leave(checking->device);
+	hw_interrupts_restore(interrupts);
+}
+
+void
+rtc_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	  const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+{
+	static const struct check battery[] = { { "rtc-battery", 0, look_at_battery } };
+	static const struct check no_flag[] = { { "rtc-periodic", 0, look_at_no_flag } };
+	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+	bool with_flag = rows[RTC_PF].state == CLOCK_PRESENT;
+
+	if (rows[RTC].state == CLOCK_ABSENT)
+		return;
+	check_each(&checking, battery, 1, rows->id, behaviours);
+	if (with_flag)
+		rtc_check_fast_rates(&checking, behaviours);
+	else
+		check_each(&checking, no_flag, 1, rows->id, behaviours);
+	if (rows[RTC].state != CLOCK_STUCK)
+		check_slow(&checking, with_flag && !device->saved[RTC_NEEDS_PIE], behaviours);
+	leave_as_found(&checking, with_flag);
+}

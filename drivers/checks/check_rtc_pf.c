@@ -1,0 +1,284 @@
+/* Whether the RTC's periodic flag comes at the rate that register A asks for. See rtc_internal.h. */
+#include "check.h"
+#include "rtc_flag.h"
+#include "rtc_registers.h"
+#include "wait.h"
+
+#define PPM               INT64_C(1000000)
+#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* interrupts stay masked so long: 4 periods of 1,024 Hz */
+#define FAST_WINDOWS      32u
+#define FAST_SHARE        8u  /* of the budget, which a busy host could use up: the rest is for the updates */
+#define NARROW_PPM        (PPM / 4)
+#define ALIKE_WINDOWS     4u  /* so many, no two of which are a fifth of the rate apart, are no chance */
+#define ALIKE_SHARE       5
+#define SLOW_TRIES        3u
+#define SLOW_EDGES        4u
+#define SLOW_BOUND_NS     (100 * WAIT_NS_PER_MS) /* 6 periods of 64 Hz */
+/* Ours: how late a hypervisor's host may be with an edge, once, and in every one of many short windows. */
+#define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
+#define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
+#define IRREGULAR         "Not seen: at %u Hz the flag comes irregularly, as a busy host may have it."
+
+void
+rtc_select_8192_hz(const struct checking *checking)
+{
+	struct device *device = checking->device;
+
+	rtc_write_register(device, REGISTER_A, (device->saved[SAVED_A] & A_DIVIDER) | A_RATE_8192_HZ);
+	(void)rtc_read_register(device, REGISTER_C);
+}
+
+struct rtc_flag
+rtc_flag_begin(const struct checking *checking, uint64_t hz, uint8_t select)
+{
+	struct device *device = checking->device;
+	struct rtc_flag flag = { .hz = hz };
+
+	rtc_write_register(device, REGISTER_A, (device->saved[SAVED_A] & A_DIVIDER) | select);
+	flag.begin = flag.looked = flag.end = check_tsc(device);
+	rtc_pf_arm(device);
+	return flag;
+}
+
+void
+rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
+{
+	uint64_t begin = check_tsc(checking->device);
+	bool came = rtc_read_register(checking->device, REGISTER_C) & C_PF;
+
+	flag->end = check_tsc(checking->device);
+	if (flag->end - flag->looked > flag->longest_ticks)
+		flag->longest_ticks = flag->end - flag->looked;
+	if (came) {
+		flag->last_low = flag->looked;
+		flag->last_high = flag->end;
+		if (flag->edges++ == 0) {
+			flag->first_low = flag->last_low;
+			flag->first_high = flag->last_high;
+		}
+	}
+	flag->looked = begin;
+}
+
+/* An edge may have been missed where two looks lie a period apart: two would look like one. */
+static bool
+is_whole(const struct checking *checking, const struct rtc_flag *flag)
+{
+	return flag->longest_ticks < scale_ticks(checking->scale, WAIT_NS_PER_S / flag->hz);
+}
+
+struct ppm {
+	int64_t low, high;
+};
+
+/* How far EDGES in NS lie from the rate asked for. */
+static int64_t
+ppm_of(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
+{
+	return (int64_t)scale_ratio((unsigned __int128)edges * WAIT_NS_PER_S, PPM,
+				    (unsigned __int128)flag->hz * (ns ? ns : 1), rounding) - PPM;
+}
+
+/*
+ * From edge to edge, each of which may be LATE_NS late. Fewer than two edges leave the rate open below: one
+ * more could have come just before the first look and one just after the last.
+ */
+static struct ppm
+rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+{
+	uint64_t short_ns, long_ns;
+
+	if (flag->edges < 2) {
+		short_ns = scale_ns(checking->scale, flag->looked - flag->begin);
+		return (struct ppm){ -PPM, ppm_of(flag, flag->edges + 1, short_ns, SCALE_UP) };
+	}
+	short_ns = flag->last_low > flag->first_high ?
+		   scale_ns(checking->scale, flag->last_low - flag->first_high) : 0;
+	long_ns = scale_ns(checking->scale, flag->last_high - flag->first_low);
+	return (struct ppm){
+		ppm_of(flag, flag->edges - 1, long_ns + late_ns + 1, SCALE_DOWN),
+		ppm_of(flag, flag->edges - 1, short_ns > late_ns + 1 ? short_ns - late_ns - 1 : 0, SCALE_UP),
+	};
+}
+
+static void
+tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
+{
+	check_figure(row, ppm.low, ppm.high);
+	behaviour_tell(row, "%u Hz: it is off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
+		       (long long)ppm.low, (long long)ppm.high, (unsigned long long)flag->edges);
+}
+
+void
+rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
+{
+	if (!is_whole(checking, flag))
+		behaviour_tell(row, CHECK_TAKEN_AWAY);
+	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
+		 flag->edges < 2)
+		behaviour_tell(row, "Not seen: there was no time for an edge of %u Hz.", (unsigned)flag->hz);
+	else
+		tell(row, flag, rate_of(checking, flag, check_is_guest(checking) ? GUEST_LATE_NS : 0));
+}
+
+static struct rtc_flag
+watch_fast(const struct checking *checking, uint64_t hz, uint8_t select)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	struct rtc_flag flag = rtc_flag_begin(checking, hz, select);
+	struct wait wait = wait_begin(checking->scale, FAST_WINDOW_NS);
+
+	do
+		rtc_flag_look(checking, &flag);
+	while (wait_goes_on(&wait));
+	rtc_pf_disarm(checking->device);
+	hw_interrupts_restore(interrupts);
+	return flag;
+}
+
+/* How far PPM lies from what was asked for; 0 where that lies inside. */
+static int64_t
+distance(struct ppm ppm)
+{
+	if (ppm.low > 0)
+		return ppm.low;
+	return ppm.high < 0 ? -ppm.high : 0;
+}
+
+/* What windows showed in which no edge was missed. */
+struct windows {
+	unsigned whole;
+	struct ppm best, slowest, fastest;
+	struct rtc_flag best_flag;
+};
+
+/* Nearer to what was asked for, or as near and narrower. */
+static bool
+is_better(struct ppm ppm, struct ppm best)
+{
+	if (distance(ppm) != distance(best))
+		return distance(ppm) < distance(best);
+	return ppm.high - ppm.low < best.high - best.low;
+}
+
+static void
+note_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
+{
+	bool first = w->whole++ == 0;
+
+	if (first || is_better(ppm, w->best)) {
+		w->best = ppm;
+		w->best_flag = *flag;
+	}
+	if (first || ppm.low < w->slowest.low)
+		w->slowest = ppm;
+	if (first || ppm.high > w->fastest.high)
+		w->fastest = ppm;
+}
+
+/* Asked for and seen so, narrowly enough to tell one rate from another. */
+static bool
+is_as_asked(const struct windows *w)
+{
+	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
+}
+
+static bool
+are_alike(const struct windows *w)
+{
+	int64_t spread = w->fastest.high - w->slowest.low;
+	int64_t mean = PPM + (w->slowest.low + w->fastest.high) / 2;
+
+	return w->whole >= ALIKE_WINDOWS && spread <= mean / ALIKE_SHARE;
+}
+
+/* A guest's host may be late in every window, and is given that, though hardly alike in each. */
+static void
+tell_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
+{
+	bool guest = check_is_guest(checking);
+	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
+
+	if (is_as_asked(w))
+		tell(row, &w->best_flag, w->best);
+	else if (distance(off) == 0 || (guest && !are_alike(w)))
+		behaviour_tell(row, IRREGULAR, (unsigned)w->best_flag.hz);
+	else
+		tell(row, &w->best_flag, off);
+}
+
+/* Windows until one is as asked for; else the best of them counts. */
+static void
+look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
+{
+	uint64_t left_ns = check_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
+	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
+	struct windows w = { 0 };
+
+	for (unsigned i = 0; i < FAST_WINDOWS && !is_as_asked(&w) && check_left_ns(checking) > until_left_ns; i++) {
+		struct rtc_flag flag = watch_fast(checking, hz, select);
+
+		if (is_whole(checking, &flag))
+			note_window(&w, &flag, rate_of(checking, &flag, 0));
+	}
+	if (w.whole == 0)
+		behaviour_tell(row, CHECK_TAKEN_AWAY);
+	else
+		tell_windows(checking, &w, row);
+}
+
+static void
+look_at_8192_hz(const struct checking *checking, struct behaviour *row)
+{
+	look_at_fast_rate(checking, row, 8192, A_RATE_8192_HZ);
+}
+
+static void
+look_at_1024_hz(const struct checking *checking, struct behaviour *row)
+{
+	look_at_fast_rate(checking, row, 1024, A_RATE_1024_HZ);
+}
+
+static struct rtc_flag
+watch_64_hz(const struct checking *checking)
+{
+	struct check_watch watch = check_watch(checking, SLOW_BOUND_NS);
+	uint64_t interrupts = hw_interrupts_mask();
+	struct rtc_flag flag = rtc_flag_begin(checking, 64, A_RATE_64_HZ);
+
+	do {
+		rtc_flag_look(checking, &flag);
+		hw_interrupts_restore(interrupts);
+		interrupts = hw_interrupts_mask();
+	} while (flag.edges < SLOW_EDGES && check_goes_on(&watch));
+	hw_interrupts_restore(interrupts);
+	return flag;
+}
+
+static void
+look_at_64_hz(const struct checking *checking, struct behaviour *row)
+{
+	struct rtc_flag flag;
+	unsigned tries = 0;
+
+	if (checking->device->saved[RTC_NEEDS_PIE]) {
+		behaviour_tell(row, "Not seen: 64 Hz needs PIE for longer than interrupts may be masked.");
+		return;
+	}
+	do
+		flag = watch_64_hz(checking);
+	while (!is_whole(checking, &flag) && ++tries < SLOW_TRIES && check_left_ns(checking) > SLOW_BOUND_NS);
+	rtc_flag_tell(checking, &flag, row);
+}
+
+void
+rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours)
+{
+	static const struct check checks[] = {
+		{ "rtc-periodic", FAST_WINDOW_NS, look_at_8192_hz },
+		{ "rtc-periodic", FAST_WINDOW_NS, look_at_1024_hz },
+		{ "rtc-periodic", SLOW_BOUND_NS, look_at_64_hz },
+	};
+
+	check_each(checking, checks, sizeof(checks) / sizeof(checks[0]), checking->rows[RTC].id, behaviours);
+}

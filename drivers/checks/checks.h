@@ -1,0 +1,20 @@
+/* The one table of the devices' checks, and how each device looks. */
+#ifndef BARETICK_CHECKS_H
+#define BARETICK_CHECKS_H
+
+#include "driver.h"
+
+/* In the order in which they are played; ends with a NULL driver. */
+extern const struct device_check device_checks[];
+
+/* A look of struct device_check each. */
+void hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
+		const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+void acpi_pm_check(const struct platform *platform, struct device *device, const struct clock *rows,
+		   const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+void pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	       const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+void rtc_check(const struct platform *platform, struct device *device, const struct clock *rows,
+	       const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+
+#endif

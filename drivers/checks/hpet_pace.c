@@ -1,0 +1,35 @@
+/* The HPET's pace. See hpet_pace.h. */
+#include "hpet_pace.h"
+
+#include "hpet_registers.h"
+#include "wait.h"
+
+#define PACE_NS           (20 * UINT64_C(1000))  /* 200 ticks and more */
+#define LEAP_FACTOR       2 /* beyond its pace, which is known by one reading at each end */
+#define LEAP_TICKS        8u
+
+uint32_t
+hpet_read_low(const struct checking *checking)
+{
+	return hw_read32(checking->device->address + HPET_COUNTER);
+}
+
+struct hpet_pace
+hpet_take_pace(const struct checking *checking)
+{
+	uint32_t first = hpet_read_low(checking), ticks;
+	uint64_t begin = check_tsc(checking->device), end;
+	struct wait wait = wait_begin(checking->scale, PACE_NS);
+
+	while (wait_goes_on(&wait))
+		;
+	end = check_tsc(checking->device);
+	ticks = hpet_read_low(checking) - first;
+	return (struct hpet_pace){ ticks, end > begin ? end - begin : 1 };
+}
+
+uint64_t
+hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks)
+{
+	return LEAP_FACTOR * scale_mul_div_up(pace->ticks, tsc_ticks, pace->tsc_ticks) + LEAP_TICKS;
+}

@@ -1,0 +1,53 @@
+/* The devices' registers as they stand. See registers.h. */
+#include "registers.h"
+
+#include "hpet_registers.h"
+#include "pit_registers.h"
+#include "rtc_registers.h"
+
+#define PIC_MASTER_MASK 0x21u /* Intel 8259A data sheet, OCW1 of the first PIC */
+
+static uint8_t
+rtc_register(uint8_t nmi, uint8_t index)
+{
+	hw_out8(RTC_INDEX, nmi | index);
+	return hw_in8(RTC_DATA);
+}
+
+/* A channel that was never programmed counts as one whose bytes are read low, then high. */
+static uint8_t
+pit_mode(void)
+{
+	uint8_t mode = pit_read_status() & STATUS_CONTROL;
+
+	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
+}
+
+static void
+add_rtc(struct as_found *registers)
+{
+	uint8_t nmi = hw_in8(RTC_INDEX) & RTC_INDEX_NMI;
+
+	as_found_add(registers, "RTC register A", rtc_register(nmi, REGISTER_A) & (uint8_t)~A_UIP);
+	as_found_add(registers, "RTC register B", rtc_register(nmi, REGISTER_B));
+	rtc_register(nmi, REGISTER_D);
+}
+
+void
+registers_read(struct as_found *registers, const struct platform *platform)
+{
+	const struct acpi_hpet *hpet = &platform->acpi.hpet;
+	uint64_t saved = hw_interrupts_mask();
+
+	registers->count = 0;
+	if (hpet->found && hpet->base && hw_is_mapped(hpet->base, HPET_SIZE))
+		as_found_add(registers, "the HPET's configuration",
+			     hw_read32(hpet->base + HPET_CONFIGURATION));
+	as_found_add(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
+	as_found_add(registers, "the mode of PIT channel 2", pit_mode());
+	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
+		add_rtc(registers);
+	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
+	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
+	hw_interrupts_restore(saved);
+}

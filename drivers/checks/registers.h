@@ -1,0 +1,15 @@
+/* The registers of the devices that a run may touch: see as_found.h. */
+#ifndef BARETICK_REGISTERS_H
+#define BARETICK_REGISTERS_H
+
+#include "as_found.h"
+#include "platform.h"
+
+/*
+ * Reads the devices' registers: HPET configuration, port 61h (its writable bits), the mode of PIT channel 2,
+ * RTC A and B, both PIC masks. Leaves the RTC's index at 0Dh and its NMI bit as it reads, as rtc.c does. REGISTERS is
+ * emptied first.
+ */
+void registers_read(struct as_found *registers, const struct platform *platform);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * The ACPI PM timer: one register, found by the FADT, read once per reading. The threefold read
+ * that kernels use would hide the glitches of timers that are not latched. It is never
+ * written.
+ */
+#include "acpi_pm_registers.h"
+#include "probe.h"
+
+#define PORT_MAX     0xfffcu     /* the last port at which 32 bits can be read */
+
+static uint64_t
+acpi_pm_read_port(void *context)
+{
+	const struct device *device = context;
+
+	return hw_in32((uint16_t)device->address) & device->saved[ACPI_PM_MASK];
+}
+
+static uint64_t
+acpi_pm_read_memory(void *context)
+{
+	const struct device *device = context;
+
+	return hw_read32(device->address) & device->saved[ACPI_PM_MASK];
+}
+
+DRIVER_SAMPLE(acpi_pm_port, acpi_pm_read_port)
+DRIVER_SAMPLE(acpi_pm_memory, acpi_pm_read_memory)
+
+static const struct clock acpi_pm_row = {
+	.id = "acpi_pm", .title = "ACPI PM timer, one read", .main = "acpi_pm",
+	.claimed = { ACPI_PM_HZ, 1 },
+};
+
+/* Where the FADT says that the timer is. The extended field counts unless its address is 0. */
+static bool
+acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock,
+	       uint8_t *space)
+{
+	if (!fadt->found) {
+		probe_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
+		return false;
+	}
+	if (fadt->hw_reduced) {
+		probe_state(clock, CLOCK_ABSENT,
+			    "ACPI is hardware-reduced, which has no PM timer.");
+		return false;
+	}
+	*space = ACPI_SPACE_IO;
+	if (fadt->has_x_pm_tmr && fadt->x_pm_tmr_address &&
+	    (fadt->x_pm_tmr_space == ACPI_SPACE_MEMORY || fadt->x_pm_tmr_space == ACPI_SPACE_IO)) {
+		*space = fadt->x_pm_tmr_space;
+		device->address = fadt->x_pm_tmr_address;
+		clock->found_by = "ACPI FADT X_PM_TMR_BLK";
+		return true;
+	}
+	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
+		probe_state(clock, CLOCK_ABSENT,
+			    "The FADT says that there is none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+			    fadt->pm_tmr_len, fadt->pm_tmr_blk);
+		return false;
+	}
+	device->address = fadt->pm_tmr_blk;
+	clock->found_by = "ACPI FADT PM_TMR_BLK";
+	return true;
+}
+
+static bool
+acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *clock)
+{
+	unsigned long long address = device->address;
+
+	if (space == ACPI_SPACE_IO && address > PORT_MAX)
+		probe_state(clock, CLOCK_BROKEN, "The FADT gives %llxh as its I/O port.", address);
+	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
+		probe_state(clock, CLOCK_BROKEN,
+			    "The FADT gives its address as %llxh, not aligned.", address);
+	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
+		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %llxh.",
+			    address);
+	else
+		return true;
+	return false;
+}
+
+static void
+acpi_pm_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	const struct acpi_fadt *fadt = &platform->acpi.fadt;
+	sample_read *read;
+	uint8_t space;
+
+	if (!probe_begin(platform, device, clocks, &acpi_pm_row, 1))
+		return;
+	clocks->found_by = "ACPI FADT";
+	if (!acpi_pm_locate(fadt, device, clocks, &space) ||
+	    !acpi_pm_is_readable(device, space, clocks))
+		return;
+	read = space == ACPI_SPACE_IO ? acpi_pm_read_port : acpi_pm_read_memory;
+	clocks->sample = space == ACPI_SPACE_IO ? acpi_pm_port_sample : acpi_pm_memory_sample;
+	clocks->width_bits = fadt->tmr_val_ext ? 32 : 24;
+	clocks->wrap_ticks = fadt->tmr_val_ext ? UINT32_MAX : ACPI_PM_MASK_24;
+	device->saved[ACPI_PM_MASK] = UINT32_MAX;
+	bool moves = probe_moves(read, device);
+	uint64_t reading = read(device);
+
+	device->saved[ACPI_PM_MASK] = clocks->wrap_ticks;
+	if (moves)
+		clocks->state = CLOCK_PRESENT;
+	else if (reading == UINT32_MAX)
+		probe_state(clocks, CLOCK_ABSENT, "It reads all ones: nothing answers at %s %llxh.",
+			    space == ACPI_SPACE_IO ? "port" : "address",
+			    (unsigned long long)device->address);
+	else
+		probe_state(clocks, CLOCK_STUCK, "It reads %llxh again and again.",
+			    (unsigned long long)reading);
+}
+
+static void
+acpi_pm_close(struct device *device)
+{
+	(void)device;
+}
+
+const struct driver acpi_pm_driver = {
+	.id = "acpi_pm",
+	.clock_count = 1,
+	.ids = { "acpi_pm" },
+	.open = acpi_pm_open,
+	.close = acpi_pm_close,
+};

@@ -1,0 +1,12 @@
+/* The one table of clocks. */
+#ifndef BARETICK_DRIVERS_H
+#define BARETICK_DRIVERS_H
+
+#include "driver.h"
+
+/* Every driver, in the order in which people see the clocks; ends with NULL. */
+extern const struct driver *const drivers[];
+
+extern const struct driver tsc_driver, hpet_driver, acpi_pm_driver, pit_driver, rtc_driver, null_driver;
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * The HPET: found by ACPI, its main counter read by MMIO. It is switched on where it is off and
+ * switched off again; the counter itself is never written. Sections are those of the IA-PC HPET
+ * specification 1.0a.
+ */
+#include "hpet_registers.h"
+#include "probe.h"
+
+enum { HPET, HPET_32, HPET_COUNT };
+enum { SAVED_CONFIGURATION }; /* the low half; the high one is reserved and never written */
+
+/* A bus of 32 bits may split an access of 64, so a rollover of the low half is looked for. */
+uint64_t
+hpet_read64(void *context)
+{
+	uint64_t base = ((const struct device *)context)->address;
+	uint32_t high = hw_read32(base + HPET_COUNTER_HIGH);
+	uint32_t low = hw_read32(base + HPET_COUNTER);
+	uint32_t high_again = hw_read32(base + HPET_COUNTER_HIGH);
+
+	/* The low half takes 429 ms or more to roll over: it does not do it again by now. */
+	if (high_again != high)
+		low = hw_read32(base + HPET_COUNTER);
+	return (uint64_t)high_again << 32 | low;
+}
+
+static uint64_t
+hpet_read32(void *context)
+{
+	return hw_read32(((const struct device *)context)->address + HPET_COUNTER);
+}
+
+DRIVER_SAMPLE(hpet64, hpet_read64)
+DRIVER_SAMPLE(hpet32, hpet_read32)
+
+static const struct clock hpet_rows[HPET_COUNT] = {
+	[HPET] = {
+		.id = "hpet", .title = "HPET main counter, its full width", .main = "hpet",
+		.found_by = "ACPI HPET table", .sample = hpet64_sample,
+	},
+	[HPET_32] = {
+		.id = "hpet_32", .title = "HPET main counter, low half in one read", .main = "hpet",
+		.found_by = "ACPI HPET table", .width_bits = 32, .wrap_ticks = UINT32_MAX,
+		.sample = hpet32_sample,
+	},
+};
+
+/* Whether the table gives a place that may be read. */
+static bool
+hpet_locate(const struct acpi_hpet *table, struct clock *clock)
+{
+	unsigned long long base = table->base;
+
+	if (!table->found)
+		probe_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
+	else if (table->space != ACPI_SPACE_MEMORY)
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its table puts it into address space %u, not into memory.",
+			    table->space);
+	else if (base == 0 || base % sizeof(uint64_t))
+		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %llxh.", base);
+	else if (!hw_is_mapped(base, HPET_SIZE))
+		probe_state(clock, CLOCK_BROKEN,
+			    "The firmware has not mapped its base address %llxh.", base);
+	else
+		return true;
+	return false;
+}
+
+/* Whether the capability register is one that an HPET can have; the rows get what it says. */
+static bool
+hpet_identify(uint64_t base, struct clock *clocks)
+{
+	uint32_t id = hw_read32(base + HPET_ID), period_fs = hw_read32(base + HPET_PERIOD);
+	struct clock *clock = &clocks[HPET];
+
+	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its capability register reads %s: nothing answers at %llxh.",
+			    id ? "all ones" : "0", (unsigned long long)base);
+		return false;
+	}
+	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
+		probe_state(clock, CLOCK_BROKEN, "Its period register reads %u fs, not %u to %u.",
+			    period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
+		return false;
+	}
+	if (id & HPET_COUNT_SIZE_CAP) {
+		clock->width_bits = 64;
+		clock->wrap_ticks = UINT64_MAX;
+	} else {
+		clock->width_bits = 32;
+		clock->wrap_ticks = UINT32_MAX;
+		clock->sample = hpet32_sample;
+	}
+	clocks[HPET].claimed = clocks[HPET_32].claimed = (struct rate){ HPET_FS_PER_S, period_fs };
+	return true;
+}
+
+static void
+hpet_close(struct device *device)
+{
+	if (!device->opened)
+		return;
+	device->opened = false;
+	hw_write32(device->address + HPET_CONFIGURATION,
+		   (uint32_t)device->saved[SAVED_CONFIGURATION]);
+}
+
+/* Counting, whether it was found so or had to be switched on: LEG_RT_CNF stays as it is. */
+static bool
+hpet_start(struct device *device, struct clock *clock)
+{
+	uint32_t configuration = hw_read32(device->address + HPET_CONFIGURATION);
+
+	if (!(configuration & HPET_ENABLE_CNF)) {
+		device->saved[SAVED_CONFIGURATION] = configuration;
+		device->opened = true;
+		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
+		probe_note(clock,
+			   "It was off; it is switched on for the run and off again after it.");
+	}
+	if (probe_moves(hpet_read32, device))
+		return true;
+	bool still_off = !(hw_read32(device->address + HPET_CONFIGURATION) & HPET_ENABLE_CNF);
+
+	if (still_off)
+		probe_state(clock, CLOCK_DISABLED, "It is off, and ENABLE_CNF can't be set.");
+	else
+		probe_state(clock, CLOCK_STUCK, "It is on, but its main counter does not move.");
+	hpet_close(device);
+	return false;
+}
+
+static void
+hpet_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	const struct acpi_hpet *table = &platform->acpi.hpet;
+
+	if (!probe_begin(platform, device, clocks, hpet_rows, HPET_COUNT))
+		return;
+	device->address = table->base;
+	if (hpet_locate(table, &clocks[HPET]) && hpet_identify(table->base, clocks) &&
+	    hpet_start(device, &clocks[HPET])) {
+		clocks[HPET].state = CLOCK_PRESENT;
+		if (table->base >> 32)
+			probe_note(&clocks[HPET], "Its base is above 4 GiB.");
+	}
+	probe_same(clocks, HPET_COUNT);
+	if (clocks[HPET].width_bits == 32)
+		probe_state(&clocks[HPET_32], CLOCK_ABSENT,
+			    "This HPET is 32 bits wide: the row hpet is this reading already.");
+}
+
+const struct driver hpet_driver = {
+	.id = "hpet",
+	.clock_count = HPET_COUNT,
+	.ids = { "hpet", "hpet_32" },
+	.open = hpet_open,
+	.close = hpet_close,
+};

@@ -1,0 +1,22 @@
+/* The HPET's registers: for its driver and its checks. Sections are those of the IA-PC HPET specification 1.0a. */
+#ifndef BARETICK_HPET_REGISTERS_H
+#define BARETICK_HPET_REGISTERS_H
+
+#include <stdint.h>
+
+#define HPET_SIZE            1024u /* 2.3: a block's registers */
+#define HPET_ID              0x000u /* 2.3.4: general capabilities and ID, low half */
+#define HPET_PERIOD          0x004u /* high half: femtoseconds per tick */
+#define HPET_CONFIGURATION   0x010u /* 2.3.5 */
+#define HPET_COUNTER         0x0f0u /* 2.3.7 */
+#define HPET_COUNTER_HIGH    0x0f4u
+#define HPET_COUNT_SIZE_CAP  (1u << 13) /* 2.3.4: the main counter is 64 bits wide */
+#define HPET_ENABLE_CNF      1u         /* 2.3.5: the main counter runs */
+#define HPET_PERIOD_FS_MAX   100000000u /* 2.3.4: at most 05F5E100h, 100 ns */
+#define HPET_PERIOD_FS_MIN   100000u    /* ours: no HPET ticks at 10 GHz */
+#define HPET_FS_PER_S        UINT64_C(1000000000000000)
+
+/* One reading of the main counter, its full width; CONTEXT is the device. */
+uint64_t hpet_read64(void *context);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * The PIT: channel 2 of an 8254 as a free-running counter of 16 bits, read by latch and by
+ * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
+ * firmware may live off it.
+ */
+#include "pit_registers.h"
+#include "probe.h"
+
+enum { PIT, PIT_READBACK, PIT_COUNT };
+enum { SAVED_PORT_B, SAVED_STATUS };
+
+static uint64_t
+pit_read_count(uint8_t command)
+{
+	hw_out8(PIT_CONTROL, command);
+	return pit_read_latched();
+}
+
+static uint64_t
+pit_read(void *device)
+{
+	(void)device;
+	return pit_read_count(CONTROL_LATCH);
+}
+
+static uint64_t
+pit_readback_read(void *device)
+{
+	(void)device;
+	return pit_read_count(READ_BACK_COUNT);
+}
+
+DRIVER_SAMPLE(pit, pit_read)
+DRIVER_SAMPLE(pit_readback, pit_readback_read)
+
+#define PIT_HZ { 105000000, 88 } /* 14.31818 MHz, which is 315/22 MHz, over 12 */
+
+static const struct clock pit_rows[PIT_COUNT] = {
+	[PIT] = {
+		.id = "pit", .title = "PIT channel 2 by counter latch", .main = "pit",
+		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
+		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_sample,
+	},
+	[PIT_READBACK] = {
+		.id = "pit_rdback", .title = "PIT channel 2 by read-back", .main = "pit",
+		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
+		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_readback_sample,
+	},
+};
+
+static void
+pit_write_port_b(uint8_t bits)
+{
+	hw_out8(PORT_B, (hw_in8(PORT_B) & PORT_B_KEPT) | bits);
+}
+
+/*
+ * The reload value as found can't be read from an 8254. 65536 takes its place: the slowest there
+ * is, what firmware leaves where it never used the channel, and nothing that anybody hears, since
+ * whoever beeps programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is
+ * loaded now.
+ */
+static void
+pit_restore_channel(uint8_t status)
+{
+	uint8_t access = status & STATUS_ACCESS;
+
+	if (access == 0) { /* QEMU's channel after reset; no control word can bring that back */
+		access = ACCESS_WORD;
+		status |= ACCESS_WORD;
+	}
+	hw_out8(PIT_CONTROL, CONTROL_CHANNEL_2 | (status & STATUS_CONTROL));
+	if (status & STATUS_NULL_COUNT)
+		return;
+	hw_out8(PIT_DATA_2, 0);
+	if (access == ACCESS_WORD)
+		hw_out8(PIT_DATA_2, 0);
+}
+
+static void
+pit_close(struct device *device)
+{
+	uint64_t interrupts;
+
+	if (!device->opened)
+		return;
+	device->opened = false;
+	interrupts = hw_interrupts_mask();
+	pit_restore_channel((uint8_t)device->saved[SAVED_STATUS]);
+	pit_write_port_b(device->saved[SAVED_PORT_B] & (PORT_B_GATE_2 | PORT_B_SPEAKER));
+	hw_interrupts_restore(interrupts);
+}
+
+static void
+pit_start(struct device *device)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+
+	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
+	device->saved[SAVED_STATUS] = pit_read_status();
+	device->opened = true;
+	pit_write_port_b(PORT_B_GATE_2); /* the speaker is off before the channel makes a pulse */
+	pit_run_free();
+	hw_interrupts_restore(interrupts);
+}
+
+/*
+ * A bus without a PIT reads all ones; no status byte of an 8254 is FFh once a mode 2 count is
+ * loaded.
+ */
+static bool
+pit_answers(void)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+	bool answers = pit_read_status() != 0xff || pit_read(NULL) != 1;
+
+	hw_interrupts_restore(interrupts);
+	return answers;
+}
+
+static void
+pit_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	if (!probe_begin(platform, device, clocks, pit_rows, PIT_COUNT))
+		return;
+	pit_start(device);
+	uint64_t interrupts = hw_interrupts_mask();
+	bool moves = probe_moves(pit_read, device);
+
+	hw_interrupts_restore(interrupts);
+	if (moves) {
+		clocks[PIT].state = CLOCK_PRESENT;
+	} else if (!pit_answers()) {
+		probe_state(&clocks[PIT], CLOCK_ABSENT,
+			    "Ports 42h and 43h read all ones: there is no PIT.");
+	} else {
+		probe_state(&clocks[PIT], CLOCK_STUCK,
+			    "Channel 2 does not count: the PIT is clock-gated or not there.");
+	}
+	if (!moves)
+		pit_close(device);
+	probe_same(clocks, PIT_COUNT);
+}
+
+const struct driver pit_driver = {
+	.id = "pit",
+	.clock_count = PIT_COUNT,
+	.ids = { "pit", "pit_rdback" },
+	.open = pit_open,
+	.close = pit_close,
+};

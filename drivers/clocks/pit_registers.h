@@ -1,0 +1,59 @@
+/* The PIT's registers: for its driver and its checks. */
+#ifndef BARETICK_PIT_REGISTERS_H
+#define BARETICK_PIT_REGISTERS_H
+
+#include <stdint.h>
+
+#include "hw.h"
+
+#define PIT_DATA_2        0x42u
+#define PIT_CONTROL       0x43u
+#define PORT_B            0x61u
+#define PORT_B_GATE_2     0x01u /* Intel PCH data sheets, NMI_SC: TIM_CNT2_EN */
+#define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN */
+#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN; bits 4 to 7 are written as 0 */
+#define PORT_B_WRITABLE   0x0fu /* the rest is status */
+#define PORT_B_OUT_2      0x20u /* TMR2_OUT_STS */
+
+/*
+ * Intel 8254 data sheet, control word format, counter latch command, read-back command, status
+ * byte.
+ */
+#define CONTROL_CHANNEL_2 0x80u
+#define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high, mode 0 (interrupt on terminal count), binary */
+#define CONTROL_MODE_2    0xb4u /* likewise, mode 2 (rate generator) */
+#define CONTROL_LATCH     0x80u /* channel 2, counter latch */
+#define READ_BACK_COUNT   0xd8u /* channel 2, count only */
+#define READ_BACK_STATUS  0xe8u /* channel 2, status only */
+#define STATUS_NULL_COUNT 0x40u
+#define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as they stand in the control word */
+#define STATUS_ACCESS     0x30u
+#define ACCESS_WORD       0x30u
+
+static inline uint8_t
+pit_read_status(void)
+{
+	hw_out8(PIT_CONTROL, READ_BACK_STATUS);
+	return hw_in8(PIT_DATA_2);
+}
+
+/* The two bytes of a count as a number that goes up: the counter runs down, from 1 to 0, which is 65536. */
+static inline uint64_t
+pit_read_latched(void)
+{
+	uint32_t low = hw_in8(PIT_DATA_2);
+	uint32_t high = hw_in8(PIT_DATA_2);
+
+	return (0u - (high << 8 | low)) & 0xffffu;
+}
+
+/* Mode 2 from 65536: as open leaves the channel. */
+static inline void
+pit_run_free(void)
+{
+	hw_out8(PIT_CONTROL, CONTROL_MODE_2);
+	hw_out8(PIT_DATA_2, 0);
+	hw_out8(PIT_DATA_2, 0);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* What the drivers are told of the machine that they run on. */
+#ifndef BARETICK_PLATFORM_H
+#define BARETICK_PLATFORM_H
+
+#include "acpi.h"
+#include "cpu.h"
+
+struct platform {
+	struct acpi_facts acpi;
+	struct cpu_facts cpu;
+};
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * The RTC, an MC146818 or what descends from it: its seconds, and its periodic flag at 8,192 Hz.
+ * Registers are named as in Motorola's MC146818 data sheet.
+ *
+ * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads
+ * FFh. Bit 7 is written as it reads, which is what EDK2's own RTC driver does before each of its
+ * accesses: so NMIs stay as the firmware left them. An index that can't be read can't be put back
+ * either: it is left at 0Dh, register D, as IBM's technical references ask.
+ *
+ * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody
+ * else.
+ */
+#include "probe.h"
+#include "rtc_registers.h"
+
+#define RTC_PF_HZ          8192u
+#define RTC_PF_TRIES       8 /* an emulator raises the flag when its host lets it: milliseconds late */
+/* UIP lasts 244 us and the update cycle 1,984; no poll of two registers takes less than 223 ns. */
+#define RTC_UPDATE_POLLS_MAX 10000u
+
+unsigned
+rtc_decode(uint8_t seconds, uint8_t b)
+{
+	if (b & B_BINARY)
+		return seconds;
+	if ((seconds & 0x0fu) > 9)
+		return RTC_SECONDS_MAX + 1;
+	return (seconds >> 4) * 10u + (seconds & 0x0fu);
+}
+
+/* Whether SECONDS is what the register must read: the second that was read last, or the next. */
+static bool
+rtc_follows(const struct device *device, unsigned seconds)
+{
+	uint64_t last = device->saved[RTC_SECOND];
+
+	return seconds == last || seconds == (last + 1) % (RTC_SECONDS_MAX + 1);
+}
+
+/*
+ * Reads the register; false while an update goes on, in which it may hold anything. UIP that is 0
+ * stays so for 244 us: a core may be taken away for longer, so before a new second counts, UIP is
+ * asked for again.
+ *
+ * In a guest the second that must come next counts at once. An emulator works it out when it is
+ * asked for it, but drops UIP when its main loop comes to that: QEMU was seen to be 150 us late, on
+ * a busy host 36 ms, which over one second is 3.6 %.
+ */
+static bool
+rtc_read_seconds(const struct device *device, unsigned *seconds)
+{
+	bool updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+
+	*seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
+			      (uint8_t)device->saved[SAVED_B]);
+	if (!updating && *seconds != device->saved[RTC_SECOND])
+		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	return !updating || (device->saved[RTC_IN_GUEST] && rtc_follows(device, *seconds));
+}
+
+/*
+ * Never waits: until UIP falls the last second still counts. So an edge is the end of the update,
+ * which the crystal sets, and not some moment in it.
+ */
+static uint64_t
+rtc_read(void *context)
+{
+	struct device *device = context;
+	unsigned seconds;
+
+	if (rtc_read_seconds(device, &seconds) && seconds <= RTC_SECONDS_MAX)
+		device->saved[RTC_SECOND] = seconds;
+	return device->saved[RTC_SECOND];
+}
+
+/*
+ * The last second may be an old one when a run begins in an update: the register then does not
+ * follow, and the update is waited out. A register that still does not is taken at its word; one
+ * that does is left to the readings.
+ */
+static void
+rtc_settle(struct device *device)
+{
+	bool counts;
+	unsigned seconds, polls = 0;
+
+	do
+		counts = rtc_read_seconds(device, &seconds);
+	while (!counts && !rtc_follows(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
+	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_follows(device, seconds)))
+		device->saved[RTC_SECOND] = seconds;
+}
+
+static uint64_t
+rtc_pf_read(void *context)
+{
+	struct device *device = context;
+
+	device->edges += (rtc_read_register(device, REGISTER_C) & C_PF) != 0;
+	return device->edges;
+}
+
+DRIVER_SAMPLE(rtc_chain, rtc_read)
+DRIVER_SAMPLE(rtc_pf_chain, rtc_pf_read)
+
+static void
+rtc_sample(void *device, struct sample *samples, size_t count)
+{
+	rtc_settle(device);
+	rtc_chain_sample(device, samples, count);
+}
+
+/*
+ * A flag that is pending from before says nothing about when it came, so it is read away. Where
+ * the flag needs PIE, PIE is set no longer than the caller's masked section lasts, and IRQ 8 is
+ * masked at the PIC meanwhile: when interrupts come on again the line is low and was never seen
+ * high.
+ */
+void
+rtc_pf_arm(struct device *device)
+{
+	if (device->saved[RTC_NEEDS_PIE]) {
+		hw_out8(PIC_SLAVE_MASK, (uint8_t)device->saved[SAVED_PIC] | PIC_IRQ_8);
+		rtc_write_register(device, REGISTER_B, (uint8_t)device->saved[SAVED_B] | B_PIE);
+	}
+	(void)rtc_read_register(device, REGISTER_C);
+}
+
+void
+rtc_pf_disarm(struct device *device)
+{
+	if (!device->saved[RTC_NEEDS_PIE])
+		return;
+	rtc_write_register(device, REGISTER_B, (uint8_t)device->saved[SAVED_B]);
+	(void)rtc_read_register(device, REGISTER_C);
+	hw_out8(PIC_SLAVE_MASK, (uint8_t)device->saved[SAVED_PIC]);
+}
+
+static void
+rtc_pf_sample(void *device, struct sample *samples, size_t count)
+{
+	rtc_pf_arm(device);
+	rtc_pf_chain_sample(device, samples, count);
+	rtc_pf_disarm(device);
+}
+
+static const struct clock rtc_rows[RTC_COUNT] = {
+	[RTC] = {
+		.id = "rtc", .title = "RTC seconds register, with its update flag", .main = "rtc",
+		.found_by = "PC/AT ports 70h-71h", .width_bits = 6, .wrap_ticks = RTC_SECONDS_MAX,
+		.claimed = { 1, 1 }, .edges_only = true, .one_core_only = true, .sample = rtc_sample,
+	},
+	[RTC_PF] = {
+		.id = "rtc_pf", .title = "RTC periodic flag in register C, 8192 Hz", .main = "rtc",
+		.found_by = "PC/AT ports 70h-71h", .width_bits = 64, .wrap_ticks = UINT64_MAX,
+		.claimed = { RTC_PF_HZ, 1 }, .edges_only = true, .one_core_only = true,
+		.sample = rtc_pf_sample,
+	},
+};
+
+/* Whether there is an RTC with a running divider; remembers its registers. */
+static bool
+rtc_identify(struct device *device, struct clock *clock)
+{
+	uint8_t a = rtc_read_register(device, REGISTER_A), b = rtc_read_register(device,
+										 REGISTER_B);
+
+	device->saved[SAVED_A] = a & (uint8_t)~A_UIP;
+	device->saved[SAVED_B] = b;
+	if ((a & b & rtc_read_register(device, REGISTER_D) &
+	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
+		probe_state(clock, CLOCK_ABSENT,
+			    "All its registers read FFh: there is none at port 70h.");
+	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
+		probe_state(clock, CLOCK_STUCK,
+			    "Its divider is held in reset (register A reads %02xh).", a);
+	else
+		return true;
+	return false;
+}
+
+static void
+rtc_open_seconds(struct device *device, struct clock *clock)
+{
+	struct probe_wait wait = { 0 };
+	bool updating;
+	uint8_t seconds;
+
+	do
+		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
+	while (updating && probe_goes_on(&wait));
+	seconds = rtc_read_register(device, REGISTER_SECONDS);
+
+	if (device->saved[SAVED_B] & B_SET)
+		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
+	else if (updating)
+		probe_state(clock, CLOCK_BROKEN,
+			    "UIP in register A stays 1; an update takes 2,228 us.");
+	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
+		probe_state(clock, CLOCK_BROKEN,
+			    "Its seconds register reads %02xh, which is no second in %s.",
+			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
+	else
+		clock->state = CLOCK_PRESENT;
+	device->saved[RTC_SECOND] = rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]);
+	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
+		probe_note(clock, "Its battery failed (VRT is 0).");
+}
+
+/* Whether the flag comes within a bound that is dozens of its periods: see probe.c. */
+static bool
+rtc_pf_comes(struct device *device)
+{
+	struct probe_wait wait = { 0 };
+	uint64_t before = device->edges;
+
+	rtc_pf_arm(device);
+	while (rtc_pf_read(device) == before && probe_goes_on(&wait))
+		;
+	rtc_pf_disarm(device);
+	return device->edges != before;
+}
+
+static void
+rtc_open_flag(struct device *device, struct clock *clock)
+{
+	bool comes = false;
+
+	if (device->saved[SAVED_B] & B_PIE) {
+		probe_state(clock, CLOCK_DISABLED,
+			    "PIE is set: the firmware lives off this flag, which is left alone.");
+		return;
+	}
+	device->opened = true;
+	device->saved[SAVED_PIC] = hw_in8(PIC_SLAVE_MASK);
+	rtc_write_register(device, REGISTER_A,
+			   (device->saved[SAVED_A] & A_DIVIDER) | A_RATE_8192_HZ);
+	clock->state = CLOCK_PRESENT;
+	if (rtc_pf_comes(device))
+		return;
+	device->saved[RTC_NEEDS_PIE] = true;
+	for (unsigned tries = 0; tries < RTC_PF_TRIES && !comes; tries++)
+		comes = rtc_pf_comes(device);
+	if (comes)
+		probe_note(clock,
+			   "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
+	else
+		probe_state(clock, CLOCK_STUCK,
+			    "The periodic flag never comes, with PIE or without.");
+}
+
+void
+rtc_leave(const struct device *device)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[SAVED_INDEX]);
+	/* IBM's references ask for an access of port 71h after each write to port 70h. */
+	if ((device->saved[SAVED_INDEX] & (uint8_t)~RTC_INDEX_NMI) != REGISTER_C)
+		(void)hw_in8(RTC_DATA);
+}
+
+static void
+rtc_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	uint64_t interrupts;
+
+	if (!probe_begin(platform, device, clocks, rtc_rows, RTC_COUNT))
+		return;
+	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
+		probe_state(&clocks[RTC], CLOCK_ABSENT,
+			    "The FADT says that there is none (CMOS RTC not present).");
+		probe_same(clocks, RTC_COUNT);
+		return;
+	}
+	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
+	interrupts = hw_interrupts_mask();
+	device->saved[SAVED_INDEX] = hw_in8(RTC_INDEX);
+	device->saved[RTC_NMI] = device->saved[SAVED_INDEX] & RTC_INDEX_NMI;
+	if (device->saved[SAVED_INDEX] == RTC_UNREADABLE)
+		device->saved[SAVED_INDEX] = RTC_INDEX_NMI | REGISTER_D;
+	if (rtc_identify(device, &clocks[RTC])) {
+		rtc_open_seconds(device, &clocks[RTC]);
+		rtc_open_flag(device, &clocks[RTC_PF]);
+	} else {
+		probe_same(clocks, RTC_COUNT);
+	}
+	rtc_leave(device);
+	hw_interrupts_restore(interrupts);
+}
+
+static void
+rtc_close(struct device *device)
+{
+	uint64_t interrupts;
+
+	if (!device->opened)
+		return;
+	device->opened = false;
+	interrupts = hw_interrupts_mask();
+	rtc_pf_disarm(device); /* again: a core may have been stopped between arming and disarming */
+	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
+	rtc_leave(device);
+	hw_interrupts_restore(interrupts);
+}
+
+const struct driver rtc_driver = {
+	.id = "rtc",
+	.clock_count = RTC_COUNT,
+	.ids = { "rtc", "rtc_pf" },
+	.open = rtc_open,
+	.close = rtc_close,
+};

@@ -1,0 +1,64 @@
+/* The RTC's registers: for its driver and its checks. Registers are named as in Motorola's MC146818 data sheet. */
+#ifndef BARETICK_RTC_REGISTERS_H
+#define BARETICK_RTC_REGISTERS_H
+
+#include "driver.h"
+#include "hw.h"
+
+#define RTC_INDEX          0x70u
+#define RTC_DATA           0x71u
+#define RTC_INDEX_NMI      0x80u
+#define RTC_UNREADABLE     0xffu
+#define PIC_SLAVE_MASK     0xa1u /* Intel 8259A data sheet, OCW1 of the second PIC */
+#define PIC_IRQ_8          0x01u
+
+#define REGISTER_SECONDS   0x00u
+#define REGISTER_A         0x0au
+#define REGISTER_B         0x0bu
+#define REGISTER_C         0x0cu
+#define REGISTER_D         0x0du
+
+#define A_UIP              0x80u /* update in progress; read only */
+#define A_DIVIDER          0x70u
+#define A_DIVIDER_RESET    0x60u /* both set: the divider is held in reset */
+/* Periodic rate table, time base 32.768 kHz. */
+#define A_RATE_8192_HZ     0x03u
+#define A_RATE_1024_HZ     0x06u
+#define A_RATE_64_HZ       0x0au
+#define A_RATE_2_HZ        0x0fu
+#define B_SET              0x80u /* updates are halted */
+#define B_PIE              0x40u
+#define B_BINARY           0x04u /* DM */
+#define C_PF               0x40u
+#define D_VRT              0x80u /* valid RAM and time */
+#define RTC_SECONDS_MAX    59u
+
+enum { RTC, RTC_PF, RTC_COUNT }; /* rows */
+/* device.saved: registers as found, and the driver's own memory. */
+enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
+
+static inline uint8_t
+rtc_read_register(const struct device *device, uint8_t number)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
+	return hw_in8(RTC_DATA);
+}
+
+static inline void
+rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
+{
+	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
+	hw_out8(RTC_DATA, value);
+}
+
+/* The seconds register as a number; above 59 where it holds none. */
+unsigned rtc_decode(uint8_t seconds, uint8_t b);
+
+/* Around each masked section in which the periodic flag is looked for. */
+void rtc_pf_arm(struct device *device);
+void rtc_pf_disarm(struct device *device);
+
+/* Puts the index back where it can be read, and to 0Dh elsewhere. */
+void rtc_leave(const struct device *device);
+
+#endif

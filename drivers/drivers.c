@@ -1,6 +1,0 @@
-/* The one table of clocks, in the order in which people see them. */
-#include "driver.h"
-
-const struct driver *const drivers[] = {
-	&tsc_driver, &hpet_driver, &acpi_pm_driver, &pit_driver, &rtc_driver, &null_driver, NULL,
-};

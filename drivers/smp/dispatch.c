@@ -1,0 +1,182 @@
+/* Jobs for started cores. See dispatch.h, and the legend in startup.h of who writes what. */
+#include "dispatch.h"
+
+#include "hw.h"
+#include "wait.h"
+
+/*
+ * An interrupt to a core that has not begun its job is repeated after so long: one that got lost
+ * costs 5 ms, not the run. Cores that have begun are left in peace, since an interrupt would be in
+ * their figures.
+ */
+#define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
+#define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with them before the boot core begins */
+
+enum stage { STAGE_TAKEN, STAGE_DONE };
+
+struct batch {
+	const struct startup *startup;
+	const uint32_t *cores; /* as in dispatch_run_some() */
+	size_t count;
+};
+
+/* The slot of core I of the batch; NULL for the boot core and for those that are not alive. */
+static struct core_slot *
+batch_slot(const struct batch *batch, size_t i)
+{
+	size_t core = dispatch_core(batch->cores, i);
+	struct core_slot *slots = batch->startup->slots;
+
+	if (core == 0 || core >= batch->startup->count || slots[core].standing != CORE_ALIVE)
+		return NULL;
+	return &slots[core];
+}
+
+static bool
+slot_reached(const struct core_slot *slot, enum stage stage)
+{
+	const uint32_t *sequence = stage == STAGE_TAKEN ? &slot->taken : &slot->done;
+
+	return __atomic_load_n(sequence, __ATOMIC_ACQUIRE) == slot->posted;
+}
+
+static uint32_t
+slot_fault(const struct core_slot *slot)
+{
+	return __atomic_load_n(&slot->fault, __ATOMIC_ACQUIRE);
+}
+
+/* Returns whether the boot core is in the batch. */
+static bool
+batch_post(const struct batch *batch, smp_job *job, void *argument)
+{
+	bool here = false;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct core_slot *slot = batch_slot(batch, i);
+
+		here |= dispatch_core(batch->cores, i) == 0;
+		if (!slot)
+			continue;
+		slot->job = job;
+		slot->argument = argument;
+		__atomic_store_n(&slot->posted, slot->posted + 1, __ATOMIC_RELEASE);
+	}
+	return here;
+}
+
+/* Wakes those from FIRST on that have not begun. */
+static void
+batch_wake(const struct batch *batch, size_t first)
+{
+	for (size_t i = first; i < batch->count; i++) {
+		const struct core_slot *slot = batch_slot(batch, i);
+
+		if (slot && !slot_reached(slot, STAGE_TAKEN))
+			lapic_send_fixed(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
+	}
+}
+
+/* The first core from FIRST on that is still to be waited for; count where there is none. */
+static size_t
+batch_pending(const struct batch *batch, size_t first, enum stage stage)
+{
+	for (; first < batch->count; first++) {
+		const struct core_slot *slot = batch_slot(batch, first);
+
+		if (slot && !slot_reached(slot, stage) && slot_fault(slot) == 0)
+			break;
+	}
+	return first;
+}
+
+/* Nobody goes back from a stage: so those before the first pending one are not looked at again. */
+static void
+batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
+{
+	const struct scale *scale = &batch->startup->scale;
+	struct wait wait = wait_begin(scale, bound_ns);
+	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
+	size_t first = 0;
+
+	while ((first = batch_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
+		if (wait_goes_on(&again))
+			continue;
+		batch_wake(batch, first);
+		again = wait_begin(scale, WAKE_AGAIN_NS);
+	}
+}
+
+/* Parts with those that did not finish; returns how many did. */
+static size_t
+batch_settle(const struct batch *batch)
+{
+	const struct startup *startup = batch->startup;
+	size_t finished = 0;
+	bool lost = false;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct core_slot *slot = batch_slot(batch, i);
+
+		if (!slot)
+			continue;
+		if (slot_reached(slot, STAGE_DONE)) {
+			finished++;
+			continue;
+		}
+		slot->standing = CORE_ASKED; /* to be told from those that were lost before */
+		lost = true;
+	}
+	if (!lost)
+		return finished;
+	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_LATE);
+	for (size_t i = 1; i < startup->count; i++)
+		if (startup->slots[i].standing == CORE_LATE && slot_fault(&startup->slots[i]) != 0)
+			startup->slots[i].standing = CORE_FELL;
+	return finished;
+}
+
+static void
+dispatch_run_here(smp_job *job, void *argument)
+{
+	uint64_t interrupts = hw_interrupts_mask();
+
+	job(argument, 0);
+	hw_interrupts_restore(interrupts);
+}
+
+size_t
+dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
+		  smp_job *job, void *argument, uint64_t bound_ns)
+{
+	const struct batch batch = { startup, cores, count };
+	bool here = batch_post(&batch, job, argument);
+
+	batch_wake(&batch, 0);
+	if (here) {
+		/* While the boot core is at work itself it can't repeat an interrupt that got lost. */
+		batch_await(&batch, STAGE_TAKEN, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
+		dispatch_run_here(job, argument);
+	}
+	batch_await(&batch, STAGE_DONE, bound_ns);
+	return here + batch_settle(&batch);
+}
+
+void
+dispatch_check_in(struct core_slot *slot)
+{
+	__atomic_store_n(&slot->arrived, 1, __ATOMIC_RELEASE);
+}
+
+bool
+dispatch_work(struct core_slot *slot)
+{
+	uint32_t posted = __atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE);
+
+	if (posted == slot->done)
+		return false;
+	__atomic_store_n(&slot->taken, posted, __ATOMIC_RELEASE);
+	slot->job(slot->argument, slot->number);
+	__atomic_store_n(&slot->done, posted, __ATOMIC_RELEASE);
+	return true;
+}

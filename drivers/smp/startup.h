@@ -1,0 +1,88 @@
+/*
+ * Starting cores by INIT-SIPI-SIPI and stopping them by INIT, over an array of slots, one to a
+ * core. What a core runs once it is started, and where its memory comes from, is not known here.
+ */
+#ifndef BARETICK_STARTUP_H
+#define BARETICK_STARTUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "smp.h"
+#include "lapic.h"
+#include "scale.h"
+
+#define CORE_SLOT_SIZE  128     /* two cache lines: boot/core_entry.nasm knows the layout */
+#define CORE_FAULTED    0x100u  /* in fault: of the exception in its low byte */
+
+enum core_standing {
+	CORE_LEFT_OUT,      /* not to be started */
+	CORE_ASKED,         /* to be started */
+	CORE_ALIVE,         /* checked in, and has done every job in time */
+	CORE_UNADDRESSABLE, /* its id does not fit the LAPIC's mode */
+	CORE_UNSENT,        /* the boot core's LAPIC did not get INIT or SIPI out */
+	CORE_SILENT,        /* did not check in */
+	CORE_LATE,          /* did not finish a job in time */
+	CORE_FELL,          /* took an exception: see fault */
+	CORE_STOPPED,       /* was alive, and the run is over */
+};
+
+struct core_slot {
+	/* Written by the boot core before the core starts; constant from then on. */
+	struct core_slot *self; /* the core's GS base points here */
+	uint64_t stack_top;
+	uint64_t eoi_address;   /* of lapic_eoi_address() */
+	const struct lapic *lapic;
+	uint32_t apic_id;
+	uint32_t number;        /* in the smp */
+
+	/*
+	 * The boot core's: standing for itself; job and argument before posted, which the core
+	 * reads.
+	 */
+	uint32_t standing;      /* enum core_standing */
+	uint32_t posted;        /* jobs posted so far */
+	smp_job *job;
+	void *argument;
+
+	/* The core's, on a cache line of its own: the boot core only reads. */
+	_Alignas(64) uint32_t arrived; /* 1 once it has checked in */
+	uint32_t taken;         /* posted, as of the job that it last began */
+	uint32_t done;          /* and as of the job that it last finished */
+	uint32_t fault;
+};
+
+_Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");
+
+struct startup {
+	struct core_slot *slots; /* slot 0 is the boot core's: nothing is ever sent to it */
+	size_t count;
+	struct lapic lapic;
+	struct scale scale;      /* of the TSC */
+	uint8_t page;            /* number of the page below 1 MiB where a started core begins */
+};
+
+/*
+ * For a TSC whose rate is not known: faster than any, so that waits become longer, never too short.
+ */
+struct rate startup_tsc_rate(struct rate tsc);
+
+/*
+ * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to
+ * those that have not checked in; then waits until all have, at most 1 s from the last arrival.
+ * Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
+ * later. Returns how many live.
+ */
+size_t startup_cores(const struct startup *startup);
+
+/*
+ * Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER.
+ * Returns 10 ms later, when none of them executes any more, or at once where there was none.
+ */
+void startup_stop(const struct startup *startup, size_t first, size_t end,
+		  enum core_standing before, enum core_standing after);
+
+/* What a standing means, as a sentence for the report; "" for CORE_ALIVE and CORE_STOPPED. */
+const char *startup_reason(enum core_standing standing);
+
+#endif

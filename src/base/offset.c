@@ -1,0 +1,86 @@
+/* Arithmetic on intervals of offsets. See offset.h. */
+#include "offset.h"
+
+int64_t
+offset_negate_bound(int64_t bound)
+{
+	if (bound == INT64_MIN)
+		return INT64_MAX;
+	return bound == INT64_MAX ? INT64_MIN : -bound;
+}
+
+struct offset
+offset_negate(struct offset offset)
+{
+	return (struct offset){ offset_negate_bound(offset.high), offset_negate_bound(offset.low) };
+}
+
+/* UNBOUNDED, INT64_MIN for a lower bound and INT64_MAX for an upper one, swallows whatever is added to it. */
+static int64_t
+add(int64_t a, int64_t b, int64_t unbounded)
+{
+	int64_t sum;
+
+	if (a == unbounded || b == unbounded)
+		return unbounded;
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+struct offset
+offset_add(struct offset a, struct offset b)
+{
+	return (struct offset){ add(a.low, b.low, INT64_MIN), add(a.high, b.high, INT64_MAX) };
+}
+
+struct offset
+offset_intersect(struct offset a, struct offset b)
+{
+	return (struct offset){ a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high };
+}
+
+struct offset
+offset_settle(struct offset own, struct offset picture)
+{
+	struct offset both = offset_intersect(own, picture);
+
+	return both.low > both.high ? picture : both;
+}
+
+uint64_t
+offset_gap(struct offset a, struct offset b)
+{
+	struct offset both = offset_intersect(a, b);
+
+	return both.low > both.high ? (uint64_t)both.low - (uint64_t)both.high : 0;
+}
+
+bool
+offset_is_known(struct offset offset)
+{
+	return offset.low != INT64_MIN && offset.high != INT64_MAX;
+}
+
+bool
+offset_excludes_zero(struct offset offset)
+{
+	return offset.low > 0 || offset.high < 0;
+}
+
+uint64_t
+offset_nearest(struct offset offset)
+{
+	if (offset.low > 0)
+		return (uint64_t)offset.low;
+	return offset.high < 0 ? -(uint64_t)offset.high : 0;
+}
+
+uint64_t
+offset_farthest(struct offset offset)
+{
+	uint64_t low = offset.low < 0 ? -(uint64_t)offset.low : (uint64_t)offset.low;
+	uint64_t high = offset.high < 0 ? -(uint64_t)offset.high : (uint64_t)offset.high;
+
+	return low > high ? low : high;
+}

@@ -1,0 +1,28 @@
+/* An offset of one counter against another, as an interval, and what can be reckoned with such intervals. */
+#ifndef BARETICK_OFFSET_H
+#define BARETICK_OFFSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An interval of an offset in ticks, both ends included. What nobody knows is unbounded. */
+struct offset {
+	int64_t low, high;
+};
+
+#define OFFSET_UNKNOWN ((struct offset){ INT64_MIN, INT64_MAX })
+
+/* Arithmetic on intervals; what is unbounded stays so, and nothing overflows. */
+int64_t offset_negate_bound(int64_t bound); /* of what is unbounded, the other unbounded one */
+struct offset offset_negate(struct offset offset);
+struct offset offset_add(struct offset a, struct offset b);
+struct offset offset_intersect(struct offset a, struct offset b); /* low > high: they contradict each other */
+struct offset offset_settle(struct offset own, struct offset picture); /* both, or PICTURE where they contradict */
+uint64_t offset_gap(struct offset a, struct offset b); /* between the two; 0 where they overlap */
+bool offset_is_known(struct offset offset); /* bounded on both sides */
+bool offset_excludes_zero(struct offset offset);
+uint64_t offset_nearest(struct offset offset);  /* its least distance from 0: the proven part; 0 inside it */
+uint64_t offset_farthest(struct offset offset); /* its greatest */
+
+#endif

@@ -1,0 +1,27 @@
+/* Cores that begin together. See gather.h. */
+#include "barrier.h"
+
+#define GATHER_PAUSES (1u << 22) /* a third of a second or so: cores that share a real one come one by one */
+
+void
+barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void))
+{
+	__atomic_add_fetch(&barrier->arrived, 1, __ATOMIC_ACQ_REL);
+	for (unsigned i = 0; i < GATHER_PAUSES && !barrier_is_stopped(barrier); i++) {
+		if (__atomic_load_n(&barrier->arrived, __ATOMIC_ACQUIRE) >= expected)
+			return;
+		pause();
+	}
+}
+
+void
+barrier_stop(struct barrier *barrier)
+{
+	__atomic_store_n(&barrier->stop, 1, __ATOMIC_RELAXED);
+}
+
+bool
+barrier_is_stopped(const struct barrier *barrier)
+{
+	return __atomic_load_n(&barrier->stop, __ATOMIC_RELAXED) != 0;
+}

@@ -1,0 +1,55 @@
+/*
+ * What a clock's driver is: one file, one export of this type. Registers in, ticks out; it knows no UEFI
+ * and judges nothing. open() leaves a row for each way of reading its clock, whatever it finds; close()
+ * puts every register back that open() changed.
+ */
+#ifndef BARETICK_DRIVER_H
+#define BARETICK_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "behaviour.h"
+#include "clock.h"
+#include "scale.h"
+
+#define DRIVER_CLOCKS_MAX 4 /* ways of reading one device */
+#define DRIVER_SAVED_MAX  8
+
+struct platform; /* what is known of the machine: the drivers' own, handed through to them */
+
+/* A driver's memory between open and close. The caller owns it, zeroed before open. */
+struct device {
+	bool opened;              /* registers were changed or may have been: close has something to do */
+	bool bracket_with_mfence; /* LFENCE alone does not serialise here */
+	uint64_t address;         /* of the register that is read: I/O port or MMIO */
+	uint64_t saved[DRIVER_SAVED_MAX]; /* registers as found; each driver says which is which */
+	uint64_t edges;           /* rtc: periodic flags seen since open */
+};
+
+struct driver {
+	const char *id;
+	size_t clock_count; /* rows it leaves, at most DRIVER_CLOCKS_MAX */
+	const char *ids[DRIVER_CLOCKS_MAX]; /* of those rows, in their order */
+	/* Fills CLOCKS[0..clock_count) in every case; masks interrupts itself where it must. */
+	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
+	/* May be called after an open that found nothing; a second call does nothing. */
+	void (*close)(struct device *device);
+};
+
+/*
+ * What looks, after the measuring, whether a driver's device behaves as its data sheet promises.
+ */
+struct device_check {
+	const char *driver;  /* id of the driver that opened it; NULL ends a table of them */
+	bool needs_seconds;  /* it shows something once a second only: most of the time is kept for it */
+	/*
+	 * Adds a row for each promise, seen or not. Between open and close; ROWS are those of open, in the state that
+	 * they are in by then. Takes about BUDGET_NS at most, and leaves the device as open left it.
+	 */
+	void (*look)(const struct platform *platform, struct device *device, const struct clock *rows,
+		     const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+};
+
+#endif

@@ -1,0 +1,84 @@
+/* What most of many intervals share. See majority.h. */
+#include "marzullo.h"
+
+struct electorate {
+	marzullo_vote *vote;
+	const void *context;
+	size_t count;
+};
+
+struct tally { /* of one value */
+	size_t votes;     /* intervals that contain it */
+	size_t below;     /* intervals that begin below it */
+	int64_t high;     /* the lowest upper end of those that contain it */
+	int64_t next_low; /* the highest lower end below it; INT64_MIN where there is none */
+};
+
+static struct tally
+count_votes(const struct electorate *all, int64_t value)
+{
+	struct tally tally = { .high = INT64_MAX, .next_low = INT64_MIN };
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct offset vote = all->vote(all->context, i);
+
+		if (!offset_is_known(vote) || vote.low > value)
+			continue;
+		if (vote.low < value) {
+			tally.below++;
+			tally.next_low = vote.low > tally.next_low ? vote.low : tally.next_low;
+		}
+		if (vote.high >= value) {
+			tally.votes++;
+			tally.high = vote.high < tally.high ? vote.high : tally.high;
+		}
+	}
+	return tally;
+}
+
+/* What all of them share, as long as nobody contradicts; low > high where somebody does: low is the highest. */
+static struct marzullo
+ask_for_unanimity(const struct electorate *all)
+{
+	struct marzullo majority = { .shared = OFFSET_UNKNOWN };
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct offset vote = all->vote(all->context, i);
+
+		if (!offset_is_known(vote))
+			continue;
+		majority.voters++;
+		majority.shared = offset_intersect(majority.shared, vote);
+	}
+	majority.votes = majority.voters;
+	majority.lowest = majority.shared;
+	return majority;
+}
+
+/* The best values begin where one of the intervals does, so only lower ends need to be tried. */
+struct marzullo
+marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
+{
+	struct electorate all = { vote, context, count };
+	struct marzullo majority = ask_for_unanimity(&all);
+	int64_t value = majority.shared.low;
+	struct tally tally;
+
+	if (majority.shared.low <= majority.shared.high)
+		return majority;
+	majority.votes = 0;
+	for (size_t step = 0; step < steps_max; step++, value = tally.next_low) {
+		tally = count_votes(&all, value);
+		majority.tied = tally.votes == majority.votes ||
+				(majority.tied && tally.votes < majority.votes);
+		if (tally.votes >= majority.votes)
+			majority.lowest = (struct offset){ value, tally.high };
+		if (tally.votes > majority.votes) {
+			majority.shared = majority.lowest;
+			majority.votes = tally.votes;
+		}
+		if (tally.next_low == INT64_MIN || tally.below < majority.votes)
+			break;
+	}
+	return majority;
+}

@@ -1,0 +1,88 @@
+/* The judge of TSC_ADJUST: what somebody has added to the TSCs since reset. See rules_internal.h. */
+#include "judge_internal.h"
+
+struct extremes {
+	size_t cores; /* that have TSC_ADJUST */
+	const struct report_core *least, *most;
+};
+
+static struct extremes
+find_extremes(const struct report *report)
+{
+	struct extremes extremes = { .cores = 0 };
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		if (!core->facts_known || !core->facts.has_tsc_adjust)
+			continue;
+		if (!extremes.cores || core->facts.tsc_adjust < extremes.least->facts.tsc_adjust)
+			extremes.least = core;
+		if (!extremes.cores || core->facts.tsc_adjust > extremes.most->facts.tsc_adjust)
+			extremes.most = core;
+		extremes.cores++;
+	}
+	return extremes;
+}
+
+static uint64_t
+magnitude(int64_t ticks)
+{
+	return ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+}
+
+static const char *
+writer(const struct report *report)
+{
+	return report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
+}
+
+static void
+accuse_unequal(struct report *report, const struct report_core *larger, const struct report_core *smaller,
+	       uint64_t difference, uint64_t limit)
+{
+	rules_set_count(rules_add_finding(report, "tsc-adjust-unequal", "tsc", larger->apic_id,
+					  "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
+					  "TSCs differently.",
+					  larger->facts.tsc_adjust, larger->apic_id, smaller->facts.tsc_adjust,
+					  smaller->apic_id, writer(report)),
+			difference, limit);
+}
+
+static void
+accuse_written(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+	       uint64_t limit)
+{
+	rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
+					  "TSC_ADJUST is %s%ld ticks on all %zu cores: %s wrote the TSC after "
+					  "reset.",
+					  extremes->least->facts.tsc_adjust == extremes->most->facts.tsc_adjust
+						  ? "" : "up to ",
+					  larger->facts.tsc_adjust, extremes->cores, writer(report)),
+			magnitude(larger->facts.tsc_adjust), limit);
+}
+
+/* Unequal values are the worse fault, and the same one: where they are a finding, that they aren't 0 is none. */
+void
+judge_adjust(struct report *report)
+{
+	struct extremes extremes = find_extremes(report);
+	uint64_t limit = rules_limit_of(report, "tsc-adjust");
+	uint64_t unequal_limit = rules_limit_of(report, "tsc-adjust-unequal");
+	const struct report_core *larger, *smaller;
+	uint64_t difference;
+
+	if (!extremes.cores)
+		return;
+	larger = extremes.most;
+	smaller = extremes.least;
+	difference = (uint64_t)larger->facts.tsc_adjust - (uint64_t)smaller->facts.tsc_adjust;
+	if (magnitude(smaller->facts.tsc_adjust) > magnitude(larger->facts.tsc_adjust)) {
+		larger = extremes.least;
+		smaller = extremes.most;
+	}
+	if (difference > unequal_limit)
+		accuse_unequal(report, larger, smaller, difference, unequal_limit);
+	else if (magnitude(larger->facts.tsc_adjust) > limit)
+		accuse_written(report, &extremes, larger, limit);
+}

@@ -1,0 +1,189 @@
+/* What the drivers saw of their devices, and what the figures of a clock are good for. See rules.h. */
+#include "judge_internal.h"
+
+#include "scale.h"
+#include "text.h"
+
+#define PS_PER_NS 1000
+
+static uint64_t
+farthest(const struct finding *finding)
+{
+	uint64_t low = finding->low < 0 ? 0 - (uint64_t)finding->low : (uint64_t)finding->low;
+	uint64_t high = finding->high < 0 ? 0 - (uint64_t)finding->high : (uint64_t)finding->high;
+
+	return low > high ? low : high;
+}
+
+static bool
+is_rate_rule(const char *rule)
+{
+	return text_equal(rule, "rate-wrong") || text_equal(rule, "rate-off") || text_equal(rule, "rate-changed");
+}
+
+/*
+ * How far a rate of CLOCK's may be off for another reason: the TSC's rate, by which it was taken, changed or is not
+ * known, or all that the clock does is off alike.
+ */
+static uint64_t
+doubt_ppm(const struct report *report, const char *clock)
+{
+	uint64_t doubt = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+		bool is_tscs = (text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
+			       (!finding->clock || text_equal(finding->clock, "tsc"));
+		bool is_own = is_rate_rule(finding->rule) && finding->clock && text_equal(finding->clock, clock);
+
+		if ((is_tscs || is_own) && farthest(finding) > doubt)
+			doubt = farthest(finding);
+	}
+	return doubt;
+}
+
+static bool
+is_accused_of(const struct report *report, const char *clock, const char *rule)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, clock) && text_equal(finding->rule, rule))
+			return true;
+	}
+	return false;
+}
+
+/* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stands. */
+static void
+drop_doubtful_rates(struct report *report)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+		const struct rule *rule = rules_find(row->rule);
+		uint64_t doubt = doubt_ppm(report, row->clock);
+		bool stands = is_accused_of(report, row->clock, "clock-stuck");
+
+		if (!rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		    (!stands && (!doubt || behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))))
+			continue;
+		row->seen = false;
+		if (stands)
+			behaviour_tell(row, "Not seen: it is off by %ld ppm, but the clock itself is stuck.",
+				       row->measured);
+		else
+			behaviour_tell(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
+				       row->measured, doubt);
+	}
+}
+
+/* Row FROM, and those behind it that are broken of the same rule: several ways of looking at one promise. */
+static size_t
+count_broken(const struct report *report, size_t from)
+{
+	const struct behaviour *rows = report->behaviours.rows;
+	size_t count = 0;
+
+	for (size_t i = from; i < report->behaviours.count; i++)
+		count += text_equal(rows[i].rule, rows[from].rule) &&
+			 text_equal(rows[i].clock, rows[from].clock) && rules_is_broken(report, &rows[i]);
+	return count;
+}
+
+/* One promise, one accusation. */
+void
+judge_behaviours(struct report *report)
+{
+	drop_doubtful_rates(report);
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+		const struct rule *rule = rules_find(row->rule);
+		struct finding *finding;
+		char more[48] = "";
+		struct text text;
+
+		if (!rules_is_broken(report, row) || is_accused_of(report, row->clock, row->rule))
+			continue;
+		text_init(&text, more, sizeof(more));
+		if (count_broken(report, i) > 1)
+			text_printf(&text, " Likewise %zu more.", count_broken(report, i) - 1);
+		finding = rules_add_finding(report, row->rule, row->clock, REPORT_NO_CORE, "%s: %s%s", row->clock,
+					    row->text, more);
+		if (row->has_figure)
+			rules_set_figure(finding, row->measured, row->low, row->high,
+					 rules_limit(rule, &report->options));
+	}
+}
+
+/* The median is known within a bucket of the histogram, which the clock is given the benefit of. */
+static void
+judge_cost(struct report *report, const struct report_clock *entry)
+{
+	uint64_t limit_ns = rules_limit_of(report, "clock-slow");
+	uint64_t median_ns;
+
+	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry))
+		return;
+	median_ns = latency_percentile_ns(entry->latency, 50000);
+	if (histogram_bucket_low(histogram_bucket(median_ns)) <= limit_ns)
+		return;
+	rules_set_count(rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
+					  "A read of %s takes %lu ns in the median, %lu ns at best.", entry->clock.id,
+					  median_ns, entry->latency->min_ns),
+			median_ns, limit_ns);
+}
+
+static void
+judge_step(struct report *report, const struct report_clock *entry)
+{
+	uint64_t limit_ns = rules_limit_of(report, "tsc-step");
+	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+
+	if (!text_equal(entry->clock.id, "tsc") || !entry->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
+		return;
+	rules_set_count(rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE,
+					  "The TSC counts in steps of %lu ticks, which are %lu ns.",
+					  entry->resolution.gcd_ticks, step_ps / PS_PER_NS),
+			step_ps / PS_PER_NS, limit_ns);
+}
+
+/* Whether CLOCK was asked for and could say something of the TSC. */
+static bool
+is_witness(const struct report_clock *entry)
+{
+	return report_clock_is_main(entry) && entry->clock.state == CLOCK_PRESENT &&
+	       !text_equal(entry->clock.id, "tsc");
+}
+
+static void
+judge_references(struct report *report)
+{
+	size_t asked = 0, witnesses = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		asked += report_clock_is_main(entry) && !text_equal(entry->clock.id, "tsc");
+		witnesses += is_witness(entry);
+	}
+	if (asked && !witnesses)
+		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
+				  "None of %zu clocks that could vouch for the TSC is there and counts.", asked);
+}
+
+void
+judge_fitness(struct report *report)
+{
+	bool tsc_read = false;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		judge_cost(report, &report->clocks[i]);
+		judge_step(report, &report->clocks[i]);
+		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
+	}
+	/* A hypervisor hides the bit where it might move its guest: that is no fault of a clock. */
+	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
+		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
+				  "CPUID 80000007h EDX[8] is 0: the TSC is not called invariant.");
+	judge_references(report);
+}

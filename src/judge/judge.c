@@ -1,0 +1,69 @@
+/* The judge: the report's figures against the catalogue. See rules.h. */
+#include "judge_internal.h"
+
+#include "text.h"
+
+/* A core that the options leave alone is not missing. */
+static void
+judge_cores(struct report *report)
+{
+	uint64_t limit = rules_limit_of(report, "core-missing");
+	const struct report_core *first = NULL;
+	uint64_t missing = 0;
+
+	if (report->options.cores == CORES_OFF)
+		return;
+	for (size_t i = 0; i < report->core_count && i < report->options.cores_max; i++) {
+		if (report->cores[i].started && !report->cores[i].reason[0])
+			continue;
+		if (!missing++)
+			first = &report->cores[i];
+	}
+	if (missing <= limit)
+		return;
+	rules_set_count(rules_add_finding(report, "core-missing", NULL, first->apic_id,
+					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing,
+					  report->core_count, missing == 1 ? "is" : "are", first->apic_id,
+					  first->reason[0] ? ": " : "", first->reason,
+					  rules_full_stop(first->reason)),
+			missing, limit);
+}
+
+/* A finding of the caller's own that names a clock lowers that clock's verdict too. */
+static void
+apply_findings(struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
+			struct report_clock *entry = &report->clocks[c];
+
+			if (!text_equal(entry->clock.id, finding->clock))
+				continue;
+			if (entry->verdict == VERDICT_PASS ||
+			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
+				entry->verdict = finding->severity;
+		}
+	}
+}
+
+/*
+ * The run's verdict: fail, incomplete, warn, pass, the first that holds. A fault that was seen is a fault
+ * however little else was measured, so fail comes first; but what was not measured might have failed, so an
+ * incomplete run neither passes nor only warns.
+ */
+void
+judge_report(struct report *report)
+{
+	judge_states(report);
+	judge_fitness(report);
+	judge_rates(report);
+	judge_behaviours(report);
+	judge_skew(report);
+	judge_adjust(report);
+	judge_cores(report);
+	apply_findings(report);
+	if (report->incomplete && report->verdict != VERDICT_FAIL)
+		report->verdict = VERDICT_INCOMPLETE;
+}

@@ -1,0 +1,30 @@
+/* What the files that judge share: figures into findings, and what each of them judges. */
+#ifndef BARETICK_JUDGE_INTERNAL_H
+#define BARETICK_JUDGE_INTERNAL_H
+
+#include "judge.h"
+#include "rules.h"
+
+/*
+ * Whether a promise of the device that CLOCK belongs to was seen broken, of a rule that fails it: the reason of
+ * whatever else is odd about its readings, which then is no fault of its own.
+ */
+bool judge_misbehaves(const struct report *report, const struct clock *clock);
+
+/*
+ * The rule that ENTRY's clock breaks by its state or its steps, or NULL. What such a clock says of its rate is no vote
+ * and no further fault.
+ */
+const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
+
+void judge_states(struct report *report); /* and each clock's verdict by itself; before all others */
+/* After the rates: what was timed by a TSC that is itself in doubt accuses nobody, unless by more than that. */
+void judge_behaviours(struct report *report);
+/* What a reading costs, what a step is, what vouches for the TSC. */
+void judge_fitness(struct report *report);
+void judge_skew(struct report *report);   /* the cores' TSCs against each other */
+void judge_adjust(struct report *report); /* their TSC_ADJUST */
+/* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */
+void judge_rates(struct report *report);
+
+#endif

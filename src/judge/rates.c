@@ -1,0 +1,314 @@
+/*
+ * Whose rate is wrong, and whose changed: rate-changed, rate-wrong, rate-off and rate-disagree. falseticker.h tells who
+ * stands apart.
+ */
+#include "judge_internal.h"
+
+#include "falseticker.h"
+#include "text.h"
+
+#define PPB          INT64_C(1000000000)
+#define PPB_PER_PPM  1000
+#define UNCHANGED    UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
+#define PER_PPB      INT64_C(1000000)           /* in that ratio */
+#define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds apart, in stretches of a second and more */
+
+struct court {
+	struct report *report;
+	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* by clock */
+	struct falseticker falseticker;
+	uint32_t changed; /* bit I: clock I is accused of a change, alone or as one of two */
+};
+
+static uint64_t
+limit_ppb(const struct report *report, const char *rule)
+{
+	uint64_t limit = rules_limit_of(report, rule);
+
+	return limit < UINT64_MAX / PPB_PER_PPM ? limit * PPB_PER_PPM : UINT64_MAX;
+}
+
+static const char *
+id_of(const struct court *court, size_t clock)
+{
+	return court->report->clocks[clock].clock.id;
+}
+
+/* Parts in 10^9 as ppm: "+1000.1". */
+static void
+put_ppm(struct text *text, int64_t ppb)
+{
+	text_put_char(text, ppb < 0 ? '-' : '+');
+	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
+}
+
+struct phrase {
+	char bytes[REPORT_SENTENCE];
+};
+
+static struct phrase
+ppm_phrase(const struct rate_ppb *ppb)
+{
+	struct phrase phrase = { "" };
+	struct text text;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	put_ppm(&text, ppb->value);
+	text_put(&text, " ppm (");
+	put_ppm(&text, ppb->low);
+	text_put(&text, " to ");
+	put_ppm(&text, ppb->high);
+	text_put_char(&text, ')');
+	return phrase;
+}
+
+/* Those that agree with each other: "hpet, pit and rtc". */
+static struct phrase
+group_phrase(const struct court *court)
+{
+	const size_t count = court->report->clock_count;
+	struct phrase phrase = { "" };
+	struct text text;
+	size_t members = 0, said = 0;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	for (size_t i = 0; i < count; i++)
+		members += court->rates[i].known && falseticker_has(court->falseticker.group, i);
+	for (size_t i = 0; i < count; i++) {
+		if (!court->rates[i].known || !falseticker_has(court->falseticker.group, i))
+			continue;
+		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(court, i));
+		said++;
+	}
+	return phrase;
+}
+
+/* Rounded outwards. */
+static int64_t
+ppm_down(int64_t ppb)
+{
+	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
+}
+
+static void
+set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
+{
+	rules_set_figure(finding, ppm_down(ppb->value + PPB_PER_PPM / 2), ppm_down(ppb->low), -ppm_down(-ppb->high),
+			 limit / PPB_PER_PPM);
+}
+
+/* Clocks that are well. */
+static bool
+is_party(const struct report *report, const struct report_clock *entry)
+{
+	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
+	       !judge_misbehaves(report, &entry->clock) && !judge_broken_by(report, entry);
+}
+
+/* A step of the TSC shows in all clocks' changes alike, but in each one's own stretch, and those are not quite one. */
+static struct rate_interval
+ratio_of(const struct interval_ppb *change)
+{
+	int64_t apart = (change->value < 0 ? -change->value : change->value) / STRETCHES_SHARE;
+	int64_t low = change->low - apart, high = change->high + apart;
+
+	if (!change->known || low <= -PPB || high > INT64_MAX / PER_PPB - PPB)
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){ true, UNCHANGED + (uint64_t)(change->value * PER_PPB),
+				       UNCHANGED + (uint64_t)(low * PER_PPB),
+				       UNCHANGED + (uint64_t)(high * PER_PPB) };
+}
+
+/*
+ * QEMU's emulated TSC never goes back: a reading that is behind the one before moves it ahead for good. Cores that read
+ * it at the same time, as in the contended checks, have so moved it by milliseconds: since they were started it is no
+ * witness.
+ */
+static bool
+is_pushed_ahead(const struct report *report, bool halves)
+{
+	return !halves && text_equal(report->accelerator, "tcg") && report->cores_started > 1;
+}
+
+/*
+ * A hypervisor that stops its guest as a whole stops all its clocks but the RTC, which follows the host's time of day
+ * and so leaps, through no fault of its own: in one stretch of the run, or differently in each.
+ */
+static bool
+may_leap(const struct report *report, const struct report_clock *entry)
+{
+	return report->hypervisor[0] && entry->clock.edges_only;
+}
+
+/* Each clock's change is measured against the TSC, which itself says that it has not changed. */
+static void
+hear_changes(struct court *court, bool halves)
+{
+	static const struct rate_interval unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
+
+	for (size_t i = 0; i < court->report->clock_count; i++) {
+		const struct report_clock *entry = &court->report->clocks[i];
+
+		court->rates[i] = (struct rate_interval){ .known = false };
+		if (!is_party(court->report, entry) || may_leap(court->report, entry))
+			continue;
+		if (!text_equal(entry->clock.id, "tsc"))
+			court->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
+		else if (!is_pushed_ahead(court->report, halves))
+			court->rates[i] = unchanged;
+	}
+}
+
+static void
+accuse_change(struct court *court, size_t clock, bool halves, uint64_t limit)
+{
+	struct rate_ppb by = rate_compare(&court->rates[court->falseticker.reference], &court->rates[clock]);
+
+	court->changed |= UINT32_C(1) << clock;
+	set_figure(rules_add_finding(court->report, "rate-changed", id_of(court, clock), REPORT_NO_CORE,
+				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(court, clock),
+				     ppm_phrase(&by).bytes,
+				     halves ? "within the window" : "between the window and the end",
+				     group_phrase(court).bytes),
+		   &by, limit);
+}
+
+static void
+judge_changes(struct court *court, bool halves)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-changed");
+	size_t a, b;
+
+	hear_changes(court, halves);
+	court->falseticker = falseticker_find(court->rates, court->report->clock_count, limit);
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		if (falseticker_has(court->falseticker.apart, i) && !falseticker_has(court->changed, i))
+			accuse_change(court, i, halves, limit);
+	a = court->falseticker.a;
+	b = court->falseticker.b;
+	if (!court->falseticker.undecided || falseticker_has(court->changed, a) || falseticker_has(court->changed, b))
+		return;
+	struct rate_ppb by = rate_compare(&court->rates[b], &court->rates[a]);
+
+	court->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
+	set_figure(rules_add_finding(court->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s; nothing tells which of them it was.",
+				     id_of(court, a), id_of(court, b), ppm_phrase(&by).bytes),
+		   &by, limit);
+}
+
+/* Whether after the rates' window ENTRY's clock ran otherwise than in it. */
+static bool
+contradicts_itself(const struct report_clock *entry)
+{
+	const struct rate_interval *window = &entry->implied_window, *since = &entry->implied_since;
+
+	return window->known && since->known && (since->low > window->high || window->low > since->high);
+}
+
+/*
+ * Of a clock that may leap what two stretches say together, where one does not contradict the other: two that share
+ * nothing, for one leap in both would confirm itself.
+ */
+static struct rate_interval
+rate_of(const struct report *report, const struct report_clock *entry)
+{
+	const struct rate_interval *since = &entry->implied_since;
+	struct rate_interval rate = entry->implied_window;
+
+	if (!is_party(report, entry))
+		return (struct rate_interval){ .known = false };
+	if (!may_leap(report, entry))
+		return entry->implied;
+	rate.known &= since->known && !contradicts_itself(entry);
+	rate.low = since->low < rate.low ? since->low : rate.low;
+	rate.high = since->high > rate.high ? since->high : rate.high;
+	return rate;
+}
+
+static void
+hear_rates(struct court *court)
+{
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		court->rates[i] = rate_of(court->report, &court->report->clocks[i]);
+}
+
+static void
+accuse_rate(struct court *court, size_t clock)
+{
+	struct rate_ppb by = rate_compare(&court->rates[clock], &court->rates[court->falseticker.reference]);
+	const char *rule = "rate-wrong";
+
+	if (!rate_beyond(&by, limit_ppb(court->report, rule)))
+		rule = "rate-off";
+	/* A rate that changed is off on average too: that is one fault, unless it is worse. */
+	if (!rate_beyond(&by, limit_ppb(court->report, rule)) ||
+	    (falseticker_has(court->changed, clock) && text_equal(rule, "rate-off")))
+		return;
+	set_figure(rules_add_finding(court->report, rule, id_of(court, clock), REPORT_NO_CORE,
+				     "%s runs %s off what it claims, by %s, which agree.", id_of(court, clock),
+				     ppm_phrase(&by).bytes, group_phrase(court).bytes),
+		   &by, limit_ppb(court->report, rule));
+}
+
+static void
+judge_each_rate(struct court *court)
+{
+	uint64_t off = limit_ppb(court->report, "rate-off"), wrong = limit_ppb(court->report, "rate-wrong");
+
+	hear_rates(court);
+	court->falseticker = falseticker_find(court->rates, court->report->clock_count, off < wrong ? off : wrong);
+	for (size_t i = 0; i < court->report->clock_count; i++)
+		if (falseticker_has(court->falseticker.apart, i))
+			accuse_rate(court, i);
+}
+
+static void
+note_leaps(struct court *court)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-off");
+	size_t reference = court->falseticker.reference;
+
+	for (size_t i = 0; i < court->report->clock_count && reference < court->report->clock_count; i++) {
+		const struct report_clock *entry = &court->report->clocks[i];
+		struct rate_ppb by = rate_compare(&entry->implied_window, &court->rates[reference]);
+
+		if (may_leap(court->report, entry) && is_party(court->report, entry) && rate_beyond(&by, limit) &&
+		    !falseticker_has(court->falseticker.apart, i))
+			report_note(court->report, "%s ran %s off %s in the rates' window, %s.", id_of(court, i),
+				    ppm_phrase(&by).bytes, id_of(court, reference), contradicts_itself(entry) ?
+				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :
+				    "and it is not known how after it: the whole machine may have been stopped");
+	}
+}
+
+static void
+judge_disagreement(struct court *court)
+{
+	uint64_t limit = limit_ppb(court->report, "rate-disagree");
+	size_t a, b;
+
+	court->falseticker = falseticker_find(court->rates, court->report->clock_count, limit);
+	a = court->falseticker.a;
+	b = court->falseticker.b;
+	if (!court->falseticker.undecided || falseticker_has(court->changed, a) || falseticker_has(court->changed, b))
+		return;
+	struct rate_ppb by = rate_compare(&court->rates[a], &court->rates[b]);
+
+	set_figure(rules_add_finding(court->report, "rate-disagree", NULL, REPORT_NO_CORE,
+				     "By their claims %s runs %s faster than %s; nothing tells which of them is wrong.",
+				     id_of(court, a), ppm_phrase(&by).bytes, id_of(court, b)),
+		   &by, limit);
+}
+
+void
+judge_rates(struct report *report)
+{
+	struct court court = { .report = report };
+
+	judge_changes(&court, true);
+	judge_changes(&court, false);
+	judge_each_rate(&court);
+	note_leaps(&court);
+	judge_disagreement(&court);
+}

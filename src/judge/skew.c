@@ -1,0 +1,329 @@
+/*
+ * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one
+ * accusation: a core that drifts isn't accused of the offset that it has come to, nor a pair of a warp that the
+ * offset or the drift of one of the two explains, nor any pair of a contradiction while a core drifts.
+ */
+#include "judge_internal.h"
+#include "view.h"
+#include "text.h"
+
+#define ACCUSED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
+#define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
+#define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
+
+static void
+set_distance(struct finding *finding, struct distance distance, uint64_t limit)
+{
+	int64_t near = distance.near > INT64_MAX ? INT64_MAX : (int64_t)distance.near;
+
+	rules_set_figure(finding, near, near,
+			 distance.far > INT64_MAX ? INT64_MAX : (int64_t)distance.far, limit);
+}
+
+/* Two cores that are proven apart, while nothing tells which of them is: there is no majority, and no half. */
+static bool
+has_odd_pair(const struct view *view)
+{
+	const struct offsets_summary *summary = &view->skew->summary;
+
+	return view->skew->measured && summary->no_majority && !summary->apart &&
+	       !view_drifts(view, summary->worst_a) && !view_drifts(view, summary->worst_b) &&
+	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
+}
+
+/* The player whose core has that id; as many as there are players where none has. */
+static size_t
+find_player(const struct view *view, uint32_t apic_id)
+{
+	size_t i = 0;
+
+	while (i < view->skew->offsets.players && view_core(view, i)->apic_id != apic_id)
+		i++;
+	return i;
+}
+
+/* Whether the core is accused for itself, or together with another one. */
+static bool
+is_accused(const struct view *view, size_t player)
+{
+	const struct offsets_summary *summary = &view->skew->summary;
+
+	return view_drifts(view, player) || view_stands_apart(view, player) ||
+	       (has_odd_pair(view) && (player == summary->worst_a || player == summary->worst_b));
+}
+
+/* By what one of the two is accused of; or by the offset of the two, where the worst one is told for all of them. */
+static bool
+is_explained(const struct view *view, size_t a, size_t b)
+{
+	size_t players = view->skew->offsets.players;
+
+	return (a < players && is_accused(view, a)) || (b < players && is_accused(view, b)) ||
+	       (a < players && b < players && has_odd_pair(view) &&
+		view_pair_ns(view, a, b).near > view->offset_limit_ns);
+}
+
+static bool
+has_warps_to_explain(const struct view *view, const struct report_contended *contended)
+{
+	return contended->measured && contended->warps &&
+	       !is_explained(view, find_player(view, contended->worst_a), find_player(view, contended->worst_b));
+}
+
+static uint64_t
+saturating_sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static void
+judge_warps(struct report *report, const struct view *view)
+{
+	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, turns = 0;
+	const struct report_contended *worst = NULL;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!has_warps_to_explain(view, checks[i]))
+			continue;
+		warps = saturating_sum(warps, checks[i]->warps);
+		turns = saturating_sum(turns, checks[i]->iterations);
+		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
+			worst = checks[i];
+	}
+	if (!worst || warps <= limit)
+		return;
+	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
+					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
+					  "after it; %lu warp%s in %lu turns.",
+					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
+					  warps, warps == 1 ? "" : "s", turns),
+			warps, limit);
+}
+
+/* What ends the last sentence that there is room for. */
+static const char *
+put_rest(char rest[REST_SIZE], size_t count, size_t accused)
+{
+	struct text text;
+
+	text_init(&text, rest, REST_SIZE);
+	if (count == ACCUSED_MAX && accused > count)
+		text_printf(&text, " %zu more core%s likewise.", accused - count,
+			    accused - count == 1 ? "" : "s");
+	return rest;
+}
+
+static const char *
+cause_of_offset(const struct view *view)
+{
+	if (view->skew->summary.no_majority)
+		return "which of them is right can't be told";
+	if (view->report->hypervisor[0])
+		return "apart from most: likely the hypervisor gives it an offset of its own";
+	return "apart from most: likely the firmware wrote it, or it was reset later";
+}
+
+/* Whether those that stand apart are just the players of one package. */
+static bool
+is_one_package(const struct view *view, uint32_t *package)
+{
+	bool found = false;
+
+	*package = 0;
+	for (size_t i = 0; i < view->skew->offsets.players && !found; i++) {
+		found = view_stands_apart(view, i);
+		*package = view_core(view, i)->facts.package;
+	}
+	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+		const struct report_core *core = view_core(view, i);
+
+		if (!core->facts_known || !core->facts.has_topology ||
+		    (core->facts.package == *package) != view_stands_apart(view, i))
+			return false;
+	}
+	return true;
+}
+
+struct group { /* that stands apart as a whole */
+	char subject[SUBJECT_SIZE]; /* who that is */
+	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
+	size_t other;
+};
+
+static void
+accuse_group(struct report *report, const struct view *view, const struct group *group)
+{
+	struct distance distance = group->distance;
+
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", group->subject,
+				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
+				       view_core(view, group->other)->apic_id, cause_of_offset(view)),
+		     distance, view->offset_limit_ns);
+}
+
+/*
+ * From the core from which the first of them is furthest. False: not all of them are proven to be off from that one,
+ * and in one direction.
+ */
+static bool
+measure_group(const struct view *view, struct group *group)
+{
+	struct distance *all = &group->distance;
+	size_t found = 0;
+
+	*all = (struct distance){ .near = UINT64_MAX };
+	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+		struct distance distance;
+
+		if (!view_stands_apart(view, i))
+			continue;
+		if (!found++)
+			view_offset_ns(view, i, &group->other);
+		distance = view_pair_ns(view, group->other, i);
+		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
+			return false;
+		all->near = distance.near < all->near ? distance.near : all->near;
+		all->far = distance.far > all->far ? distance.far : all->far;
+		all->ahead = distance.ahead;
+	}
+	return found > 1;
+}
+
+/* Whether they stand apart as a group, not one by one, and who that is: a package, or a half, which isn't blamed. */
+static bool
+is_group(const struct view *view, size_t accused, struct group *group)
+{
+	struct text text;
+	uint32_t package;
+	size_t first = 0;
+
+	text_init(&text, group->subject, SUBJECT_SIZE);
+	if (!measure_group(view, group))
+		return false;
+	if (is_one_package(view, &package)) {
+		text_printf(&text, "package %u, of all its %zu cores", package, accused);
+		return true;
+	}
+	while (!view_stands_apart(view, first))
+		first++;
+	text_printf(&text, "%zu cores, core %u's among them", accused, view_core(view, first)->apic_id);
+	return view->skew->summary.no_majority;
+}
+
+/* PLAYER, which is so far from OTHER; the finding names core NAMED. */
+static void
+accuse(struct report *report, const struct view *view, size_t player, size_t other, struct distance distance,
+       uint32_t named, const char *rest)
+{
+	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
+				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s",
+				       view_core(view, player)->apic_id, distance.near, distance.far,
+				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
+				       cause_of_offset(view), rest),
+		     distance, view->offset_limit_ns);
+}
+
+static void
+accuse_odd_pair(struct report *report, const struct view *view)
+{
+	size_t a = view->skew->summary.worst_a, b = view->skew->summary.worst_b;
+
+	accuse(report, view, b, a, view_pair_ns(view, a, b), REPORT_NO_CORE, "");
+}
+
+static void
+judge_offsets(struct report *report, const struct view *view)
+{
+	size_t accused = 0, count = 0, other;
+	char rest[REST_SIZE];
+	struct group group;
+
+	for (size_t i = 0; i < view->skew->offsets.players; i++)
+		accused += view_stands_apart(view, i);
+	if (is_group(view, accused, &group)) {
+		accuse_group(report, view, &group);
+		return;
+	}
+	if (has_odd_pair(view)) {
+		accuse_odd_pair(report, view);
+		return;
+	}
+	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
+		if (!view_stands_apart(view, i))
+			continue;
+		count++;
+
+		struct distance distance = view_offset_ns(view, i, &other);
+
+		accuse(report, view, i, other, distance, view_core(view, i)->apic_id,
+		       put_rest(rest, count, accused));
+	}
+}
+
+static const char *
+cause_of_drift(const struct view *view)
+{
+	if (view->no_drift_majority)
+		return "than the boot core's: which of them is right can't be told";
+	if (view->report->hypervisor[0])
+		return "than most: likely the hypervisor scales it, or moves the core between unequal ones";
+	return "than most: likely a broken oscillator, or a source of its own";
+}
+
+static void
+judge_drifts(struct report *report, const struct view *view)
+{
+	size_t count = 0;
+	char rest[REST_SIZE];
+
+	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
+		struct distance distance = view_drift_ppb(view, i);
+		uint32_t apic_id = view_core(view, i)->apic_id;
+		bool is_named = !view->no_drift_majority || view->skew->offsets.players == 2;
+
+		if (!view_drifts(view, i))
+			continue;
+		count++;
+		set_distance(rules_add_finding(report, "tsc-drift", "tsc", is_named ? apic_id : REPORT_NO_CORE,
+					       "Core %u's TSC runs %lu to %lu ppb %s %s.%s", apic_id,
+					       distance.near, distance.far, distance.ahead ? "faster" : "slower",
+					       cause_of_drift(view), put_rest(rest, count, view->drifting)),
+			     distance, view->drift_limit_ppb);
+	}
+}
+
+static void
+judge_contradictions(struct report *report, const struct view *view)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
+	bool many = summary->contradictions != 1;
+	uint32_t apic_id;
+
+	if (view->drifting || summary->contradictions <= limit)
+		return;
+	apic_id = view_core(view, summary->contradiction_b)->apic_id;
+	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", apic_id,
+					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
+					  "before, the worst core %u and core %u, by %lu ns: likely a TSC moved "
+					  "while it was measured.",
+					  summary->contradictions, many ? "s" : "", many ? "" : "s",
+					  view_core(view, summary->contradiction_a)->apic_id, apic_id,
+					  view_ns_down(view, summary->contradiction_ticks)),
+			summary->contradictions, limit);
+}
+
+void
+judge_skew(struct report *report)
+{
+	struct view view = view_of(report);
+
+	judge_warps(report, &view);
+	if (!report->skew.measured)
+		return;
+	judge_offsets(report, &view);
+	judge_drifts(report, &view);
+	judge_contradictions(report, &view);
+}

@@ -1,0 +1,157 @@
+/* What a clock breaks by its state, its steps and its leaps; its verdict before any further rule. See rules.h. */
+#include "judge_internal.h"
+
+#include "text.h"
+
+bool
+judge_misbehaves(const struct report *report, const struct clock *clock)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+		const struct rule *rule = rules_find(row->rule);
+
+		if (text_equal(row->clock, clock->main) && rules_is_broken(report, row) && rule->severity == VERDICT_FAIL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A step back of the TSC shows in its own readings, in the brackets around any clock's readings, or in
+ * both: its own rows count the larger of the two, so that no step counts twice.
+ */
+static uint64_t
+steps_back(const struct report *report, const struct report_clock *entry)
+{
+	const struct monotonic *own = &entry->monotonic;
+	uint64_t steps = own->backward;
+
+	if (text_equal(entry->clock.main, "tsc") && own->bracket_backward > steps)
+		steps = own->bracket_backward;
+	if (!text_equal(entry->clock.id, "tsc"))
+		return steps;
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (!text_equal(report->clocks[i].clock.main, "tsc"))
+			steps += report->clocks[i].monotonic.bracket_backward;
+	return steps;
+}
+
+const struct rule *
+judge_broken_by(const struct report *report, const struct report_clock *entry)
+{
+	if (judge_misbehaves(report, &entry->clock))
+		return NULL;
+	if (entry->clock.state == CLOCK_STUCK)
+		return rules_find("clock-stuck");
+	if (entry->clock.state == CLOCK_BROKEN)
+		return rules_find("clock-broken");
+	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward"))
+		return rules_find("clock-backward");
+	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped"))
+		return rules_find("clock-jumped");
+	return NULL;
+}
+
+/* One device, one accusation: a further way of reading it adds none that its main one has already. */
+static bool
+main_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *other = &report->clocks[i];
+
+		if (other != entry && text_equal(other->clock.id, entry->clock.main))
+			return judge_broken_by(report, other) == rule;
+	}
+	return false;
+}
+
+static void
+accuse_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	const struct clock *clock = &entry->clock;
+	char when[48] = "";
+	struct text text;
+
+	text_init(&text, when, sizeof(when));
+	if (entry->turned_sick) {
+		text_put(&text, " since ");
+		text_put_decimal(&text, entry->turned_sick_ms, 3, 1);
+		text_put(&text, " s into the run");
+	}
+	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
+			  clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
+			  rules_full_stop(clock->reason));
+}
+
+static void
+accuse_leaps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	const struct monotonic *own = &entry->monotonic;
+
+	rules_set_count(rules_add_finding(report, rule->id, entry->clock.id, REPORT_NO_CORE,
+					  "%s leapt ahead %lu time%s in %lu reads, at most by %lu ticks.",
+					  entry->clock.id, own->leaps, own->leaps == 1 ? "" : "s", own->reads,
+					  own->worst_leap_ticks),
+			own->leaps, rules_limit(rule, &report->options));
+}
+
+static void
+accuse_steps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+{
+	const char *id = entry->clock.id;
+	uint64_t steps = steps_back(report, entry);
+	const char *plural = steps == 1 ? "" : "s";
+	struct finding *finding;
+
+	if (entry->monotonic.backward)
+		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+					    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id,
+					    steps, plural, entry->monotonic.reads, entry->monotonic.worst_ticks);
+	else
+		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+					    "%s stepped back %lu time%s in the brackets around other readings.",
+					    id, steps, plural);
+	rules_set_count(finding, steps, rules_limit(rule, &report->options));
+}
+
+/*
+ * Before any rule. A clock that is stuck or broken fails whichever rule accuses it; one that was never read has
+ * not passed: its verdict is open, which is what incomplete says of it.
+ */
+static enum verdict
+verdict_by_itself(const struct report_clock *entry)
+{
+	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
+
+	if (entry->clock.state == CLOCK_STUCK || entry->clock.state == CLOCK_BROKEN)
+		return VERDICT_FAIL;
+	if (entry->clock.state != CLOCK_PRESENT)
+		return VERDICT_ABSENT;
+	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
+}
+
+static void
+judge_clock(struct report *report, struct report_clock *entry)
+{
+	const struct rule *rule = judge_broken_by(report, entry);
+
+	entry->verdict = verdict_by_itself(entry);
+	if (!rule)
+		return;
+	entry->verdict = rule->severity;
+	if (main_breaks(report, entry, rule))
+		return;
+	if (entry->clock.state != CLOCK_PRESENT)
+		accuse_state(report, entry, rule);
+	else if (rule == rules_find("clock-jumped"))
+		accuse_leaps(report, entry, rule);
+	else
+		accuse_steps(report, entry, rule);
+}
+
+void
+judge_states(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		judge_clock(report, &report->clocks[i]);
+}

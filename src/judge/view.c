@@ -1,0 +1,137 @@
+/* Who is off, from whom, and how far. See rules_view.h. */
+#include "view.h"
+
+#include "marzullo.h"
+#include "rules.h"
+
+#define TICKS_MAX (INT64_C(1) << 60) /* what scale_ns_down() takes */
+
+const struct report_core *
+view_core(const struct view *view, size_t player)
+{
+	return &view->report->cores[view->skew->players[player]];
+}
+
+static struct distance
+distance_of(struct offset offset)
+{
+	if (!offset_is_known(offset))
+		return (struct distance){ .near = 0 };
+	return (struct distance){ offset_nearest(offset), offset_farthest(offset), offset.low > 0 };
+}
+
+static struct offset
+drift_of(const void *report_context, size_t player)
+{
+	const struct report *report = report_context;
+	const struct drift *drift = &report->cores[report->skew.players[player]].drift;
+
+	return (struct offset){ drift->low_ppb, drift->high_ppb };
+}
+
+struct distance
+view_drift_ppb(const struct view *view, size_t player)
+{
+	return distance_of(offset_add(drift_of(view->report, player), offset_negate(view->most_drift)));
+}
+
+bool
+view_drifts(const struct view *view, size_t player)
+{
+	return view->skew->drift_measured && view_drift_ppb(view, player).near > view->drift_limit_ppb;
+}
+
+/*
+ * PLAYER against OTHER. The places of all cores hold only as long as none of them moves: where one drifts, the
+ * pair's own meeting alone is believed.
+ */
+static struct offset
+offset_from(const struct view *view, size_t other, size_t player)
+{
+	struct offset own = offsets_pair(&view->skew->offsets, other, player);
+
+	if (view->drifting)
+		return own;
+	return offset_settle(own, offset_add(view_core(view, player)->offset,
+					     offset_negate(view_core(view, other)->offset)));
+}
+
+static struct offset
+offset_from_most(const struct view *view, size_t player, size_t *other)
+{
+	struct offset furthest = OFFSET_UNKNOWN;
+
+	*other = 0;
+	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+		struct offset offset = offset_from(view, i, player);
+
+		if (view_core(view, i)->apart || view_drifts(view, i) || !offset_is_known(offset) ||
+		    (offset_is_known(furthest) && offset_nearest(offset) <= offset_nearest(furthest)))
+			continue;
+		furthest = offset;
+		*other = i;
+	}
+	return furthest;
+}
+
+static int64_t
+bounded(uint64_t ticks)
+{
+	return ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
+}
+
+uint64_t
+view_ns_down(const struct view *view, uint64_t ticks)
+{
+	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
+}
+
+static struct distance
+distance_ns(const struct view *view, struct offset offset)
+{
+	struct distance ticks = distance_of(offset);
+
+	return (struct distance){ view_ns_down(view, ticks.near),
+				  (uint64_t)scale_ns_up(&view->scale, bounded(ticks.far)), ticks.ahead };
+}
+
+struct distance
+view_offset_ns(const struct view *view, size_t player, size_t *other)
+{
+	return distance_ns(view, offset_from_most(view, player, other));
+}
+
+struct distance
+view_pair_ns(const struct view *view, size_t other, size_t player)
+{
+	return distance_ns(view, offset_from(view, other, player));
+}
+
+bool
+view_stands_apart(const struct view *view, size_t player)
+{
+	size_t other;
+
+	return view_core(view, player)->apart && !view_drifts(view, player) &&
+	       view_offset_ns(view, player, &other).near > view->offset_limit_ns;
+}
+
+struct view
+view_of(const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	struct view view = { .report = report, .skew = skew,
+			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
+			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift") };
+	struct marzullo majority;
+
+	scale_init(&view.scale, report->tsc);
+	if (!skew->drift_measured)
+		return view;
+	majority = marzullo_find(drift_of, report, skew->offsets.players, skew->offsets.players);
+	view.no_drift_majority = majority.tied;
+	view.most_drift = majority.tied || !majority.voters ? (struct offset){ 0, 0 } : majority.shared;
+	for (size_t i = 0; i < skew->offsets.players; i++)
+		view.drifting += view_drifts(&view, i);
+	return view;
+}

@@ -1,0 +1,42 @@
+/* What the judge sees in the cores' offsets and drifts: who is off, from whom, and how far. */
+#ifndef BARETICK_VIEW_H
+#define BARETICK_VIEW_H
+
+#include "report.h"
+#include "scale.h"
+
+struct view { /* of the report's tournament; cores are meant by player number */
+	const struct report *report;
+	const struct report_skew *skew;
+	struct scale scale;
+	uint64_t offset_limit_ns, drift_limit_ppb;
+	struct offset most_drift; /* in ppb, that most cores share; the boot core's, 0, where no_drift_majority */
+	bool no_drift_majority;
+	size_t drifting;
+};
+
+/* How far something is proven to be off, and how far it may be at most. */
+struct distance {
+	uint64_t near, far;
+	bool ahead;
+};
+
+struct view view_of(const struct report *report);
+
+const struct report_core *view_core(const struct view *view, size_t player);
+
+struct distance view_drift_ppb(const struct view *view, size_t player); /* from most */
+bool view_drifts(const struct view *view, size_t player);
+
+/* From whichever core that is in order PLAYER is proven to be furthest: OTHER. */
+struct distance view_offset_ns(const struct view *view, size_t player, size_t *other);
+
+struct distance view_pair_ns(const struct view *view, size_t other, size_t player); /* PLAYER from OTHER */
+
+/* Whether its offset is a fault of its own: that of a core that drifts is none. */
+bool view_stands_apart(const struct view *view, size_t player);
+
+/* The least that TICKS are in ns, at most 2^60 of them. */
+uint64_t view_ns_down(const struct view *view, uint64_t ticks);
+
+#endif

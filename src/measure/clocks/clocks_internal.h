@@ -1,0 +1,11 @@
+/* What the files of this folder share, and nobody else needs. */
+#ifndef BARETICK_CLOCKS_INTERNAL_H
+#define BARETICK_CLOCKS_INTERNAL_H
+
+#include "survey_clocks.h"
+#include "survey_internal.h"
+
+/* What the report keeps of a latency on a core; count 0 where nothing was recorded. */
+struct core_latency survey_summary(const struct latency *latency);
+
+#endif

@@ -1,0 +1,90 @@
+/* What a reading of each clock costs while all cores read it. See survey.h. */
+#include "clocks_internal.h"
+
+#define BOUND_NS (20 * SURVEY_NS_PER_S) /* of one clock: shared ones are slow, and cores may be time-shared */
+#define TRIES    4 /* until two cores read at the same moment: on a busy host they may miss each other */
+
+struct contention { /* of one clock */
+	/* Written by the boot core before the others start. */
+	const struct clock *clock;
+	struct sample *samples; /* SURVEY_CONTENDED_SAMPLES to each core */
+	uint32_t *others;       /* to each core, written by it */
+	size_t expected;
+	void (*pause)(void);
+	struct barrier barrier;
+	/* Counted up by every core, before it samples and after. */
+	uint64_t begun __attribute__((aligned(BARRIER_LINE)));
+	uint64_t ended;
+};
+
+/*
+ * Those that had begun when this core ended, less those that had ended when it began, read while it did:
+ * whatever the cores' TSCs say, and whoever came late.
+ */
+static void
+take_together(void *argument, size_t core)
+{
+	struct contention *contention = argument;
+	const struct clock *clock = contention->clock;
+	struct sample *samples = &contention->samples[core * SURVEY_CONTENDED_SAMPLES];
+	uint64_t ended, begun;
+
+	clock->sample(clock->device, samples, SURVEY_WARM_UP);
+	barrier_wait(&contention->barrier, contention->expected, contention->pause);
+	__atomic_add_fetch(&contention->begun, 1, __ATOMIC_ACQ_REL);
+	ended = __atomic_load_n(&contention->ended, __ATOMIC_ACQUIRE);
+	clock->sample(clock->device, samples, SURVEY_CONTENDED_SAMPLES);
+	begun = __atomic_load_n(&contention->begun, __ATOMIC_ACQUIRE);
+	__atomic_add_fetch(&contention->ended, 1, __ATOMIC_ACQ_REL);
+	contention->others[core] = (uint32_t)(begun - ended - 1);
+}
+
+/* How many cores read the clock while another did, and have a figure now. */
+static size_t
+measure_clock(struct survey *survey, size_t index)
+{
+	const struct smp *smp = survey->smp;
+	struct survey_room *room = &survey->room;
+	struct contention contention = {
+		.clock = &survey->report->clocks[index].clock,
+		.samples = room->samples,
+		.others = room->others,
+		.expected = survey_living(survey),
+		.pause = survey->hooks.pause,
+	};
+	size_t measured = 0;
+
+	__builtin_memset(room->others, 0, room->cores * sizeof(*room->others));
+	smp->run_all(smp->context, take_together, &contention, BOUND_NS);
+	barrier_stop(&contention.barrier);
+	if (survey_untimed(survey))
+		return 0;
+	for (size_t core = 0; core < smp->count; core++) {
+		if (!room->others[core] || !smp->alive(smp->context, core))
+			continue; /* read alone, or not at all: that is no contention */
+		latency_clear(survey->scratch);
+		latency_fold(survey->scratch, &survey->scale,
+			     &room->samples[core * SURVEY_CONTENDED_SAMPLES], SURVEY_CONTENDED_SAMPLES);
+		survey->report->cores[core].contended[index] = survey_summary(survey->scratch);
+		measured++;
+	}
+	return measured;
+}
+
+void
+survey_contended(struct survey *survey)
+{
+	const struct report *report = survey->report;
+
+	if (!survey->room.cores || survey_living(survey) < 2)
+		return;
+	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
+			continue;
+		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
+		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stands && !measure_clock(survey, i); tries++)
+			;
+	}
+}

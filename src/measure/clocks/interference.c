@@ -1,0 +1,142 @@
+/* How often and for how long each core was taken away. See gaps.h. */
+#include "clocks_internal.h"
+
+#include "text.h"
+
+#define CHUNK_NS      (10 * SURVEY_NS_PER_MS) /* interrupts are masked for so long */
+#define CHUNK_TURNS   UINT64_C(4000000)       /* one in 2.5 ns: no TSC is read so fast in order */
+#define WARM_UP_TURNS 256
+#define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* of a chunk: the core may be away for long */
+
+struct watch_job {
+	struct gaps *gaps;
+	struct gaps_plan plan;
+};
+
+static void
+watch(void *argument, size_t core)
+{
+	const struct watch_job *job = argument;
+
+	(void)core;
+	gaps_watch(job->gaps, &job->plan);
+}
+
+/* EVENTS_END: no more than so many events may stand in the report then. BEGIN_TICKS: into the run. */
+static void
+add_events(struct survey *survey, uint32_t apic_id, uint64_t begin_ticks, size_t events_end)
+{
+	struct report_interference *all = &survey->report->interference;
+	const struct gaps *gaps = &survey->gaps;
+
+	if (events_end > REPORT_EVENTS_MAX)
+		events_end = REPORT_EVENTS_MAX;
+	for (size_t i = 0; i < gaps->event_count && all->event_count < events_end; i++)
+		all->events[all->event_count++] = (struct report_gap){
+			.at_ms = scale_ns(&survey->scale, begin_ticks + gaps->events[i].after_ticks) / SURVEY_NS_PER_MS,
+			.ns = scale_ns(&survey->scale, gaps->events[i].ticks),
+			.core = apic_id,
+		};
+}
+
+static void
+add_chunk(struct survey *survey, struct report_core *core)
+{
+	struct report_interference *all = &survey->report->interference;
+	const struct gaps *gaps = &survey->gaps;
+	uint64_t watched_ns = scale_ns(&survey->scale, gaps->watched_ticks);
+	uint64_t worst_ns = scale_ns(&survey->scale, gaps->worst_ticks);
+
+	all->watched_ns += watched_ns;
+	all->measured = all->watched_ns != 0;
+	all->total_ns += scale_ns(&survey->scale, gaps->total_ticks);
+	all->gaps += gaps->count;
+	for (size_t i = 0; i < GAPS_OCTAVES; i++)
+		all->octave[i] += gaps->octave[i];
+	if (worst_ns > all->worst_ns) {
+		all->worst_ns = worst_ns;
+		all->worst_core = core->apic_id;
+	}
+	core->watched_ns += watched_ns;
+	core->gaps += gaps->count;
+	if (worst_ns > core->worst_gap_ns)
+		core->worst_gap_ns = worst_ns;
+}
+
+/* A step back is the TSC's own fault, on whichever core it was seen. */
+static void
+add_steps_back(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			report->clocks[i].monotonic.bracket_backward += survey->gaps.backward;
+}
+
+/*
+ * A first turn that nobody counts, in which every reading is a gap, has all code run once: under translation
+ * that alone takes the core away for tens of microseconds.
+ */
+static bool
+warm_up(struct survey *survey, size_t core, struct watch_job job)
+{
+	job.plan.threshold_ticks = 0;
+	job.plan.turns_max = WARM_UP_TURNS;
+	return survey->smp->run(survey->smp->context, core, watch, &job, BOUND_NS);
+}
+
+/* For SHARE_NS, or until the core no longer answers or its TSC stands still. */
+static void
+watch_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_end)
+{
+	struct report_core *row = &survey->report->cores[core];
+	struct watch_job job = {
+		.gaps = &survey->gaps,
+		.plan = {
+			.scale = &survey->scale,
+			.threshold_ticks = scale_ticks(&survey->scale, survey->report->options.gap_ns),
+			.duration_ticks = scale_ticks(&survey->scale, share_ns < CHUNK_NS ? share_ns : CHUNK_NS),
+			.turns_max = CHUNK_TURNS,
+			.tsc = survey->hooks.tsc_ordered,
+		},
+	};
+
+	if (!warm_up(survey, core, job))
+		return;
+	while (row->watched_ns < share_ns && !survey_expired(survey)) {
+		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
+
+		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->watched_ns,
+				       survey->total_ns);
+		if (!survey->smp->run(survey->smp->context, core, watch, &job, BOUND_NS))
+			return;
+		add_chunk(survey, row);
+		add_events(survey, row->apic_id, begin_ticks, events_end);
+		add_steps_back(survey);
+		if (survey->gaps.watched_ticks < job.plan.duration_ticks)
+			return;
+	}
+}
+
+void
+survey_interference(struct survey *survey)
+{
+	struct report *report = survey->report;
+	const struct smp *smp = survey->smp;
+	size_t living = survey->room.cores ? survey_living(survey) : 0;
+	size_t share_events;
+	uint64_t share_ns;
+
+	if (!living)
+		return;
+	report->interference.threshold_ns = report->options.gap_ns;
+	share_ns = survey_core_share_ns(report, living);
+	share_events = REPORT_EVENTS_MAX / living ? REPORT_EVENTS_MAX / living : 1;
+	for (size_t core = 0; core < smp->count && !survey_expired(survey); core++) {
+		if (!smp->alive(smp->context, core))
+			continue;
+		watch_core(survey, core, share_ns, report->interference.event_count + share_events);
+		survey->done_ns += share_ns;
+	}
+}

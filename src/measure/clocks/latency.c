@@ -1,0 +1,222 @@
+/* What a reading of each clock costs: from the boot core in full, from every other core in short. */
+#include "clocks_internal.h"
+
+#include "text.h"
+
+#define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stood still */
+#define STALL_NS_MIN     UINT64_C(2000)
+#define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and stood for so long has stopped */
+/* An emulator raises edges from a thread of its host, which came 10 ms late and more where that was busy. */
+#define EMULATED_STOPPED_NS SURVEY_NS_PER_S
+#define LEAP_STEPS       8  /* so many of its steps may a clock take at once: emulators catch up in bursts */
+#define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
+#define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
+#define MILLIHZ_PER_HZ   UINT64_C(1000)
+#define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
+#define CORE_BATCHES_MIN 2
+#define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
+
+static uint64_t
+stall_ticks(const struct survey *survey, const struct clock *clock)
+{
+	uint64_t ticks = survey_periods(survey, clock, STALL_PERIODS);
+	uint64_t ticks_min = scale_ticks(&survey->scale, STALL_NS_MIN);
+
+	return ticks && ticks < ticks_min ? ticks_min : ticks;
+}
+
+/*
+ * Beyond what a reading leaps: by the clock's true rate, so that one that is fast all the time doesn't leap at
+ * every step.
+ */
+static void
+bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
+{
+	const struct resolution *resolution = &entry->resolution;
+	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
+
+	if (!survey->report->tsc.den)
+		return; /* without the TSC's rate nothing says how much is too much */
+	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
+					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
+					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
+					SCALE_UP);
+	bounds->leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
+			     resolution->steps ? LEAP_STEPS * resolution->smallest_ticks : LEAP_STEPS;
+}
+
+/* A clock that was well in the batches before and steps wrongly in this one has turned sick. */
+static void
+fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
+	   size_t count)
+{
+	struct monotonic *monotonic = &entry->monotonic;
+	bool was_well = monotonic->reads && !monotonic->backward && !monotonic->leaps;
+
+	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
+	if (was_well && (monotonic->backward || monotonic->leaps))
+		survey_turned_sick(survey, entry, survey->samples[count - 1].end);
+}
+
+/* The clock was read from START to NOW, and seen to move up to MOVED. */
+static void
+look_for_standstill(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
+		    uint64_t now)
+{
+	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
+	uint64_t stood_ns = scale_ns(&survey->scale, now - moved);
+	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
+
+	if (is_emulated && stood_ns <= EMULATED_STOPPED_NS)
+		return;
+	if (enough && now - moved > enough && (moved == start || stood_ns > STOPPED_NS))
+		survey_mark_stuck(survey, entry, stood_ns, now);
+}
+
+static void
+measure_on_boot_core(struct survey *survey, struct report_clock *entry)
+{
+	const struct clock *clock = &entry->clock;
+	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
+	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
+	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t start, now, moved, shown_ns = survey->done_ns;
+	size_t size;
+
+	bound_leaps(survey, entry, &bounds);
+	survey_batch(survey, clock, SURVEY_WARM_UP);
+	start = now = moved = survey->samples[0].begin;
+	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	latency_clear(entry->latency);
+	while (batches-- > 0 && now - start < duration_ticks) {
+		survey_batch(survey, clock, size);
+		if (survey_expired(survey))
+			break; /* maybe of a TSC that stopped in this batch */
+		latency_fold(entry->latency, &survey->scale, survey->samples, size);
+		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
+		fold_steps(survey, entry, &bounds, size);
+		now = survey->samples[size - 1].end;
+		if (survey_any_differs(survey->samples, size))
+			moved = now;
+		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
+		survey->hooks.progress(survey->hooks.context, clock->id,
+				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
+	}
+	if (!survey->tsc_stands)
+		look_for_standstill(survey, entry, start, moved, now);
+	survey->done_ns = shown_ns + survey->report->duration_ns;
+}
+
+void
+survey_latencies(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry))
+			continue;
+		measure_on_boot_core(survey, entry);
+		survey->hooks.measured(survey->hooks.context, report, entry);
+	}
+}
+
+struct core_batch { /* what a core is asked for */
+	const struct clock *clock;
+	struct sample *samples;
+	size_t count;
+};
+
+static void
+take_core_batch(void *argument, size_t core)
+{
+	const struct core_batch *batch = argument;
+
+	(void)core;
+	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
+}
+
+struct core_latency
+survey_summary(const struct latency *latency)
+{
+	if (!latency->count)
+		return (struct core_latency){ 0 };
+	return (struct core_latency){
+		latency->count,
+		latency->min_ns,
+		latency_percentile_ns(latency, 50000),
+		latency_percentile_ns(latency, 99000),
+	};
+}
+
+/* One clock from one core for SHARE_NS of sampling; false once the core no longer answers. */
+static bool
+measure_on_core(struct survey *survey, size_t core, const struct clock *clock, uint64_t share_ns)
+{
+	const struct smp *smp = survey->smp;
+	struct core_batch batch = { clock, survey->samples, SURVEY_WARM_UP };
+	uint64_t share_ticks = scale_ticks(&survey->scale, share_ns);
+	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t taken_ticks = 0;
+
+	latency_clear(survey->scratch);
+	if (!smp->run(smp->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+		return false;
+	for (uint64_t turn = 0; turn < batches; turn++) {
+		uint64_t ticks = survey->samples[batch.count - 1].end - survey->samples[0].begin;
+
+		batch.count = survey_batch_size(survey, ticks, batch.count);
+		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_expired(survey)))
+			break;
+		if (!smp->run(smp->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+			return false;
+		if (survey_untimed(survey))
+			break;
+		latency_fold(survey->scratch, &survey->scale, survey->samples, batch.count);
+		taken_ticks += survey->samples[batch.count - 1].end - survey->samples[0].begin;
+	}
+	return true;
+}
+
+static void
+measure_core(struct survey *survey, size_t core, uint64_t share_ns)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+		if (!survey_usable(&report->clocks[i]))
+			continue;
+		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
+
+		report->cores[core].latency[i] = survey_summary(survey->scratch);
+		if (!answered)
+			return; /* the smp's owner tells why */
+	}
+}
+
+void
+survey_cores(struct survey *survey)
+{
+	struct report *report = survey->report;
+	const struct smp *smp = survey->smp;
+	size_t living = survey_living(survey);
+	uint64_t clocks = 0, share_ns, core_ns;
+
+	if (!survey->room.cores)
+		return;
+	share_ns = survey_core_share_ns(report, living);
+	core_ns = survey_core_ns(report, living);
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		clocks += survey_usable(&report->clocks[i]);
+		report->cores[0].latency[i] = survey_summary(report->clocks[i].latency);
+	}
+	for (size_t core = 1; core < smp->count && !survey_expired(survey); core++) {
+		if (!smp->alive(smp->context, core))
+			continue;
+		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
+		measure_core(survey, core, share_ns / (clocks ? clocks : 1));
+		survey->done_ns += core_ns;
+	}
+}

@@ -1,0 +1,111 @@
+/* How long a run takes. See survey_plan.h. */
+#include "survey_internal.h"
+
+#include "tournament.h"
+
+#define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
+#define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
+#define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* waking a core and folding what it brings */
+#define EDGE_WAIT_NS       (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
+#define WINDOW_FACTOR      10
+#define WINDOW_MIN_NS      SURVEY_NS_PER_S
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
+#define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
+#define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
+#define TOURNAMENTS        2
+#define PINGPONG_PLAN_NS  (2 * SURVEY_NS_PER_MS)
+#define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
+#define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
+#define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
+
+static size_t
+usable_count(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		count += survey_usable(&report->clocks[i]);
+	return count;
+}
+
+uint64_t
+survey_core_share_ns(const struct report *report, size_t cores)
+{
+	uint64_t share = report->duration_ns;
+	uint64_t others = cores > 1 ? cores - 1 : 1;
+
+	if (report->options.profile == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
+		share = QUICK_SHARE_MAX_NS;
+	if (share > report->duration_ns * CORES_SHARE_FACTOR / others)
+		share = report->duration_ns * CORES_SHARE_FACTOR / others;
+	return share;
+}
+
+uint64_t
+survey_window_ns(const struct report *report)
+{
+	uint64_t window_ns = WINDOW_FACTOR * report->duration_ns;
+
+	if (report->options.profile == PROFILE_QUICK || window_ns < WINDOW_MIN_NS)
+		return WINDOW_MIN_NS;
+	return window_ns < WINDOW_MAX_NS ? window_ns : WINDOW_MAX_NS;
+}
+
+uint64_t
+survey_rates_ns(const struct report *report)
+{
+	return EDGE_WAIT_NS + survey_window_ns(report) + EDGE_WAIT_NS;
+}
+
+uint64_t
+survey_core_ns(const struct report *report, size_t cores)
+{
+	return survey_core_share_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+}
+
+uint64_t
+survey_checks_ns(const struct report *report)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 1200 * SURVEY_NS_PER_MS,
+		[PROFILE_STANDARD] = 5 * SURVEY_NS_PER_S,
+		[PROFILE_SOAK] = 20 * SURVEY_NS_PER_S,
+	};
+
+	return profile_ns[report->options.profile];
+}
+
+uint64_t
+survey_tournament_budget_ns(const struct report *report)
+{
+	switch (report->options.profile) {
+	case PROFILE_QUICK:
+		return BUDGET_QUICK_NS;
+	case PROFILE_SOAK:
+		return BUDGET_SOAK_NS;
+	default:
+		return BUDGET_STANDARD_NS;
+	}
+}
+
+uint64_t
+survey_tournament_ns(const struct report *report, size_t players)
+{
+	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, players) * PINGPONG_PLAN_NS;
+	uint64_t budget_ns = survey_tournament_budget_ns(report);
+
+	return all_ns < budget_ns ? all_ns : budget_ns;
+}
+
+uint64_t
+survey_plan_ns(const struct report *report, size_t cores)
+{
+	uint64_t others = cores > 1 ? cores - 1 : 0;
+
+	/* The last wait is that of survey_rates_again. */
+	return survey_rates_ns(report) + EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
+	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
+	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
+			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0) +
+	       survey_checks_ns(report);
+}

@@ -1,0 +1,225 @@
+/* Each clock once more, at the end of the run, against its rate in the window. See survey.h. */
+#include "survey_tracks.h"
+
+#define PPB             UINT64_C(1000000000)
+#define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be told */
+#define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2) /* so that an edge which comes a little early is the last one */
+#define EDGES_MAX       1000 /* seconds, in a window of ten: bounds a wait for edges by count */
+
+/*
+ * Whether too little is known to tell how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
+ * it had in the window or because clocks that wrap later, by up to APART_PPB, no longer agree with the TSC.
+ */
+static bool
+is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t apart_ppb)
+{
+	const struct rate_interval *implied = &track->entry->implied;
+	uint64_t doubt = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
+	uint64_t apart = scale_mul_div_up(expected, apart_ppb, PPB);
+	uint64_t range = track->entry->clock.wrap_ticks + 1; /* 0 for a counter of 64 bits */
+
+	return range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE);
+}
+
+/* How far TRACK's clock should have come since its latest reading, by the rate that it had in the window. */
+static uint64_t
+expected_ticks(const struct survey_track *track, uint64_t now_tsc)
+{
+	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
+
+	return scale_mul_div(counted, now_tsc - track->tsc, window);
+}
+
+static bool
+is_followed(const struct survey_track *track)
+{
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known;
+}
+
+/*
+ * A counter that reads less than at the window's end has gone back. One that lost only some of what it gained
+ * since then shows by its rate.
+ */
+static bool
+went_back(const struct survey *survey, const struct survey_track *track)
+{
+	struct monotonic *monotonic = &track->entry->monotonic;
+	uint64_t back_ticks = track->last.ticks - track->ticks;
+
+	if (back_ticks == 0 || back_ticks >> 63)
+		return false;
+	monotonic->backward++;
+	if (back_ticks > monotonic->worst_ticks)
+		monotonic->worst_ticks = back_ticks;
+	survey_turned_sick(survey, track->entry, track->tsc);
+	return true;
+}
+
+/*
+ * Whether the rate that TRACK's clock had in the window and the one that it claims give different counts of its wraps:
+ * the clock of a guest that was stopped as a whole leaps.
+ */
+static bool
+is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
+{
+	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
+	uint64_t claimed = period ? (now_tsc - track->tsc) / period : 0;
+	uint64_t apart = expected > claimed ? expected - claimed : claimed - expected;
+
+	return range && apart > range / AMBIGUOUS_SHARE;
+}
+
+/* A guest's edge clock over a stretch as long as the window, of which no edge is missed, or half a second less. */
+static void
+watch_edges(struct survey *survey, struct survey_track *track)
+{
+	uint64_t enough_ticks = scale_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
+	struct rate_end first;
+
+	if (!survey_wait_for_edge(survey, track, NULL))
+		return;
+	first = track->edge;
+	for (unsigned edges = 0; edges < EDGES_MAX && track->edge.end - first.end < enough_ticks; edges++)
+		if (!survey_wait_for_edge(survey, track, NULL))
+			return;
+	track->entry->implied_since = survey_implied(survey, track, &first, &track->edge);
+}
+
+/*
+ * An edge clock's next edge, its ticks counted on. Where they can't be, a guest's clock still has a rate: one that
+ * leapt in the window is not left to the window alone.
+ */
+static void
+take_edge(struct survey *survey, struct survey_track *track, struct rate_end *end)
+{
+	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
+	uint64_t expected;
+	bool countable;
+
+	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	expected = expected_ticks(track, sample->end);
+	countable = !is_ambiguous(track, expected, 0) && !is_doubtful(survey, track, expected, sample->end);
+	survey_track_to(track, sample, expected);
+	if (!countable && survey->report->hypervisor[0])
+		watch_edges(survey, track);
+	else if (countable && !went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
+		*end = track->edge;
+}
+
+/*
+ * One more end of each clock that was followed through the window, of all but the edge clocks with the ticks as they
+ * are read: those of the edge clocks first, then all others at once. So the stretch since the window is the same one
+ * for all, and what happened to the TSC in it shows alike in all.
+ */
+static void
+take_last_ends(struct survey *survey, struct rate_end *ends)
+{
+	const size_t count = survey->report->clock_count;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_followed(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
+			take_edge(survey, &survey->tracks[i], &ends[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct sample sample;
+
+		if (!is_followed(&survey->tracks[i]) || survey->tracks[i].entry->clock.edges_only)
+			continue;
+		sample = survey_track_tightest(survey, &survey->tracks[i]);
+		ends[i] = (struct rate_end){ sample.begin, sample.end, sample.ticks };
+	}
+}
+
+/*
+ * Counts TRACK's ticks on to END. Of a clock that wraps the least change is seen that explains its reading. False:
+ * there is no such end, or it says nothing.
+ */
+static bool
+count_on(const struct survey *survey, struct survey_track *track, uint64_t apart_ppb, struct rate_end *end)
+{
+	struct sample sample = { end->begin, end->ticks, end->end };
+	uint64_t expected;
+
+	if (!end->end)
+		return false;
+	if (track->entry->clock.edges_only)
+		return !is_ambiguous(track, end->ticks - track->last.ticks, apart_ppb);
+	expected = expected_ticks(track, end->end);
+	if (is_ambiguous(track, expected, apart_ppb))
+		return false;
+	survey_track_to(track, &sample, expected);
+	end->ticks = track->ticks;
+	return !went_back(survey, track);
+}
+
+/* How far from 0 all of an interval lies. */
+static uint64_t
+least_size(const struct interval_ppb *change)
+{
+	if (!change->known)
+		return 0;
+	return change->low > 0 ? (uint64_t)change->low : change->high < 0 ? 0 - (uint64_t)change->high : 0;
+}
+
+/* Of the clocks that are not DONE the one that wraps last; REPORT_CLOCKS_MAX where none is left. */
+static size_t
+wraps_last(const struct survey *survey, uint32_t done)
+{
+	size_t last = REPORT_CLOCKS_MAX;
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct clock *clock = &survey->report->clocks[i].clock;
+		uint64_t ns;
+
+		if (!is_followed(&survey->tracks[i]) || done >> i & 1)
+			continue;
+		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * SURVEY_NS_PER_S, clock->claimed.den,
+				 clock->claimed.num, SCALE_UP);
+		if (last < REPORT_CLOCKS_MAX && ns <= longest_ns)
+			continue;
+		longest_ns = ns;
+		last = i;
+	}
+	return last;
+}
+
+/* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
+static void
+note_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
+{
+	uint64_t apart_ppb = 0;
+	uint32_t done = 0;
+
+	for (size_t i; (i = wraps_last(survey, done)) < REPORT_CLOCKS_MAX;) {
+		struct report_clock *entry = &survey->report->clocks[i];
+		struct survey_track *track = &survey->tracks[i];
+
+		done |= UINT32_C(1) << i;
+		if (!count_on(survey, track, apart_ppb, &ends[i]))
+			continue;
+		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);
+		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
+		if (least_size(&entry->change_since) > apart_ppb)
+			apart_ppb = least_size(&entry->change_since);
+		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
+			entry->change = entry->change_since;
+		if (whole_run)
+			track->end = ends[i];
+	}
+}
+
+void
+survey_rates_again(struct survey *survey)
+{
+	bool whole_run = survey->report->options.profile == PROFILE_SOAK;
+	struct rate_end ends[REPORT_CLOCKS_MAX] = { { 0 } };
+
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	if (!survey_expired(survey))
+		take_last_ends(survey, ends);
+	if (survey_expired(survey) && survey->tsc_stands)
+		return; /* ends that a TSC took which stopped meanwhile say nothing */
+	note_changes(survey, ends, whole_run);
+	if (whole_run)
+		survey_conclude(survey);
+}

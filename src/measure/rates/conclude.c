@@ -1,0 +1,271 @@
+/* What the windows say: the TSC's rate, each clock's by it, each pair's, and what changed. See rate.h. */
+#include "survey_tracks.h"
+
+#include "text.h"
+
+#define MICROHZ_PER_MILLIHZ 1000
+
+/*
+ * An RTC's edge is the end of its update cycle, which a chip's crystal sets. An emulator raises it from its main loop,
+ * which a busy host lets run late: by 47 us to 1.3 ms as seen with QEMU, by milliseconds where the host is overloaded.
+ */
+#define EDGE_LATE_NS (10 * SURVEY_NS_PER_MS) /* in a guest */
+
+/*
+ * Two clocks whose ratio is known so well, and is still what they claim, have one source: crystals differ by
+ * more, 10 ppm and up.
+ */
+#define SAME_SOURCE_PPB 5000
+
+/* A row of the report for each clock, over the whole stretch and over each half of the window. */
+struct stretches {
+	struct rate_interval whole[REPORT_CLOCKS_MAX], halves[2][REPORT_CLOCKS_MAX];
+};
+
+/* The clock's step: any way of reading the device proves that it is no larger. */
+static uint64_t
+step_ticks(const struct report *report, const struct report_clock *entry)
+{
+	uint64_t smallest = entry->resolution.smallest_ticks;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *other = &report->clocks[i];
+
+		if (text_equal(other->clock.main, entry->clock.main) && other->resolution.steps &&
+		    other->resolution.smallest_ticks < smallest)
+			smallest = other->resolution.smallest_ticks;
+	}
+	return smallest;
+}
+
+/* NS in ticks of the TSC, by an edge clock's own periods. */
+static uint64_t
+ticks_of_edges(const struct survey_track *track, uint64_t ns)
+{
+	const struct rate *claimed = &track->entry->clock.claimed;
+	uint64_t periods = track->last.ticks - track->first.ticks;
+
+	return scale_ratio((unsigned __int128)(track->last.end - track->first.begin) * ns, claimed->num,
+			   (unsigned __int128)periods * claimed->den * SURVEY_NS_PER_S, SCALE_UP);
+}
+
+/* END as it may have been before it was seen. */
+static struct rate_end
+widened(const struct rate_end *end, uint64_t late_ticks)
+{
+	return (struct rate_end){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->end, end->ticks };
+}
+
+/* FROM..TO with all that is not known of its ends. */
+static struct rate_window
+stretch(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
+	const struct rate_end *to)
+{
+	const struct report_clock *entry = track->entry;
+	struct rate_window window = { *from, *to, 0, survey->tsc_step_ticks };
+
+	if (!entry->clock.edges_only) {
+		window.slack_ticks = step_ticks(survey->report, entry);
+	} else if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
+		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
+
+		window.first = widened(from, late);
+		window.last = widened(to, late);
+	}
+	return window;
+}
+
+struct rate_interval
+survey_implied(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
+	       const struct rate_end *to)
+{
+	struct rate_window window = stretch(survey, track, from, to);
+
+	if (!track->entry->resolution.steps)
+		return (struct rate_interval){ .known = false };
+	return rate_implied_tsc(&window, track->entry->clock.claimed);
+}
+
+static struct interval_ppb
+to_interval_ppb(const struct rate_ppb *ppb)
+{
+	return (struct interval_ppb){ ppb->known, ppb->value, ppb->low, ppb->high };
+}
+
+struct interval_ppb
+survey_change(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
+	      const struct rate_end *middle, const struct rate_end *to)
+{
+	struct rate_interval before = survey_implied(survey, track, from, middle);
+	struct rate_interval after = survey_implied(survey, track, middle, to);
+	struct rate_ppb change = rate_compare(&after, &before);
+
+	return to_interval_ppb(&change);
+}
+
+static struct interval_millihz
+to_millihz(const struct rate_interval *rate)
+{
+	return (struct interval_millihz){
+		rate->known,
+		(rate->value + MICROHZ_PER_MILLIHZ / 2) / MICROHZ_PER_MILLIHZ,
+		rate->low / MICROHZ_PER_MILLIHZ,
+		(rate->high + MICROHZ_PER_MILLIHZ - 1) / MICROHZ_PER_MILLIHZ,
+	};
+}
+
+static void
+set_measured(struct report_clock *entry, const struct rate_interval *rate)
+{
+	struct rate_ppb error = rate_error(rate, entry->clock.claimed);
+
+	entry->measured = to_millihz(rate);
+	entry->error = to_interval_ppb(&error);
+}
+
+/* Of each clock that can vouch for the TSC, and of one that could while it was well. */
+static void
+imply_all(const struct survey *survey, struct stretches *stretches)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		if (!track->entry || !(survey_usable(track->entry) || track->entry->implied.known))
+			continue;
+		stretches->whole[i] = survey_implied(survey, track, &track->first, &track->end);
+		stretches->halves[0][i] = survey_implied(survey, track, &track->first, &track->middle);
+		stretches->halves[1][i] = survey_implied(survey, track, &track->middle, &track->last);
+	}
+}
+
+/* The TSC's rate for the report, and how it was come by. */
+static void
+settle_tsc(struct survey *survey, const struct rate_interval *rates)
+{
+	struct report *report = survey->report;
+	struct report_clock *tsc = survey_find_clock(report, "tsc");
+	size_t best = rate_consensus(rates, report->clock_count);
+	struct text source;
+
+	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
+	survey->tsc = (struct rate_interval){ .known = false };
+	report->tsc = (struct rate){ 0, 0 };
+	if (best < report->clock_count) {
+		survey->tsc = rates[best];
+		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
+		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
+	} else if (survey->tsc_stands) {
+		text_put(&source, "the TSC stands still");
+	} else if (tsc && tsc->clock.claimed.den) {
+		report->tsc = tsc->clock.claimed;
+		text_printf(&source, "claimed by %s; no other clock could be asked",
+			    report->options.tsc_hz ? "tsc_hz=" : "CPUID");
+	} else {
+		text_put(&source, "no clock could be asked");
+	}
+	scale_init(&survey->scale, report->tsc);
+	if (tsc && survey->tsc.known)
+		set_measured(tsc, &survey->tsc);
+}
+
+/* What is claimed of the TSC's rate, within what it is rounded by. */
+static struct rate_interval
+claim_of(const struct clock *tsc)
+{
+	const struct rate *claimed = &tsc->claimed;
+	uint64_t within = tsc->claimed_within_hz * SURVEY_MICROHZ_PER_HZ;
+	uint64_t low = scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den);
+
+	if (!claimed->den)
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){
+		true,
+		scale_mul_div_nearest(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+		low > within ? low - within : 0,
+		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den) + within,
+	};
+}
+
+static bool
+holds_zero(const struct rate_interval *a, const struct rate_interval *b)
+{
+	struct rate_ppb ppb = rate_compare(a, b);
+
+	return ppb.known && ppb.low <= 0 && ppb.high >= 0;
+}
+
+static void
+compare_pair(struct report *report, const struct stretches *stretches, size_t a, size_t b)
+{
+	struct rate_ppb ppb = rate_compare(&stretches->whole[a], &stretches->whole[b]);
+	struct report_rate *pair = &report->rates[report->rate_count];
+
+	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
+		return;
+	report->rate_count++;
+	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
+				      to_interval_ppb(&ppb), ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
+	pair->same_source &= holds_zero(&stretches->whole[a], &stretches->whole[b]);
+	for (size_t half = 0; half < 2; half++)
+		pair->same_source &= holds_zero(&stretches->halves[half][a], &stretches->halves[half][b]);
+}
+
+void
+survey_conclude(struct survey *survey)
+{
+	struct report *report = survey->report;
+	struct stretches stretches = { .whole = { { .known = false } } };
+	struct report_clock *tsc = survey_find_clock(report, "tsc");
+
+	imply_all(survey, &stretches);
+	settle_tsc(survey, stretches.whole);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		report->clocks[i].implied = stretches.whole[i];
+		if (!stretches.whole[i].known)
+			continue;
+		struct rate_window window = stretch(survey, track, &track->first, &track->end);
+		struct rate_interval rate = rate_of_clock(&window, &survey->tsc);
+
+		set_measured(track->entry, &rate);
+	}
+	if (tsc) {
+		tsc->implied = claim_of(&tsc->clock);
+		stretches.whole[tsc - report->clocks] = tsc->implied;
+		stretches.halves[0][tsc - report->clocks] = stretches.halves[1][tsc - report->clocks] =
+			tsc->implied;
+	}
+	report->rate_count = 0;
+	for (size_t a = 0; a < report->clock_count; a++)
+		for (size_t b = a + 1; b < report->clock_count; b++)
+			compare_pair(report, &stretches, a, b);
+}
+
+void
+survey_tell_doubt(const struct survey *survey)
+{
+	struct report *report = survey->report;
+	size_t known = 0, agreeing = 0;
+	const char *alone = "";
+
+	for (size_t i = 0; i < report->clock_count && survey->tsc.known; i++) {
+		const struct rate_interval *rate = &report->clocks[i].implied;
+
+		if (!survey->tracks[i].entry || !rate->known)
+			continue;
+		known++;
+		if (rate->low > survey->tsc.high || survey->tsc.low > rate->high)
+			continue;
+		agreeing++;
+		alone = report->clocks[i].clock.id;
+	}
+	if (!report->tsc.den && !survey->tsc_stands)
+		report_note(report, "Nothing tells the TSC's rate: every time here is in ticks of the TSC, shown as "
+				    "nanoseconds.");
+	else if (known == 1)
+		report_note(report, "All times rest on %s alone: no other clock could be asked.", alone);
+	else if (known > 1 && agreeing == 1)
+		report_note(report, "No two clocks agree on the TSC's rate: all times rest on %s, which may be wrong.",
+			    alone);
+}

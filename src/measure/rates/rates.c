@@ -1,0 +1,182 @@
+/*
+ * Rates: every clock over one shared window that begins and ends at an edge of the RTC's seconds, where there
+ * is one. No clock is the reference; see rate.h for how theirs become one rate of the TSC.
+ */
+#include "survey_tracks.h"
+
+#define PACE_SAMPLES    64    /* of the clock that is looked at all the time, between two looks at the time */
+#define TURNS_PER_MS    1000  /* no batch is shorter than a microsecond: bounds a window by count */
+#define EARLY_SHARE     50    /* of the window: by so much may the last edge come early */
+#define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done so close to an expected edge */
+#define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS) /* likewise, for the ends of all clocks in the middle */
+
+/* One end for a clock that moves faster than it is read. */
+static struct rate_end
+take_end(struct survey *survey, struct survey_track *track)
+{
+	struct sample tightest = survey_track_tightest(survey, track);
+
+	survey_track_on(survey, track, &tightest);
+	return (struct rate_end){ tightest.begin, tightest.end, track->ticks };
+}
+
+/* The clocks that are not edge clocks, in the middle of the window. */
+static void
+take_middles(struct survey *survey, struct survey_watch *watch)
+{
+	watch->middle_taken = true;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
+			track->middle = take_end(survey, track);
+	}
+}
+
+/*
+ * Follows all clocks until the window is over; PACER is the one that is looked at between the others. True: that was
+ * at an edge of it, which came before its time by the provisional rate.
+ */
+static bool
+follow(struct survey *survey, struct survey_watch *watch, struct survey_track *pacer, uint64_t until_tsc)
+{
+	uint64_t window_ns = survey_window_ns(survey->report);
+	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
+	uint64_t early_ticks = scale_ticks(&survey->scale, window_ns / EARLY_SHARE);
+	const struct clock *clock = &pacer->entry->clock;
+	uint64_t now = pacer->tsc;
+
+	for (uint64_t turn = 0; turn < turns && now < until_tsc && !survey_expired(survey); turn++) {
+		survey_batch(survey, clock, PACE_SAMPLES);
+		now = survey->samples[PACE_SAMPLES - 1].end;
+		if (clock->edges_only && survey_track_edges(survey, pacer, PACE_SAMPLES, watch) &&
+		    now + early_ticks >= until_tsc)
+			return true;
+		survey_follow_others(survey, watch, now);
+		if (!watch->middle_taken && now >= watch->middle_tsc)
+			take_middles(survey, watch);
+	}
+	return false;
+}
+
+/* Follows CLOCK from here on, its first end taken now. */
+static void
+open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
+{
+	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	if (!entry->clock.edges_only)
+		track->first = take_end(survey, track);
+}
+
+/* The middle of a window of WINDOW_NS, or a little later where an edge is near: both are to be seen. */
+static uint64_t
+middle_ns(uint64_t window_ns)
+{
+	uint64_t half_ns = window_ns / 2;
+	bool near_an_edge = (half_ns + MIDDLE_QUIET_NS) % SURVEY_NS_PER_S < 2 * MIDDLE_QUIET_NS;
+
+	return near_an_edge ? half_ns + 2 * MIDDLE_QUIET_NS : half_ns;
+}
+
+/* The window itself, from the first edge of the edge clock (EDGES, or NULL) to the one after the window. */
+static void
+watch_window(struct survey *survey, struct survey_track *edges)
+{
+	struct report *report = survey->report;
+	struct survey_watch watch = { .next_tsc = 0 };
+	struct survey_track *pacer = edges;
+	uint64_t window_ns = survey_window_ns(report), start_tsc;
+	bool closed;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_can_vouch(entry) || entry->clock.edges_only)
+			continue;
+		open_track(survey, &survey->tracks[i], entry);
+		if (!edges)
+			pacer = &survey->tracks[i];
+	}
+	if (!pacer)
+		return;
+	start_tsc = edges ? edges->first.end : pacer->tsc;
+	watch.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
+	if (edges)
+		window_ns -= EDGE_QUIET_NS;
+	closed = follow(survey, &watch, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	if (edges) {
+		if (!closed)
+			survey_wait_for_edge(survey, edges, &watch);
+		edges->last = edges->edge;
+	}
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
+			track->last = take_end(survey, track);
+	}
+}
+
+static void
+note_window(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		survey->report->clocks[i].implied_window = survey->report->clocks[i].implied;
+		if (track->entry && track->entry->implied.known)
+			track->entry->change = track->entry->change_halves =
+				survey_change(survey, track, &track->first, &track->middle, &track->last);
+	}
+}
+
+static void
+forget_tracks(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		survey->tracks[i] = (struct survey_track){ .entry = NULL };
+}
+
+/* The edge clock that has one, its first seen, or NULL. */
+static struct survey_track *
+first_edge(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (!survey_can_vouch(&report->clocks[i]) || !report->clocks[i].clock.edges_only)
+			continue;
+		open_track(survey, track, &report->clocks[i]);
+		if (!survey_wait_for_edge(survey, track, NULL))
+			continue;
+		track->first = track->edge;
+		return track;
+	}
+	return NULL;
+}
+
+void
+survey_rates(struct survey *survey)
+{
+	struct report *report = survey->report;
+	struct survey_track *edges = NULL;
+
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	forget_tracks(survey);
+	if (!survey_expired(survey))
+		edges = first_edge(survey);
+	if (!survey_expired(survey))
+		watch_window(survey, edges);
+	/* A window in which the TSC stopped says nothing. */
+	if (survey_expired(survey) && survey->tsc_stands)
+		forget_tracks(survey);
+	for (size_t i = 0; i < report->clock_count; i++)
+		survey->tracks[i].end = survey->tracks[i].last;
+	survey_conclude(survey);
+	survey_tell_doubt(survey);
+	note_window(survey);
+	survey->done_ns += survey_rates_ns(report);
+}

@@ -1,0 +1,16 @@
+/* The clocks' rates against each other: over one window, and on to the end of the run. */
+#ifndef BARETICK_SURVEY_RATES_H
+#define BARETICK_SURVEY_RATES_H
+
+#include "survey.h"
+
+void survey_prepare(struct survey *survey);   /* warms every path up, finds a provisional TSC rate */
+void survey_rates(struct survey *survey);     /* all clocks over one window */
+
+/*
+ * The last: each clock once more, against its rate in the window. What changed or jumped in between is seen; in
+ * a soak the report's rates are then those over the whole run.
+ */
+void survey_rates_again(struct survey *survey);
+
+#endif

@@ -1,0 +1,70 @@
+/* What the files of this folder share: clocks followed through one window, and on to the run's end. */
+#ifndef BARETICK_SURVEY_TRACKS_H
+#define BARETICK_SURVEY_TRACKS_H
+
+#include "rate.h"
+#include "survey_internal.h"
+#include "survey_rates.h"
+
+#define SURVEY_END_SAMPLES     128 /* brackets at each end of the window, of which the tightest counts */
+#define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
+#define SURVEY_MICROHZ_PER_HZ  UINT64_C(1000000)
+
+struct survey_watch { /* a window, while it lasts */
+	uint64_t next_tsc;   /* when the clocks that are not looked at all the time are to be looked at again */
+	uint64_t middle_tsc; /* where its halves meet */
+	bool middle_taken;
+};
+
+/* A main clock with a claim, by which the TSC can be measured. */
+bool survey_can_vouch(const struct report_clock *entry);
+
+struct report_clock *survey_find_clock(struct report *report, const char *id); /* NULL: there is none */
+
+/* Follows CLOCK from SAMPLE on. */
+void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
+
+/* Moves TRACK on to a newer reading, since the one before which about EXPECTED_TICKS should have passed. */
+void survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks);
+
+/* Likewise, a short time after the one before: by the claimed rate, or by the multiple of it in survey->paces. */
+void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
+
+/*
+ * Takes the samples for one end of a window for a clock that moves faster than it is read, and returns the one with
+ * the tightest bracket. A clock that stands still in them is stuck.
+ */
+struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
+
+/*
+ * Looks for edges in COUNT samples of an edge clock in the survey's buffer; the one that is nearest to WATCH's
+ * middle becomes the track's. WATCH may be NULL.
+ */
+bool survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
+			const struct survey_watch *watch);
+
+/*
+ * Waits for the next edge of an edge clock, at most 2.4 s; a clock without one is stuck. The others are followed
+ * meanwhile, unless WATCH is NULL.
+ */
+bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch);
+
+/* Looks at the clocks that are not edge clocks, often enough to keep count of their wraps. */
+void survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t now_tsc);
+
+/* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
+struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
+				    const struct rate_end *from, const struct rate_end *to);
+
+/* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
+struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
+				  const struct rate_end *from, const struct rate_end *middle,
+				  const struct rate_end *to);
+
+/* All rates of the report, from the tracks' first readings to their ends. */
+void survey_conclude(struct survey *survey);
+
+/* Says where too few clocks vouch for the TSC's rate to tell who is right. */
+void survey_tell_doubt(const struct survey *survey);
+
+#endif

@@ -1,0 +1,144 @@
+/* One clock on its way: its wraps undone, its ends and edges taken. See survey_tracks.h. */
+#include "survey_tracks.h"
+
+#define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
+#define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */
+#define EDGE_TURNS        2400000 /* no batch is shorter than a microsecond: bounds a wait of 2.4 s by count */
+#define KNOWN_SHARE       2       /* of that wait, 1.2 s, is enough for a clock whose rate is known and right */
+#define KNOWN_LATE_NUM    6       /* so many fifths of its period for one whose rate is known and lower */
+#define KNOWN_LATE_DEN    5
+
+void
+survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
+{
+	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
+					.tsc = sample->end };
+}
+
+void
+survey_track_to(struct survey_track *track, const struct sample *sample, uint64_t expected_ticks)
+{
+	track->ticks += rate_unwrap(&track->entry->clock, track->raw, sample->ticks, expected_ticks);
+	track->raw = sample->ticks;
+	track->begin = sample->begin;
+	track->tsc = sample->end;
+}
+
+void
+survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample)
+{
+	const struct rate *claimed = &track->entry->clock.claimed;
+	uint64_t ns = scale_ns(&survey->scale, sample->end - track->tsc);
+	uint64_t pace = survey->paces[track - survey->tracks];
+
+	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
+}
+
+struct sample
+survey_track_tightest(struct survey *survey, struct survey_track *track)
+{
+	struct report_clock *entry = track->entry;
+	const struct sample *samples = survey->samples;
+	struct rate_end end;
+
+	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
+	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
+			SURVEY_END_SAMPLES);
+	if (survey_stands(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
+		survey_mark_stuck(survey, entry,
+				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
+				  samples[SURVEY_END_SAMPLES - 1].end);
+	end = rate_tightest(samples, SURVEY_END_SAMPLES);
+	return (struct sample){ end.begin, end.ticks, end.end };
+}
+
+/* A step that was seen between two readings, which may be of two batches. */
+static void
+fold_step(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
+{
+	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
+
+	resolution_fold(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
+}
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+bool
+survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
+		   const struct survey_watch *watch)
+{
+	bool seen = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct sample *sample = &survey->samples[i];
+		uint64_t raw = track->raw, begin = track->begin;
+
+		survey_track_on(survey, track, sample);
+		if (sample->ticks == raw)
+			continue;
+		track->edge = (struct rate_end){ begin, sample->end, track->ticks };
+		fold_step(track, raw, sample);
+		if (watch && track->edge_seen && distance(track->edge.end, watch->middle_tsc) <
+						 distance(track->middle.end, watch->middle_tsc))
+			track->middle = track->edge;
+		track->edge_seen = seen = true;
+	}
+	return seen;
+}
+
+void
+survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t now_tsc)
+{
+	if (now_tsc < watch->next_tsc)
+		return;
+	watch->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
+			continue;
+		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	}
+}
+
+/* How long TRACK's next edge is waited for: the longer the less is known of when it comes. */
+static uint64_t
+edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
+{
+	uint64_t right_ticks = survey->edge_bound_ticks / KNOWN_SHARE, own_ticks;
+
+	if (!track->last.end)
+		return survey->edge_bound_ticks;
+	own_ticks = scale_mul_div(track->last.end - track->first.begin, KNOWN_LATE_NUM,
+				  (track->last.ticks - track->first.ticks) * KNOWN_LATE_DEN);
+	return own_ticks > right_ticks ? own_ticks : right_ticks;
+}
+
+/* The others are not looked at in the first moments: then the edge is near. */
+bool
+survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch)
+{
+	const struct clock *clock = &track->entry->clock;
+	uint64_t start = track->tsc, bound_ticks = edge_bound_ticks(survey, track);
+
+	if (watch)
+		watch->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
+	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_expired(survey); turn++) {
+		survey_batch(survey, clock, EDGE_SAMPLES);
+		if (survey_track_edges(survey, track, EDGE_SAMPLES, watch))
+			return true;
+		if (track->tsc - start > bound_ticks)
+			break;
+		if (watch)
+			survey_follow_others(survey, watch, track->tsc);
+	}
+	if (survey->report->incomplete)
+		return false;
+	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->tsc - start), track->tsc);
+	return false;
+}

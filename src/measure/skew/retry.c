@@ -1,0 +1,147 @@
+/*
+ * Pairs of cores that meet once more, since too little came of the first time: on a host that is busy with
+ * something else two virtual cores may not have run at the same moment once. See survey_tournament.h.
+ */
+#include "survey_tournament.h"
+
+#define SWEEPS      3    /* through all such pairs */
+#define TRIPS_AGAIN 1000 /* more than at first: there are few such pairs, and each waits for a good moment */
+#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* besides the budget: the plan of the whole run doesn't count it */
+#define WIDE_FACTOR 4    /* of the median interval: beyond it a pair is not further away, but was disturbed */
+/*
+ * Whatever most intervals are. A message takes 197 ns from socket to socket of an EPYC 7R13 (tables of
+ * nviennot/core-to-core-latency), and the interval is as wide as one each way.
+ */
+#define WIDE_NS     20000
+
+static uint64_t
+width_of(struct offset offset)
+{
+	return offset_is_known(offset) ? (uint64_t)offset.high - (uint64_t)offset.low : UINT64_MAX;
+}
+
+static size_t
+count_narrower(const struct offsets *offsets, uint64_t width)
+{
+	size_t pairs = tournament_pairs(offsets->kind, offsets->players), count = 0;
+
+	for (size_t i = 0; i < pairs; i++)
+		count += width_of(offsets->pairs[i]) < width;
+	return count;
+}
+
+/* Of the pairs that met, bit by bit, since there is no room to sort them. */
+static uint64_t
+median_width(const struct offsets *offsets)
+{
+	size_t met = count_narrower(offsets, UINT64_MAX);
+	uint64_t median = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
+		if (count_narrower(offsets, median | bit) <= met / 2)
+			median |= bit;
+	return median;
+}
+
+/* The widest interval that is none's trouble. */
+static uint64_t
+allowed_width(const struct survey_tournament *tournament)
+{
+	uint64_t median = median_width(tournament->offsets);
+	uint64_t wide = scale_ticks(&tournament->survey->scale, WIDE_NS);
+
+	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
+}
+
+struct candidate {
+	uint64_t width;
+	size_t index; /* of the pair */
+};
+
+/* In the order of a sweep: from the widest. */
+static bool
+comes_before(struct candidate a, struct candidate b)
+{
+	return a.width > b.width || (a.width == b.width && a.index < b.index);
+}
+
+/* Sets NEXT to whoever of those wider than ALLOWED comes first after LAST. False: nobody does. */
+static bool
+find_next(const struct survey_tournament *tournament, uint64_t allowed, const struct candidate *last,
+	  struct candidate *next)
+{
+	const struct offsets *offsets = tournament->offsets;
+	size_t pairs = tournament_pairs(offsets->kind, offsets->players);
+	bool found = false;
+
+	for (size_t i = 0; i < pairs; i++) {
+		struct candidate candidate = { width_of(offsets->pairs[i]), i };
+		size_t a, b;
+
+		if (candidate.width <= allowed || (last && !comes_before(*last, candidate)) ||
+		    (found && !comes_before(candidate, *next)))
+			continue;
+		tournament_pair(offsets->kind, i, &a, &b);
+		if (!survey_tournament_can_meet(tournament, a, b))
+			continue;
+		*next = candidate;
+		found = true;
+	}
+	return found;
+}
+
+/* When the last meeting may begin, counted from the tournament's begin. */
+static uint64_t
+last_begin_ns(const struct survey_tournament *tournament)
+{
+	uint64_t budget_ns = survey_tournament_budget_ns(tournament->survey->report);
+	uint64_t latest_ns = survey_tournament_elapsed_ns(tournament) + TIME_MAX_NS;
+
+	return latest_ns < budget_ns ? latest_ns : budget_ns;
+}
+
+static void
+meet_again(struct survey_tournament *tournament, size_t index)
+{
+	struct survey *survey = tournament->survey;
+	size_t a, b;
+
+	tournament_pair(tournament->offsets->kind, index, &a, &b);
+	survey_tournament_pair(tournament, a, b, 0);
+	survey_tournament_play(tournament, 1);
+	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->done_ns + tournament->plan_ns,
+			       survey->total_ns);
+}
+
+/*
+ * Who has met again has its place in the order by what is known now: so it may come once more, but only where it got
+ * narrower. Nobody comes twice for nothing. Returns whether anybody got narrower.
+ */
+static bool
+sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
+{
+	size_t left = tournament_pairs(tournament->offsets->kind, tournament->offsets->players);
+	struct candidate last, next;
+	bool any = false, got_narrower = false;
+
+	for (; left > 0 && !survey_expired(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
+	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
+		meet_again(tournament, next.index);
+		got_narrower |= width_of(tournament->offsets->pairs[next.index]) < next.width;
+		last = next;
+		any = true;
+	}
+	return got_narrower;
+}
+
+void
+survey_tournament_again(struct survey_tournament *tournament)
+{
+	uint64_t end_ns = last_begin_ns(tournament);
+
+	if (!survey_tournament_is_over(tournament))
+		return;
+	tournament->trips_max = TRIPS_AGAIN;
+	for (unsigned i = 0; i < SWEEPS && sweep(tournament, allowed_width(tournament), end_ns); i++)
+		;
+}

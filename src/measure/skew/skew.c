@@ -1,0 +1,217 @@
+/* What each core says of itself, and how far the cores' TSCs stand apart and move. See survey.h. */
+#include "survey_tournament.h"
+
+#define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S) /* for a few CPUID and RDMSR, each perhaps emulated */
+
+/* The rehearsal: enough batches of one width for a median that a single preemption doesn't decide. */
+#define STEADY_BATCHES    4
+#define REHEARSAL_BATCHES 32 /* in all: the width grows to 2^16 in fewer, and steps back in few more */
+
+#define NO_ROOM "There is no memory for all pairs."
+#define TOO_LONG "All pairs would take longer than this profile allows."
+
+struct facts_job {
+	void (*core_facts)(struct core_facts *facts);
+	struct core_facts facts;
+};
+
+static void
+ask(void *argument, size_t core)
+{
+	struct facts_job *job = argument;
+
+	(void)core;
+	job->core_facts(&job->facts);
+}
+
+void
+survey_facts(struct survey *survey)
+{
+	const struct smp *smp = survey->smp;
+
+	for (size_t core = 0; core < survey->room.cores && core < smp->count; core++) {
+		struct report_core *row = &survey->report->cores[core];
+		struct facts_job job = { .core_facts = survey->hooks.core_facts };
+
+		if (!smp->alive(smp->context, core) ||
+		    !smp->run(smp->context, core, ask, &job, FACTS_BOUND_NS))
+			continue;
+		row->facts = job.facts;
+		row->facts_known = true;
+	}
+}
+
+/* The living are the players, of this tournament and of all that follow. */
+static size_t
+list_players(struct survey *survey)
+{
+	const struct smp *smp = survey->smp;
+	struct survey_room *room = &survey->room;
+	size_t players = 0;
+
+	for (size_t core = 0; core < smp->count; core++)
+		if (smp->alive(smp->context, core))
+			room->players[players++] = (uint32_t)core;
+	room->first.players = room->latest.players = players;
+	return players;
+}
+
+/* By the batches so far, of which a few may have been held up. UINT64_MAX: there was none. */
+static uint64_t
+estimate_ns(const struct survey_tournament *tournament)
+{
+	size_t batches = tournament->steady.batches;
+	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tournament->offsets->players);
+
+	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
+}
+
+/* Enough is known: the width, and what a batch takes; the more of them, the worse it looks. */
+static bool
+is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
+{
+	if (survey_tournament_elapsed_ns(tournament) > budget_ns)
+		return true;
+	return tournament->concurrency.settled && tournament->steady.batches >= STEADY_BATCHES &&
+	       (estimate_ns(tournament) <= budget_ns || tournament->steady.batches == SURVEY_STEADY_MAX);
+}
+
+/*
+ * How long all pairs would take: by the first of them, played for nothing, or by all where they are few. It also
+ * warms every path up and finds the width, which the tournament begins with.
+ */
+static uint64_t
+rehearse(struct survey *survey, struct concurrency *width)
+{
+	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
+	struct survey_tournament tournament;
+
+	survey_tournament_begin(&tournament, survey, &survey->room.latest, TOURNAMENT_ALL);
+	tournament.plan_ns = 0;
+	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
+		if (!survey_tournament_batch(&tournament))
+			break;
+	*width = tournament.concurrency;
+	elapsed_ns = survey_tournament_elapsed_ns(&tournament);
+	estimated_ns = estimate_ns(&tournament);
+	return survey_tournament_is_over(&tournament) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
+}
+
+static enum tournament
+choose(struct survey *survey, struct concurrency *width, const char **reason)
+{
+	const struct survey_room *room = &survey->room;
+
+	*reason = "";
+	if (tournament_pairs(TOURNAMENT_ALL, room->first.players) >
+	    tournament_pairs(room->widest, room->cores)) {
+		*reason = NO_ROOM;
+		return TOURNAMENT_STAR;
+	}
+	if (rehearse(survey, width) <= survey_tournament_budget_ns(survey->report))
+		return TOURNAMENT_ALL;
+	*reason = TOO_LONG;
+	return TOURNAMENT_STAR;
+}
+
+static void
+describe_tour(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
+{
+	struct report_skew *skew = &survey->report->skew;
+
+	skew->measured = tournament->meetings > 0;
+	skew->kind = tournament->offsets->kind;
+	skew->kind_reason = kind_reason;
+	skew->width = tournament->concurrency.now;
+	skew->rounds = tournament->rounds_begun;
+	skew->elapsed_ns = survey_tournament_elapsed_ns(tournament);
+	skew->meetings = tournament->meetings;
+	skew->again = tournament->again;
+	if (skew->measured) {
+		skew->best_trip_ns = scale_ns(&survey->scale, tournament->best_trip_ticks);
+		skew->median_trip_ns = scale_ns(&survey->scale,
+						histogram_quantile(&survey->scratch->histogram, 50000));
+	}
+	skew->offsets = *tournament->offsets;
+	skew->players = survey->room.players;
+}
+
+static void
+place_cores(struct survey *survey)
+{
+	struct survey_room *room = &survey->room;
+
+	survey->report->skew.summary = offsets_solve(&room->first, room->solved, room->apart);
+	for (size_t i = 0; i < room->first.players; i++) {
+		struct report_core *row = &survey->report->cores[room->players[i]];
+
+		row->offset = room->solved[i];
+		row->apart = room->apart[i];
+	}
+}
+
+static void
+play_all(struct survey *survey, struct survey_tournament *tournament)
+{
+	while (survey_tournament_batch(tournament))
+		;
+	survey_tournament_again(tournament);
+	survey_tournament_end(tournament);
+	survey->done_ns += tournament->plan_ns;
+}
+
+static void
+play_first(struct survey *survey)
+{
+	struct concurrency width;
+	struct survey_tournament tournament;
+	const char *reason;
+	enum tournament kind = choose(survey, &width, &reason);
+	size_t rounds = tournament_rounds(kind, survey->room.first.players);
+
+	survey_tournament_begin(&tournament, survey, &survey->room.first, kind);
+	if (kind == TOURNAMENT_ALL)
+		tournament.concurrency = width;
+	play_all(survey, &tournament);
+	describe_tour(survey, &tournament, reason);
+	place_cores(survey);
+	if (!survey_tournament_is_over(&tournament) && !survey->report->incomplete)
+		report_note(survey->report,
+			    "The cores' meetings were cut short after %lu s: %zu of %zu rounds were begun.",
+			    survey->report->skew.elapsed_ns / SURVEY_NS_PER_S, survey->report->skew.rounds,
+			    rounds);
+}
+
+/*
+ * By each core's own meetings with the boot core: those held at one moment each. An offset by way of others was
+ * taken at several, between which a core that drifts has moved.
+ */
+static void
+note_drifts(struct survey *survey)
+{
+	const struct survey_room *room = &survey->room;
+	const struct offsets *first = &room->first, *latest = &room->latest;
+
+	for (size_t i = 0; i < first->players; i++)
+		survey->report->cores[room->players[i]].drift =
+			offsets_drift(offsets_pair(first, 0, i), first, offsets_pair(latest, 0, i), latest);
+	survey->report->skew.drift_measured = true;
+	survey->report->skew.drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
+}
+
+void
+survey_skew(struct survey *survey)
+{
+	struct survey_tournament tournament;
+
+	if (!survey->room.cores || survey_expired(survey))
+		return;
+	if (survey->report->skew.measured) {
+		survey_tournament_begin(&tournament, survey, &survey->room.latest, survey->room.first.kind);
+		play_all(survey, &tournament);
+		if (tournament.meetings > 0)
+			note_drifts(survey);
+	} else if (list_players(survey) > 1) {
+		play_first(survey);
+	}
+}

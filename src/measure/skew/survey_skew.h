@@ -1,0 +1,17 @@
+/* The cores' TSCs against one another. */
+#ifndef BARETICK_SURVEY_SKEW_H
+#define BARETICK_SURVEY_SKEW_H
+
+#include "survey.h"
+
+void survey_facts(struct survey *survey); /* what each core says of itself */
+
+/*
+ * A tournament: the first sets each core's offset; any later one sets what moved since. To be called at least
+ * twice, with other measurements between.
+ */
+void survey_skew(struct survey *survey);
+
+void survey_warps(struct survey *survey); /* all cores at once on one shared last value, with a lock and without */
+
+#endif

@@ -1,0 +1,161 @@
+/* One tournament of the cores: batch by batch, as wide as the machine bears. See survey_tournament.h. */
+#include "survey_tournament.h"
+
+/*
+ * One trip in a few hundred is as short as they get, and it decides: a thousand are ample. The figures below
+ * are for the worst case, a virtual machine: there a trip takes a microsecond, and waking a pair 100.
+ */
+#define TRIPS_MANY       1000
+#define TRIPS_FEW        200 /* with many players, where waking them costs as much, and where time is short */
+#define PLAYERS_MANY     32
+/*
+ * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
+ * two cores seldom run at the same moment: with few pairs there is time to wait for one.
+ */
+#define PINGPONG_MIN_NS   (250 * SURVEY_NS_PER_MS)
+#define PINGPONG_MAX_NS   (2 * SURVEY_NS_PER_S)
+
+
+/* As long as all meetings would fit into half of the budget, if each took so long. */
+static uint64_t
+pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t players)
+{
+	size_t pairs = tournament_pairs(kind, players);
+	uint64_t share_ns = survey_tournament_budget_ns(survey->report) / 2 / pairs;
+
+	if (share_ns < PINGPONG_MIN_NS)
+		return PINGPONG_MIN_NS;
+	return share_ns < PINGPONG_MAX_NS ? share_ns : PINGPONG_MAX_NS;
+}
+
+void
+survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
+		  enum tournament kind)
+{
+	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->players > PLAYERS_MANY;
+
+	*tournament = (struct survey_tournament){
+		.survey = survey,
+		.offsets = offsets,
+		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
+		.bound_ns = pingpong_bound_ns(survey, kind, offsets->players),
+		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
+		.best_trip_ticks = UINT64_MAX,
+	};
+	concurrency_init(&tournament->concurrency, kind == TOURNAMENT_STAR ? 1 : offsets->players / 2);
+	histogram_clear(&survey->scratch->histogram);
+	offsets->kind = kind;
+	offsets_clear(offsets);
+	offsets->begin_tsc = survey->hooks.tsc_ordered();
+}
+
+uint64_t
+survey_tournament_elapsed_ns(const struct survey_tournament *tournament)
+{
+	uint64_t now = tournament->survey->hooks.tsc_ordered();
+
+	return now > tournament->offsets->begin_tsc ?
+		scale_ns(&tournament->survey->scale, now - tournament->offsets->begin_tsc) : 0;
+}
+
+bool
+survey_tournament_can_meet(const struct survey_tournament *tournament, size_t a, size_t b)
+{
+	const struct smp *smp = tournament->survey->smp;
+	const uint32_t *players = tournament->survey->room.players;
+
+	return smp->alive(smp->context, players[a]) && smp->alive(smp->context, players[b]);
+}
+
+void
+survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place)
+{
+	struct survey_room *room = &tournament->survey->room;
+
+	room->seats[2 * place] = (uint32_t)a;
+	room->seats[2 * place + 1] = (uint32_t)b;
+	room->playing[2 * place] = room->players[a];
+	room->playing[2 * place + 1] = room->players[b];
+}
+
+/* Whom the next player meets this round, once for both, where both live; else TOURNAMENT_NOBODY. */
+static size_t
+opponent_of_next(const struct survey_tournament *tournament)
+{
+	size_t opponent = tournament_opponent(tournament->offsets->kind, tournament->offsets->players, tournament->round,
+					      tournament->player);
+
+	if (opponent == TOURNAMENT_NOBODY || opponent < tournament->player ||
+	    !survey_tournament_can_meet(tournament, tournament->player, opponent))
+		return TOURNAMENT_NOBODY;
+	return opponent;
+}
+
+bool
+survey_tournament_is_over(struct survey_tournament *tournament)
+{
+	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->players);
+
+	for (; tournament->round < rounds; tournament->round++, tournament->player = 0)
+		for (; tournament->player < tournament->offsets->players; tournament->player++)
+			if (opponent_of_next(tournament) != TOURNAMENT_NOBODY)
+				return false;
+	return true;
+}
+
+/* How many meetings come next: of one round, so that nobody has a seat in two. 0: all is played. */
+static size_t
+seat_batch(struct survey_tournament *tournament)
+{
+	bool is_over = survey_tournament_is_over(tournament);
+	size_t round = tournament->round, count = 0;
+
+	for (; !is_over && tournament->round == round && count < tournament->concurrency.now; is_over = survey_tournament_is_over(tournament)) {
+		survey_tournament_pair(tournament, tournament->player, opponent_of_next(tournament), count++);
+		tournament->player++;
+	}
+	if (count > 0)
+		tournament->rounds_begun = round + 1;
+	return count;
+}
+
+/* The width learns from batches that are as wide as it says: a narrower one has less to suffer. */
+static void
+learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
+{
+	size_t width = tournament->concurrency.now;
+
+	if (count == width && played > 0)
+		concurrency_learn(&tournament->concurrency, tournament->survey->room.medians[played / 2]);
+	if (tournament->concurrency.now != width)
+		tournament->steady.batches = 0;
+	else if (tournament->steady.batches < SURVEY_STEADY_MAX)
+		survey_insert(tournament->steady.pair_ns, tournament->steady.batches++, spent_ns / count);
+}
+
+bool
+survey_tournament_batch(struct survey_tournament *tournament)
+{
+	struct survey *survey = tournament->survey;
+	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->players);
+	uint64_t begin_ns = survey_tournament_elapsed_ns(tournament);
+	size_t count, played;
+
+	if (survey_expired(survey) ||
+	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
+		return false;
+	count = seat_batch(tournament);
+	if (count == 0)
+		return false;
+	played = survey_tournament_play(tournament, count);
+	learn(tournament, count, played, survey_tournament_elapsed_ns(tournament) - begin_ns);
+	survey->hooks.progress(survey->hooks.context, "pairs of cores",
+			       survey->done_ns + tournament->plan_ns * tournament->round / rounds, survey->total_ns);
+	return true;
+}
+
+void
+survey_tournament_end(struct survey_tournament *tournament)
+{
+	tournament->offsets->end_tsc = tournament->survey->hooks.tsc_ordered();
+}

@@ -1,0 +1,158 @@
+/* What the steps of the measuring share. See survey.h and survey_internal.h. */
+#include "survey_internal.h"
+
+#include "text.h"
+
+#define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about so long */
+#define BATCH_SAMPLES_MIN  16
+#define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
+#define TRUST_FRACTION     4 /* of its range: by then a step of more than half can only be one back */
+#define STILL_READS        65536u /* of the TSC, 0.5 ms and more: no counter that moves stands for so long */
+
+void
+survey_batch(struct survey *survey, const struct clock *clock, size_t count)
+{
+	uint64_t saved = survey->hooks.interrupts_mask();
+
+	clock->sample(clock->device, survey->samples, count);
+	survey->hooks.interrupts_restore(saved);
+}
+
+size_t
+survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
+{
+	uint64_t ns = scale_ns(&survey->scale, ticks);
+	uint64_t size = ns ? BATCH_NS * count / ns : survey->sample_max;
+
+	if (size < BATCH_SAMPLES_MIN)
+		return BATCH_SAMPLES_MIN;
+	return size < survey->sample_max ? size : survey->sample_max;
+}
+
+size_t
+survey_living(const struct survey *survey)
+{
+	const struct smp *smp = survey->smp;
+	size_t living = 0;
+
+	for (size_t core = 0; core < smp->count; core++)
+		living += smp->alive(smp->context, core);
+	return living;
+}
+
+static bool
+tsc_moves(const struct survey *survey)
+{
+	uint64_t first = survey->hooks.tsc_ordered();
+
+	for (unsigned i = 0; i < STILL_READS; i++)
+		if (survey->hooks.tsc_ordered() != first)
+			return true;
+	return false;
+}
+
+static void
+mark_standing(struct survey *survey, struct report_clock *entry)
+{
+	struct text reason;
+
+	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
+	entry->clock.state = CLOCK_STUCK;
+	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
+	text_printf(&reason, "It read the same %u times.", STILL_READS);
+}
+
+static void
+mark_untimed(struct report_clock *entry)
+{
+	size_t length = text_length(entry->clock.reason);
+	struct text reason;
+
+	text_init(&reason, entry->clock.reason + length, CLOCK_REASON_SIZE - length);
+	text_printf(&reason, "%sIts reads could not be timed: the TSC stands still.", length ? " " : "");
+}
+
+/* What the TSC could not time is unknown of every clock; that it stands is the TSC's own fault. */
+static void
+end_by_standstill(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	survey->tsc_stands = report->incomplete = true;
+	report_note(report, "The TSC stands still, and everything here is timed by it: nothing was measured from then on.");
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!survey_usable(entry))
+			continue;
+		if (text_equal(entry->clock.main, "tsc"))
+			mark_standing(survey, entry);
+		else if (!entry->latency->count)
+			mark_untimed(entry);
+	}
+}
+
+bool
+survey_expired(struct survey *survey)
+{
+	struct report *report = survey->report;
+
+	if (report->incomplete)
+		return true;
+	if (!tsc_moves(survey)) {
+		end_by_standstill(survey);
+	} else if (survey->hooks.expired(survey->hooks.context)) {
+		report->incomplete = true;
+		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
+	}
+	return report->incomplete;
+}
+
+void
+survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
+{
+	if (entry->turned_sick)
+		return;
+	entry->turned_sick = true;
+	entry->turned_sick_ms = scale_ns(&survey->scale, now_tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
+}
+
+void
+survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+		  uint64_t now_tsc)
+{
+	struct text reason;
+
+	/* A driver opens no counter that it did not see move, but it does not wait for an edge. */
+	if (!entry->clock.edges_only || entry->resolution.steps)
+		survey_turned_sick(survey, entry, now_tsc);
+	entry->clock.state = CLOCK_STUCK;
+	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
+	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stood_ns / 1000);
+}
+
+bool
+survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+	      size_t count)
+{
+	uint64_t enough = survey_periods(survey, clock, SURVEY_STUCK_PERIODS);
+
+	return enough && !survey_any_differs(samples, count) &&
+	       samples[count - 1].begin - samples[0].end > enough;
+}
+
+uint64_t
+survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
+{
+	if (!clock->claimed.den || !clock->claimed.num)
+		return 0;
+	return scale_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
+							    clock->claimed.num));
+}
+
+uint64_t
+survey_trust_ticks(const struct survey *survey, const struct clock *clock)
+{
+	return clock->wrap_ticks > WRAP_TICKS_MAX ? 0 :
+		survey_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1);
+}

@@ -1,0 +1,107 @@
+/*
+ * The measuring itself: which clock is sampled when, for how long and from which core. Fills a report from
+ * clocks that are open; every loop ends by a count, and by the deadline that the caller keeps.
+ */
+#ifndef BARETICK_SURVEY_H
+#define BARETICK_SURVEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "smp.h"
+#include "gaps.h"
+#include "pingpong.h"
+#include "offsets.h"
+#include "rate.h"
+#include "report.h"
+#include "sample.h"
+#include "scale.h"
+#include "warp.h"
+
+#define SURVEY_SAMPLES_MIN 256 /* of room in the sample buffer */
+
+struct survey_hooks {
+	void *context;
+	/* Mask and restore interrupts around each batch of samples. */
+	uint64_t (*interrupts_mask)(void);
+	void (*interrupts_restore)(uint64_t saved);
+	sample_bracket *tsc_ordered; /* for meetings and warp checks: reads the TSC after all that came before */
+	void (*pause)(void);
+	/* What the core that calls says of itself. May be called on any core. */
+	void (*core_facts)(struct core_facts *facts);
+	/* True once the run's deadline is over. Called between batches. */
+	bool (*expired)(void *context);
+	/* How far the run is, DONE_NS of TOTAL_NS of measuring time. Called between batches; may draw. */
+	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
+	/* A clock's latency on the boot core is measured. May draw. */
+	void (*measured)(void *context, const struct report *report, const struct report_clock *clock);
+};
+
+/* What the cores' measuring needs, all in one block that is planned before a core starts. */
+struct survey_room {
+	size_t cores;            /* of the smp, at most */
+	enum tournament widest;  /* the tournament for which there is room */
+	struct report_core *rows; /* for report->cores, zeroed */
+	struct warp_table *warp;
+	struct pingpong *meetings; /* cores / 2 */
+	uint32_t *players;       /* core number of each player */
+	struct offsets first, latest;
+	struct offset *solved;   /* one to each player */
+	bool *apart;             /* likewise */
+	uint32_t *playing;       /* the cores of one batch of meetings: the first and the second of each */
+	uint32_t *seats;         /* likewise: their player numbers */
+	uint64_t *medians;       /* of the round trips of each meeting of a batch */
+	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
+	uint32_t *others;        /* of each core: how many others read the clock while it did */
+};
+
+#define SURVEY_CONTENDED_SAMPLES 128 /* of one clock by one core while all read it */
+
+/* A clock on its way from the begin of the rates' window to the end of the run. */
+struct survey_track {
+	struct report_clock *entry; /* NULL: not followed */
+	struct rate_end first, middle, last; /* of the window; zeroed while it was not reached */
+	struct rate_end end;        /* of the stretch that the report's figures are over: last, or later in a soak */
+	struct rate_end edge;       /* edge clocks: the latest edge */
+	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
+	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
+	bool edge_seen;
+};
+
+struct survey {
+	struct report *report;
+	const struct smp *smp;
+	struct survey_hooks hooks;
+	struct sample *samples; /* the caller's, room for sample_max, at least SURVEY_SAMPLES_MIN */
+	size_t sample_max;
+	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
+	struct survey_room room;        /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
+
+	/* The survey's own, from here on. */
+	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
+	struct rate_interval tsc;       /* the TSC's rate as measured */
+	uint64_t start_tsc;             /* the run's begin */
+	bool tsc_stands;                /* it was seen to: nothing is timed any more, the report is incomplete */
+	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
+	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
+	struct gaps gaps;               /* of one core at a time */
+	/* By which its wraps are counted: each clock's pace at first glance, in multiples of its claim, at least 1. */
+	uint64_t paces[REPORT_CLOCKS_MAX];
+	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known stands still */
+	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
+};
+
+/* Bytes for CORES cores and tournaments up to WIDEST. The block begins on a cache line. */
+size_t survey_room_size(size_t cores, enum tournament widest);
+
+/* Lays survey->room out in MEMORY of that size, which the caller has zeroed; report->cores is room.rows then. */
+void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
+
+/*
+ * Whether the run is to end: its deadline is over, or the TSC stands still, by which everything is timed. The report
+ * says which, and is incomplete then.
+ */
+bool survey_expired(struct survey *survey);
+
+#endif

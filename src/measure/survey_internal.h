@@ -1,0 +1,62 @@
+/* What the files of the survey share, and nobody else needs. */
+#ifndef BARETICK_SURVEY_INTERNAL_H
+#define BARETICK_SURVEY_INTERNAL_H
+
+#include "survey.h"
+#include "survey_plan.h"
+
+#define SURVEY_WARM_UP   64 /* samples thrown away before a clock is measured: first execution is slow */
+
+/* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
+void survey_batch(struct survey *survey, const struct clock *clock, size_t count);
+
+/* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's room. */
+size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
+
+size_t survey_living(const struct survey *survey); /* cores of the smp */
+
+/* Whether the TSC stopped before what was just done by it had ended: then that was not timed, and doesn't count. */
+static inline bool
+survey_untimed(struct survey *survey)
+{
+	return survey_expired(survey) && survey->tsc_stands;
+}
+
+/* A clock whose readings can be taken now. */
+static inline bool
+survey_usable(const struct report_clock *entry)
+{
+	return entry->clock.state == CLOCK_PRESENT;
+}
+
+/* ENTRY's clock was well at first, and was seen to be sick at NOW_TSC; the first time counts. */
+void survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
+
+/*
+ * The clock's counter did not move for STOOD_NS up to NOW_TSC although it should have: it is stuck from now on.
+ */
+void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+		       uint64_t now_tsc);
+
+#define SURVEY_STUCK_PERIODS 16 /* without a single step in so many periods the clock is stuck, not slow */
+
+static inline bool
+survey_any_differs(const struct sample *samples, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (samples[i].ticks != samples[0].ticks)
+			return true;
+	return false;
+}
+
+/* Whether the clock showed one value in all of COUNT samples, for longer than a clock that moves can. */
+bool survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+		   size_t count);
+
+/* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
+uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
+
+/* For clock_comparable(): the TSC ticks in a quarter of the clock's range; 0 where it has no wrap to fear. */
+uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
+
+#endif

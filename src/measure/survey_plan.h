@@ -1,0 +1,28 @@
+/* How long each part of a run may take, and should: from the report's clocks, cores and options. In nanoseconds. */
+#ifndef BARETICK_SURVEY_PLAN_H
+#define BARETICK_SURVEY_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report.h"
+
+#define SURVEY_NS_PER_MS UINT64_C(1000000)
+#define SURVEY_NS_PER_S  UINT64_C(1000000000)
+
+uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
+uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
+uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
+uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
+
+/* How long a tournament of PLAYERS should take, and how long it may take before it is a star or is cut short. */
+uint64_t survey_tournament_ns(const struct report *report, size_t players);
+uint64_t survey_tournament_budget_ns(const struct report *report);
+
+/* How long the checks of the devices' behaviour may take, all together; part of the plan. */
+uint64_t survey_checks_ns(const struct report *report);
+
+/* How long all of it should take, from the report's clocks, cores and options, in nanoseconds. */
+uint64_t survey_plan_ns(const struct report *report, size_t cores);
+
+#endif

@@ -1,0 +1,316 @@
+/* A row for each core: what reading each clock costs there, alone and while all cores read it. */
+#include "table_cores.h"
+
+#include "number.h"
+#include "scale.h"
+
+#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* and the mark of the boot core */
+#define CLOCK_COLUMNS 14                       /* two figures of 6 and their blanks */
+#define FIGURES 2 /* of a clock in a row */
+
+/* One block of rows: a clock read by a core alone, or while all cores read it. */
+struct block {
+	const char *title;
+	const char *headings[FIGURES];
+	/* The figure of core and clock; false where it is not known. */
+	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
+	struct number (*show)(size_t which, uint64_t figure);
+	bool started_only; /* what there is to say of cores that did not start is said elsewhere */
+};
+
+/* A block and the clocks that have columns in it. */
+struct columns {
+	const struct report *report;
+	const struct block *block;
+	size_t picked[REPORT_CLOCKS_MAX];
+	size_t count;
+};
+
+static bool
+figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+{
+	const struct core_latency *latency = &core->latency[clock];
+
+	*figure = which == 0 ? latency->p50_ns : latency->p99_ns;
+	return latency->count;
+}
+
+static struct number
+show_alone(size_t which, uint64_t figure)
+{
+	(void)which;
+	return number_ns(figure);
+}
+
+/* How many times the median alone is in tenths. */
+static bool
+figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+{
+	const struct core_latency *alone = &core->latency[clock], *latency = &core->contended[clock];
+
+	*figure = latency->p50_ns;
+	if (which == 0 || !latency->count)
+		return latency->count;
+	*figure = scale_mul_div_nearest(latency->p50_ns, 10, alone->p50_ns);
+	return alone->count && alone->p50_ns;
+}
+
+static struct number
+show_contended(size_t which, uint64_t figure)
+{
+	return which == 0 ? number_ns(figure) : number_times(figure);
+}
+
+static const struct block alone = {
+	.title = "Read latency from each core (* the boot core), by APIC id",
+	.headings = { "p50", "p99" },
+	.figure = figure_alone,
+	.show = show_alone,
+};
+
+static const struct block contended = {
+	.title = "While all cores read that clock: the median, and how many times as long",
+	.headings = { "p50", "times" },
+	.figure = figure_contended,
+	.show = show_contended,
+	.started_only = true,
+};
+
+static void
+put_heading(struct text *out, const struct columns *columns)
+{
+	size_t count = columns->count;
+
+	out->ink = INK_HEADING;
+	text_printf(out, "\n%s\n\n", columns->block->title);
+	out->ink = INK_PLAIN;
+	text_printf(out, "%*s", LABEL_COLUMNS, "");
+	for (size_t i = 0; i < count; i++)
+		text_printf(out, "  %-*.*s", CLOCK_COLUMNS - 2, CLOCK_COLUMNS - 2,
+			    columns->report->clocks[columns->picked[i]].clock.id);
+	if (count)
+		table_end_line(out);
+	else
+		text_put(out, "  no clock was measured\n");
+	text_printf(out, "%*s ", TABLE_CORE_COLUMNS, "core");
+	for (size_t i = 0; i < count || i == 0; i++)
+		text_printf(out, " %6s %6s", columns->block->headings[0], columns->block->headings[1]);
+	table_end_line(out);
+}
+
+static void
+put_reason(struct text *out, size_t line_start, const struct report_core *core)
+{
+	char sentence[CLOCK_REASON_SIZE + 32];
+	struct text text;
+
+	text_init(&text, sentence, sizeof(sentence));
+	text_printf(&text, "%s%s%s", core->started ? "stopped answering" : "did not start",
+		    core->reason[0] ? ": " : "", core->reason);
+	table_pad(out, line_start, LABEL_COLUMNS + 1);
+	out->ink = INK_WARN;
+	table_wrap(out, line_start, LABEL_COLUMNS + 1, sentence);
+	out->ink = INK_PLAIN;
+}
+
+static void
+put_core(struct text *out, const struct columns *columns, const struct report_core *core)
+{
+	const struct block *block = columns->block;
+	uint64_t figure;
+
+	table_core_label(out, core, core->boot ? "*" : "");
+	if (!core->started) {
+		put_reason(out, out->length - LABEL_COLUMNS, core);
+		return;
+	}
+	for (size_t i = 0; i < FIGURES * columns->count; i++) {
+		bool known = block->figure(core, columns->picked[i / FIGURES], i % FIGURES, &figure);
+
+		text_printf(out, " %6s", known ? block->show(i % FIGURES, figure).text : "-");
+	}
+	if (!columns->count)
+		text_printf(out, " %6s %6s", "-", "-");
+	table_end_line(out);
+	if (core->reason[0] && !block->started_only)
+		put_reason(out, out->length, core);
+}
+
+/* One figure of the cores of one group. */
+struct column {
+	const struct columns *columns;
+	const struct table_groups *groups;
+	size_t group, clock, which;
+};
+
+/* How many of the figures are at most LIMIT, and the least and greatest of them. */
+static size_t
+count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
+{
+	const struct report *report = column->columns->report;
+	size_t count = 0;
+
+	*least = UINT64_MAX;
+	*greatest = 0;
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+		uint64_t figure;
+
+		if (table_group_of(column->groups, core) != column->group ||
+		    !column->columns->block->figure(core, column->clock, column->which, &figure) ||
+		    figure > limit)
+			continue;
+		count++;
+		*least = figure < *least ? figure : *least;
+		*greatest = figure > *greatest ? figure : *greatest;
+	}
+	return count;
+}
+
+/* The PLACEth of them in order of size, the first being 0, by halving: there is no room to sort them. */
+static uint64_t
+figure_at(const struct column *column, size_t place)
+{
+	uint64_t low, high, least, greatest;
+
+	count_up_to(column, UINT64_MAX, &low, &high);
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (count_up_to(column, middle, &least, &greatest) > place)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void
+put_group(struct text *out, const struct columns *columns, const struct table_groups *groups, size_t group)
+{
+	static const char *const labels[] = { "min", "median", "max" };
+	uint64_t least, greatest;
+
+	table_group_label(out, groups, group);
+	text_put_char(out, '\n');
+	for (size_t row = 0; row < sizeof(labels) / sizeof(labels[0]); row++) {
+		text_printf(out, "%*s ", TABLE_CORE_COLUMNS, labels[row]);
+		for (size_t i = 0; i < FIGURES * columns->count; i++) {
+			struct column column = { columns, groups, group, columns->picked[i / FIGURES], i % FIGURES };
+			size_t count = count_up_to(&column, UINT64_MAX, &least, &greatest);
+			const size_t places[] = { 0, (count - 1) / 2, count - 1 };
+
+			uint64_t figure = count ? figure_at(&column, places[row]) : 0;
+
+			text_printf(out, " %6s", count ? columns->block->show(column.which, figure).text : "-");
+		}
+		table_end_line(out);
+	}
+}
+
+/* For each clock the first core whose first figure is the greatest, where they are not all equal. */
+static void
+find_slowest(struct table_rows *rows, const struct columns *columns)
+{
+	const struct report *report = columns->report;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		uint64_t least = UINT64_MAX, greatest = 0, figure;
+		size_t slowest = 0;
+
+		for (size_t core = 0; core < report->core_count; core++) {
+			if (!columns->block->figure(&report->cores[core], columns->picked[i], 0, &figure))
+				continue;
+			if (figure > greatest)
+				slowest = core;
+			least = figure < least ? figure : least;
+			greatest = figure > greatest ? figure : greatest;
+		}
+		if (greatest > least)
+			rows->slowest[rows->slowest_count++] = slowest;
+	}
+}
+
+static void
+put_block(struct text *out, const struct columns *columns)
+{
+	struct table_rows rows = table_rows(columns->report, columns->block->started_only);
+	const struct report_core *core;
+
+	put_heading(out, columns);
+	if (rows.folded) {
+		struct table_groups groups = table_groups(columns->report);
+
+		for (size_t i = 0; i < groups.count; i++)
+			put_group(out, columns, &groups, i);
+		find_slowest(&rows, columns);
+	}
+	while ((core = table_next_row(&rows)))
+		put_core(out, columns, core);
+	table_rows_left(out, &rows);
+	if (!columns->report->core_count)
+		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
+}
+
+/* Whether some core has a figure of CLOCK in COLUMNS's block. */
+static bool
+is_measured(const struct columns *columns, size_t clock)
+{
+	const struct report *report = columns->report;
+	uint64_t figure;
+
+	for (size_t core = 0; core < report->core_count; core++)
+		if (columns->block->figure(&report->cores[core], clock, 0, &figure))
+			return true;
+	return false;
+}
+
+static void
+keep_measured(struct columns *columns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (is_measured(columns, columns->picked[i]))
+			columns->picked[kept++] = columns->picked[i];
+	columns->count = kept;
+}
+
+/* Of the clocks in ALL those that have no column in the block below, though several cores were to read them at once. */
+static void
+put_missed(struct text *out, const struct columns *all)
+{
+	const struct report *report = all->report;
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+	size_t missed = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct clock *clock = &report->clocks[all->picked[i]].clock;
+
+		if (!clock->one_core_only && !is_measured(all, all->picked[i]))
+			text_printf(text, "%s%s", missed++ ? ", " : "Not seen from all cores at once: ", clock->id);
+	}
+	if (!missed || report->cores_started < 2)
+		return;
+	text_put(text, "; no two came to read it at the same moment.");
+	text_put_char(out, '\n');
+	table_sentence_end(out, &sentence);
+}
+
+void
+table_cores(struct text *out, const struct report *report)
+{
+	struct columns columns = { .report = report, .block = &alone }, all;
+
+	columns.count = table_pick_clocks(report, true, columns.picked);
+	if (columns.count > TABLE_CLOCKS_ABREAST)
+		columns.count = TABLE_CLOCKS_ABREAST;
+	put_block(out, &columns);
+	columns.block = &contended;
+	all = columns;
+	keep_measured(&columns);
+	if (columns.count)
+		put_block(out, &columns);
+	put_missed(out, &all);
+}

@@ -1,0 +1,265 @@
+/* Pair by pair: one character each where all cores fit, else the worst pairs and a count by package. */
+#include "table_cores.h"
+
+#include "scale.h"
+
+#define MAP_MARGIN      19 /* the label of a row, and some air: in TABLE_COLUMNS are 60 cores */
+#define WORST_PAIRS     8
+#define OFFSET_COLUMNS  8
+#define ID_COLUMNS      10 /* of the largest APIC id */
+#define GROUP_COLUMNS   18
+#define COUNT_COLUMNS   7
+
+/* What a pair says, in the letters of the map, seen from the row's core. */
+enum pair {
+	PAIR_AGREE = '.',
+	PAIR_BEHIND = '<',
+	PAIR_AHEAD = '>',
+	PAIR_UNKNOWN = '?',
+	PAIR_CONTRADICTS = '!',
+	PAIR_SELF = '\\',
+};
+
+static const struct report_core *
+core_of(const struct report *report, size_t player)
+{
+	return &report->cores[report->skew.players[player]];
+}
+
+/* Whether what the two measured of each other excludes what all pairs together say of them. */
+static bool
+contradicts(const struct report *report, size_t a, size_t b)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+	struct offset implied, both;
+
+	if (!summary->contradictions)
+		return false;
+	implied = offset_add(core_of(report, b)->offset, offset_negate(core_of(report, a)->offset));
+	both = offset_intersect(offsets_pair(&report->skew.offsets, a, b), implied);
+	return both.low > both.high;
+}
+
+static enum pair
+pair_of(const struct report *report, size_t a, size_t b)
+{
+	struct offset offset = offsets_pair(&report->skew.offsets, a, b);
+
+	if (!offset_is_known(offset))
+		return PAIR_UNKNOWN;
+	if (contradicts(report, a, b))
+		return PAIR_CONTRADICTS;
+	if (!offset_excludes_zero(offset))
+		return PAIR_AGREE;
+	return offset.low > 0 ? PAIR_BEHIND : PAIR_AHEAD;
+}
+
+static void
+put_legend(struct text *out, const struct report *report)
+{
+	text_put_inked(out, INK_HEADING, "\nPairs of cores,");
+	text_put(out, " in the order of their rows: . agree, < the row's core is behind\n"
+		      "the column's, > it is ahead, ? not known");
+	text_put(out, report->skew.summary.contradictions ? ", ! contradicts the others\n\n" : "\n\n");
+}
+
+/* The columns' APIC ids, each from top to bottom. */
+static void
+put_column_ids(struct text *out, const struct report *report)
+{
+	size_t players = report->skew.offsets.players;
+	uint32_t highest = 0;
+	uint64_t power = 1;
+
+	for (size_t i = 0; i < players; i++)
+		if (core_of(report, i)->apic_id > highest)
+			highest = core_of(report, i)->apic_id;
+	while (highest / power >= 10)
+		power *= 10;
+	for (; power; power /= 10) {
+		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
+		for (size_t i = 0; i < players; i++) {
+			uint64_t digits = core_of(report, i)->apic_id / power;
+
+			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
+		}
+		table_end_line(out);
+	}
+}
+
+static void
+put_pair(struct text *out, enum pair pair)
+{
+	if (pair == PAIR_BEHIND || pair == PAIR_AHEAD || pair == PAIR_CONTRADICTS)
+		out->ink = INK_FAIL;
+	else if (pair != PAIR_AGREE)
+		out->ink = INK_DIM;
+	text_put_char(out, (char)pair);
+	out->ink = INK_PLAIN;
+}
+
+static void
+put_map(struct text *out, const struct report *report)
+{
+	size_t players = report->skew.offsets.players;
+	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : players; /* a star knows one */
+
+	put_legend(out, report);
+	put_column_ids(out, report);
+	for (size_t a = 0; a < rows; a++) {
+		table_core_label(out, core_of(report, a), core_of(report, a)->boot ? "*" : "");
+		text_put_char(out, ' ');
+		for (size_t b = 0; b < players; b++)
+			put_pair(out, a == b ? PAIR_SELF : pair_of(report, a, b));
+		text_put_char(out, '\n');
+	}
+}
+
+struct worst {
+	size_t a, b;
+	struct offset offset;
+};
+
+/* Proven further apart, or where that is equal, perhaps so. */
+static bool
+is_worse(struct offset offset, struct offset than)
+{
+	uint64_t nearest = offset_nearest(offset), than_nearest = offset_nearest(than);
+
+	if (nearest != than_nearest)
+		return nearest > than_nearest;
+	return offset_farthest(offset) > offset_farthest(than);
+}
+
+/* The COUNT worst are in order; PAIR goes in where it belongs, and the last may drop out. */
+static size_t
+insert(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
+{
+	size_t at = count;
+
+	while (at && is_worse(pair.offset, worst[at - 1].offset))
+		at--;
+	if (at == WORST_PAIRS)
+		return count;
+	count += count < WORST_PAIRS;
+	for (size_t i = count - 1; i > at; i--)
+		worst[i] = worst[i - 1];
+	worst[at] = pair;
+	return count;
+}
+
+static void
+put_worst_pairs(struct text *out, const struct report *report)
+{
+	const struct offsets *offsets = &report->skew.offsets;
+	struct worst worst[WORST_PAIRS];
+	struct scale scale;
+	size_t count = 0;
+
+	for (size_t a = 0; a < offsets->players; a++) {
+		for (size_t b = a + 1; b < offsets->players; b++) {
+			struct worst pair = { a, b, offsets_pair(offsets, a, b) };
+
+			if (offset_is_known(pair.offset))
+				count = insert(worst, count, pair);
+		}
+	}
+	scale_init(&scale, report->tsc);
+	out->ink = INK_HEADING;
+	text_printf(out, "\nThe %zu pairs furthest apart, or perhaps so: the second core against the first\n\n",
+		    count);
+	out->ink = INK_PLAIN;
+	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
+		    "offset, ns");
+	for (size_t i = 0; i < count; i++) {
+		text_printf(out, "%*u %*u ", ID_COLUMNS, core_of(report, worst[i].a)->apic_id, ID_COLUMNS,
+			    core_of(report, worst[i].b)->apic_id);
+		table_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
+		text_put_char(out, '\n');
+	}
+}
+
+/* Pairs of each kind: within a group, and with cores of another. */
+struct counts {
+	size_t agree, apart, contradict, unknown;
+};
+
+static void
+count_pair(struct counts *counts, enum pair pair)
+{
+	counts->agree += pair == PAIR_AGREE;
+	counts->apart += pair == PAIR_BEHIND || pair == PAIR_AHEAD;
+	counts->contradict += pair == PAIR_CONTRADICTS;
+	counts->unknown += pair == PAIR_UNKNOWN;
+}
+
+static void
+put_counts(struct text *out, const struct counts *counts)
+{
+	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->apart,
+		    COUNT_COLUMNS, counts->contradict, COUNT_COLUMNS, counts->unknown);
+}
+
+static void
+put_groups_heading(struct text *out, bool with_others)
+{
+	text_printf(out, "\n%*s  %-*s%s", GROUP_COLUMNS, "", 4 * COUNT_COLUMNS, "pairs within",
+		    with_others ? "pairs with other packages" : "");
+	table_end_line(out);
+	text_printf(out, "%*s", GROUP_COLUMNS, "");
+	for (size_t i = 0; i < (with_others ? 2 : 1); i++)
+		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "apart", COUNT_COLUMNS,
+			    "contra", COUNT_COLUMNS, "?");
+	table_end_line(out);
+}
+
+static void
+put_groups(struct text *out, const struct report *report)
+{
+	struct table_groups groups = table_groups(report);
+	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
+	size_t players = report->skew.offsets.players;
+	char label[2 * GROUP_COLUMNS];
+	struct text text;
+
+	for (size_t a = 0; a < players; a++) {
+		size_t group_a = table_group_of(&groups, core_of(report, a));
+
+		for (size_t b = a + 1; b < players; b++) {
+			size_t group_b = table_group_of(&groups, core_of(report, b));
+			enum pair pair = pair_of(report, a, b);
+
+			count_pair(group_a == group_b ? &inside[group_a] : &across[group_a], pair);
+			if (group_a != group_b)
+				count_pair(&across[group_b], pair);
+		}
+	}
+	put_groups_heading(out, groups.count > 1);
+	for (size_t i = 0; i < groups.count; i++) {
+		text_init(&text, label, sizeof(label));
+		table_group_label(&text, &groups, i);
+		table_label(out, label, GROUP_COLUMNS);
+		put_counts(out, &inside[i]);
+		if (groups.count > 1)
+			put_counts(out, &across[i]);
+		text_put_char(out, '\n');
+	}
+}
+
+size_t
+table_map_columns(const struct report *report)
+{
+	return report->skew.offsets.players + MAP_MARGIN;
+}
+
+void
+table_map(struct text *out, const struct report *report)
+{
+	if (table_map_columns(report) <= table_columns(out)) {
+		put_map(out, report);
+		return;
+	}
+	put_worst_pairs(out, report);
+	if (report->skew.kind == TOURNAMENT_ALL)
+		put_groups(out, report);
+}

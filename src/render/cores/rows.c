@@ -1,0 +1,152 @@
+/* Which cores have a row of their own, and which are folded into one of their package. See table_cores.h. */
+#include "table_cores.h"
+
+#define LABEL_SIZE 16
+
+static bool
+add_core(struct table_groups *groups, uint32_t package)
+{
+	size_t i = 0;
+
+	while (i < groups->count && groups->packages[i] != package)
+		i++;
+	if (i == TABLE_GROUPS_MAX)
+		return false;
+	groups->packages[i] = package;
+	groups->count += i == groups->count;
+	groups->cores[i]++;
+	return true;
+}
+
+struct table_groups
+table_groups(const struct report *report)
+{
+	struct table_groups groups = { .are_packages = true };
+	size_t started = 0;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		if (!core->started)
+			continue;
+		started++;
+		if (groups.are_packages)
+			groups.are_packages = core->facts_known && core->facts.has_topology &&
+					      add_core(&groups, core->facts.package);
+	}
+	if (groups.are_packages)
+		return groups;
+	return (struct table_groups){ .count = 1, .cores = { started } };
+}
+
+size_t
+table_group_of(const struct table_groups *groups, const struct report_core *core)
+{
+	size_t i = 0;
+
+	if (!core->started)
+		return groups->count;
+	while (groups->are_packages && i < groups->count && groups->packages[i] != core->facts.package)
+		i++;
+	return i;
+}
+
+void
+table_group_label(struct text *out, const struct table_groups *groups, size_t group)
+{
+	if (groups->are_packages)
+		text_printf(out, "package %u (%zu)", groups->packages[group], groups->cores[group]);
+	else
+		text_printf(out, "all cores (%zu)", groups->cores[group]);
+}
+
+bool
+table_drifts(const struct report *report, const struct report_core *core)
+{
+	return report_drift_is_known(report, core) && (core->drift.low_ppb > 0 || core->drift.high_ppb < 0);
+}
+
+static enum table_remark
+remark_on(const struct table_rows *rows, size_t index)
+{
+	const struct report_core *core = &rows->report->cores[index];
+
+	if (core->boot)
+		return TABLE_BOOT;
+	if (!core->started || core->reason[0])
+		return TABLE_SILENT;
+	if (core->apart)
+		return TABLE_APART;
+	if (table_drifts(rows->report, core))
+		return TABLE_DRIFTS;
+	for (size_t i = 0; i < rows->slowest_count; i++)
+		if (rows->slowest[i] == index)
+			return TABLE_SLOWEST;
+	return TABLE_PLAIN;
+}
+
+struct table_rows
+table_rows(const struct report *report, bool started_only)
+{
+	return (struct table_rows){ .report = report, .folded = report->core_count > TABLE_ROWS_MAX,
+				    .started_only = started_only };
+}
+
+static size_t
+rows_at_most(enum table_remark remark)
+{
+	if (remark == TABLE_PLAIN)
+		return 0;
+	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX; /* the caller's list is bounded */
+}
+
+const struct report_core *
+table_next_row(struct table_rows *rows)
+{
+	while (rows->next < rows->report->core_count) {
+		size_t index = rows->next++;
+		const struct report_core *core = &rows->report->cores[index];
+		enum table_remark remark = remark_on(rows, index);
+
+		if (!core->started && rows->started_only)
+			continue;
+		if (rows->counts[remark]++ < rows_at_most(remark) || !rows->folded)
+			return core;
+	}
+	return NULL;
+}
+
+void
+table_rows_left(struct text *out, const struct table_rows *rows)
+{
+	static const struct {
+		enum table_remark remark;
+		const char *words;
+	} kinds[] = {
+		{ TABLE_SILENT, "more did not start or stopped answering" },
+		{ TABLE_APART, "more stand apart" },
+		{ TABLE_DRIFTS, "more drift" },
+	};
+	size_t line_start = out->length, kinds_left = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && rows->folded; i++) {
+		size_t count = rows->counts[kinds[i].remark];
+
+		if (count > TABLE_REMARKED_MAX)
+			text_printf(out, "%s%zu %s", kinds_left++ ? ", " : "", count - TABLE_REMARKED_MAX,
+				    kinds[i].words);
+	}
+	if (kinds_left)
+		table_wrap(out, line_start, 0, ": see report.json.");
+}
+
+void
+table_core_label(struct text *out, const struct report_core *core, const char *mark)
+{
+	char label[LABEL_SIZE];
+	struct text text;
+
+	text_init(&text, label, sizeof(label));
+	text_printf(&text, "%*u%s", TABLE_CORE_COLUMNS, core->apic_id, mark);
+	table_label(out, label, TABLE_CORE_COLUMNS + 1);
+}

@@ -1,0 +1,184 @@
+/* The cores' TSCs against one another, in sentences. See table_cores.h. */
+#include "table_cores.h"
+
+#include "scale.h"
+
+/* What the first tournament says as a whole; the first that holds. */
+enum synchrony {
+	SYNC_ALONE,        /* no second core ran */
+	SYNC_UNMEASURED,
+	SYNC_UNDECIDED,    /* some are apart, and nobody has a majority */
+	SYNC_APART,        /* some stand apart from the majority */
+	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
+	SYNC_UNKNOWN,      /* the offset of some is not known */
+	SYNC_UNEQUAL,      /* bounded, and yet two are proven apart */
+	SYNC_PROVEN,
+};
+
+static enum synchrony
+synchrony(const struct report *report)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+
+	if (!report->skew.measured)
+		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
+	if (summary->no_majority)
+		return SYNC_UNDECIDED;
+	if (summary->apart)
+		return SYNC_APART;
+	if (summary->contradictions)
+		return SYNC_CONTRADICTED;
+	if (summary->bound_ticks == UINT64_MAX)
+		return SYNC_UNKNOWN;
+	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
+}
+
+static uint32_t
+apic_id(const struct report *report, size_t player)
+{
+	return report->cores[report->skew.players[player]].apic_id;
+}
+
+static int64_t
+ns_down(const struct report *report, uint64_t ticks)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	return scale_ns_down(&scale, (int64_t)ticks);
+}
+
+static int64_t
+ns_up(const struct report *report, uint64_t ticks)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	return scale_ns_up(&scale, (int64_t)ticks);
+}
+
+static void
+put_clause(struct text *text, const struct report *report)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+	size_t players = report->skew.offsets.players;
+
+	switch (synchrony(report)) {
+	case SYNC_ALONE:
+		text_put(text, "one core ran: there is no other TSC to compare its own with");
+		break;
+	case SYNC_UNMEASURED:
+		text_put(text, "the cores' offsets are not measured");
+		break;
+	case SYNC_UNDECIDED:
+		text_printf(text, "not synchronised, and no majority of the %zu cores tells who is right", players);
+		break;
+	case SYNC_APART:
+		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", summary->apart, players,
+			    table_singular(summary->apart));
+		break;
+	case SYNC_CONTRADICTED:
+		text_printf(text, "not proven synchronised, as %zu pair%s contradict%s the rest",
+			    summary->contradictions, table_plural(summary->contradictions),
+			    table_singular(summary->contradictions));
+		break;
+	case SYNC_UNKNOWN:
+		text_put(text, "not proven synchronised, as not every core's offset is known");
+		break;
+	case SYNC_UNEQUAL:
+		text_printf(text, "within %ld ns, but not equal", ns_up(report, summary->bound_ticks));
+		break;
+	case SYNC_PROVEN:
+		text_printf(text, "proven synchronised within %ld ns", ns_up(report, summary->bound_ticks));
+		break;
+	}
+}
+
+static void
+put_who_met(struct text *text, const struct report_skew *skew)
+{
+	size_t players = skew->offsets.players, all = tournament_pairs(skew->kind, players);
+
+	if (skew->summary.pairs < all)
+		text_printf(text, "%zu of %zu pairs of %zu cores met", skew->summary.pairs, all, players);
+	else if (skew->kind == TOURNAMENT_ALL)
+		text_printf(text, "every pair of %zu cores met", players);
+	else
+		text_printf(text, "%zu core%s met the boot core", players - 1, table_plural(players - 1));
+}
+
+/* How far the worst pair is apart, what contradicts, and what all of it leaves open. */
+static void
+put_distances(struct text *text, const struct report *report)
+{
+	const struct offsets_summary *summary = &report->skew.summary;
+
+	if (offset_is_known(summary->worst))
+		text_printf(text, " Cores %u and %u are %ld to %ld ns apart.", apic_id(report, summary->worst_a),
+			    apic_id(report, summary->worst_b), ns_down(report, offset_nearest(summary->worst)),
+			    ns_up(report, offset_farthest(summary->worst)));
+	if (summary->contradictions)
+		text_printf(text, " The pair that contradicts the most is cores %u and %u, by %ld ns.",
+			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
+			    ns_up(report, summary->contradiction_ticks));
+	if (summary->bound_ticks != UINT64_MAX)
+		text_printf(text, " No two are further apart than %ld ns.", ns_up(report, summary->bound_ticks));
+}
+
+static void
+put_synchrony(struct text *out, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	put_clause(text, report);
+	if (skew->measured) {
+		text_put(text, ": ");
+		put_who_met(text, skew);
+		text_printf(text, " (%zu round%s, %lu meeting%s, ", skew->rounds, table_plural(skew->rounds),
+			    skew->meetings, table_plural(skew->meetings));
+		if (skew->again)
+			text_printf(text, "%lu once more, ", skew->again);
+		text_printf(text, "%zu pair%s side by side), best round trip %lu ns", skew->width,
+			    table_plural(skew->width), skew->best_trip_ns);
+	}
+	text_put_char(text, '.');
+	if (skew->measured && synchrony(report) != SYNC_PROVEN)
+		put_distances(text, report);
+	if (skew->measured && skew->kind_reason[0])
+		text_printf(text, " %s", skew->kind_reason);
+	table_sentence_end(out, &sentence);
+}
+
+void
+table_synchrony(struct text *out, const struct report *report)
+{
+	text_put_inked(out, INK_HEADING, "\nThe TSC from core to core\n\n");
+	put_synchrony(out, report);
+	table_skew_checks(out, report);
+}
+
+void
+table_skew(struct text *out, const struct report *report)
+{
+	table_synchrony(out, report);
+	if (report->core_count > 1)
+		table_skew_rows(out, report);
+	if (report->skew.measured)
+		table_map(out, report);
+}
+
+void
+table_skew_in_short(struct text *out, const struct report *report)
+{
+	size_t drifting = table_drifting(report);
+
+	put_clause(out, report);
+	if (report->skew.measured && synchrony(report) == SYNC_PROVEN) {
+		text_put(out, ": ");
+		put_who_met(out, &report->skew);
+	}
+	if (drifting)
+		text_printf(out, "; %zu drift%s", drifting, table_singular(drifting));
+}

@@ -1,0 +1,174 @@
+/* What else there is to say of the cores' TSCs, in a sentence each: drift, TSC_ADJUST, warps. See table_cores.h. */
+#include "table_cores.h"
+
+#include "number.h"
+
+static void
+put_early_messages(struct text *out, const struct report_skew *skew)
+{
+	struct table_sentence sentence;
+
+	if (!skew->warps)
+		return;
+	text_printf(table_sentence(&sentence),
+		    "In the meetings %lu message%s arrived before leaving, the worst by %lu ns (%lu ticks): core %u "
+		    "was ahead of core %u.",
+		    skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
+		    skew->worst_warp_a, skew->worst_warp_b);
+	table_sentence_end(out, &sentence);
+}
+
+/* How the other cores' TSCs run against the boot core's. */
+struct drifts {
+	size_t others, known, drifting;
+	struct drift within;            /* of those that are known */
+	const struct report_core *most; /* of those that drift */
+};
+
+static uint64_t
+proven_ppb(struct drift drift)
+{
+	return offset_nearest((struct offset){ drift.low_ppb, drift.high_ppb });
+}
+
+static struct drifts
+drifts_of(const struct report *report)
+{
+	struct drifts drifts = { .within = { INT64_MAX, INT64_MIN } };
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		if (core->boot || !core->started)
+			continue;
+		drifts.others++;
+		if (!report_drift_is_known(report, core))
+			continue;
+		drifts.known++;
+		if (core->drift.low_ppb < drifts.within.low_ppb)
+			drifts.within.low_ppb = core->drift.low_ppb;
+		if (core->drift.high_ppb > drifts.within.high_ppb)
+			drifts.within.high_ppb = core->drift.high_ppb;
+		if (!table_drifts(report, core))
+			continue;
+		drifts.drifting++;
+		if (!drifts.most || proven_ppb(core->drift) > proven_ppb(drifts.most->drift))
+			drifts.most = core;
+	}
+	return drifts;
+}
+
+static void
+put_drifts(struct text *out, const struct report *report)
+{
+	struct drifts drifts = drifts_of(report);
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	if (!report->skew.measured)
+		return;
+	text_put(text, "Drift against the boot core's TSC");
+	if (drifts.known)
+		text_printf(text, " over %s: ", number_ns(report->skew.drift_span_ns).text);
+	else
+		text_put(text, ": not measured");
+	if (drifts.drifting) {
+		text_printf(text, "%zu of %zu cores drift%s, core %u the most: ", drifts.drifting, drifts.known,
+			    table_singular(drifts.drifting), drifts.most->apic_id);
+		table_drift(text, drifts.most->drift, 0);
+		text_put(text, " ppm");
+	} else if (drifts.known) {
+		text_printf(text, "none shown by %zu of %zu other cores, all within ", drifts.known, drifts.others);
+		table_drift(text, drifts.within, 0);
+		text_put(text, " ppm");
+	}
+	text_put_char(text, '.');
+	table_sentence_end(out, &sentence);
+}
+
+/* What the cores' TSC_ADJUST say together. */
+struct adjusts {
+	size_t asked, have;
+	const struct report_core *least, *greatest;
+};
+
+static struct adjusts
+adjusts_of(const struct report *report)
+{
+	struct adjusts adjusts = { .asked = 0 };
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		adjusts.asked += core->facts_known;
+		if (!core->facts_known || !core->facts.has_tsc_adjust)
+			continue;
+		adjusts.have++;
+		if (!adjusts.least || core->facts.tsc_adjust < adjusts.least->facts.tsc_adjust)
+			adjusts.least = core;
+		if (!adjusts.greatest || core->facts.tsc_adjust > adjusts.greatest->facts.tsc_adjust)
+			adjusts.greatest = core;
+	}
+	return adjusts;
+}
+
+static void
+put_adjusts(struct text *out, const struct report *report)
+{
+	struct adjusts adjusts = adjusts_of(report);
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	if (!adjusts.asked)
+		text_put(text, "TSC_ADJUST: not read.");
+	else if (!adjusts.have)
+		text_put(text, "TSC_ADJUST: CPUID has none.");
+	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
+		text_printf(text, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
+			    adjusts.have > 1 ? "all " : "", adjusts.have, table_plural(adjusts.have));
+	else
+		text_printf(text, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
+			    adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
+			    adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
+	table_sentence_end(out, &sentence);
+}
+
+static void
+put_contended(struct text *out, const struct report_contended *check, const char *how)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	text_printf(text, "Contended warp check of the TSC, %s: ", how);
+	if (!check->measured)
+		text_put(text, "not measured.");
+	else
+		text_printf(text, "%zu cores took %lu turns on one shared last value: ", check->cores,
+			    check->iterations);
+	if (check->measured && check->warps)
+		text_printf(text,
+			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
+			    "read after it.",
+			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks,
+			    check->worst_a, check->worst_b);
+	else if (check->measured)
+		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few turns." :
+						"no warp.");
+	table_sentence_end(out, &sentence);
+}
+
+size_t
+table_drifting(const struct report *report)
+{
+	return drifts_of(report).drifting;
+}
+
+void
+table_skew_checks(struct text *out, const struct report *report)
+{
+	put_early_messages(out, &report->skew);
+	put_drifts(out, report);
+	put_adjusts(out, report);
+	put_contended(out, &report->skew.locked, "one core at a time");
+	put_contended(out, &report->skew.lock_free, "without a lock");
+}

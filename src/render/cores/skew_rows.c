@@ -1,0 +1,228 @@
+/* A row for each core: where it is, how far its TSC is from the boot core's, and its TSC_ADJUST. */
+#include "table_cores.h"
+
+#include "number.h"
+#include "scale.h"
+
+#define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* and a mark */
+#define TOPOLOGY_COLUMNS 8
+#define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
+#define OFFSET_COLUMNS   8  /* of each end */
+#define DRIFT_COLUMNS    7
+#define ADJUST_COLUMNS   19 /* one less than that of INT64_MIN, which has no blank before it */
+#define BOTH_ENDS(columns) (2 * (columns) + 4) /* and " .. " between them */
+#define LABEL_SIZE       64
+
+#define OFFSET_NS_MAX 9999999 /* with its sign, OFFSET_COLUMNS */
+#define PPB_PER_PPM   1000
+#define PPM_DIGITS    3       /* behind the point, of the above */
+#define DRIFT_PPM_MAX 999999  /* with its sign, DRIFT_COLUMNS */
+
+/* What a row says of one core, or of all of one group that nothing sets apart. */
+struct figures {
+	bool has_offset, has_drift, has_adjust, adjusts_differ;
+	struct offset offset;
+	struct drift drift;
+	int64_t adjust_ticks;
+};
+
+static uint64_t
+magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* "+31", "-500123"; IN_SHORT "+31 ns", "-500 us". */
+static struct number
+signed_ns(int64_t ns, bool in_short)
+{
+	struct number number = { .text = "" };
+	struct text text;
+
+	text_init(&text, number.text, sizeof(number.text));
+	text_put_char(&text, ns < 0 ? '-' : '+');
+	if (in_short)
+		text_put(&text, number_ns(magnitude(ns)).text);
+	else
+		text_printf(&text, "%lu", magnitude(ns));
+	return number;
+}
+
+/* "+0.003", "-123.46": in as many digits as fit. */
+static struct number
+signed_ppm(int64_t ppb)
+{
+	struct number number = { .text = "" };
+	uint64_t ppm = magnitude(ppb) / PPB_PER_PPM;
+	unsigned digits = ppm < 99 ? PPM_DIGITS : ppm < 999 ? 2 : ppm < 9999 ? 1 : 0;
+	struct text text;
+
+	text_init(&text, number.text, sizeof(number.text));
+	text_put_char(&text, ppb < 0 ? '-' : '+');
+	if (ppm < DRIFT_PPM_MAX)
+		text_put_decimal(&text, magnitude(ppb), PPM_DIGITS, digits);
+	else
+		text_put(&text, ">1e6");
+	return number;
+}
+
+void
+table_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
+{
+	int64_t low_ns = scale_ns_down(scale, offset.low), high_ns = scale_ns_up(scale, offset.high);
+	bool in_short = magnitude(low_ns) > OFFSET_NS_MAX || magnitude(high_ns) > OFFSET_NS_MAX;
+
+	text_printf(out, "%*s .. %*s", width, signed_ns(low_ns, in_short).text, width,
+		    signed_ns(high_ns, in_short).text);
+}
+
+void
+table_drift(struct text *out, struct drift drift, int width)
+{
+	text_printf(out, "%*s .. %*s", width, signed_ppm(drift.low_ppb).text, width,
+		    signed_ppm(drift.high_ppb).text);
+}
+
+static bool
+is_set_apart(const struct report *report, const struct report_core *core)
+{
+	return core->apart || table_drifts(report, core);
+}
+
+static struct figures
+figures_of(const struct report *report, const struct report_core *core)
+{
+	return (struct figures){
+		.has_offset = !core->boot && report->skew.measured && offset_is_known(core->offset),
+		.has_drift = !core->boot && report_drift_is_known(report, core),
+		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
+		.offset = core->offset,
+		.drift = core->drift,
+		.adjust_ticks = core->facts.tsc_adjust,
+	};
+}
+
+/* Widens ALL, of several cores, until it holds ONE too. */
+static void
+include(struct figures *all, const struct figures *one)
+{
+	if (one->has_offset) {
+		if (!all->has_offset || one->offset.low < all->offset.low)
+			all->offset.low = one->offset.low;
+		if (!all->has_offset || one->offset.high > all->offset.high)
+			all->offset.high = one->offset.high;
+		all->has_offset = true;
+	}
+	if (one->has_drift) {
+		if (!all->has_drift || one->drift.low_ppb < all->drift.low_ppb)
+			all->drift.low_ppb = one->drift.low_ppb;
+		if (!all->has_drift || one->drift.high_ppb > all->drift.high_ppb)
+			all->drift.high_ppb = one->drift.high_ppb;
+		all->has_drift = true;
+	}
+	if (one->has_adjust) {
+		all->adjusts_differ |= all->has_adjust && one->adjust_ticks != all->adjust_ticks;
+		all->adjust_ticks = one->adjust_ticks;
+		all->has_adjust = true;
+	}
+}
+
+static void
+put_figures(struct text *out, const struct scale *scale, const struct figures *figures)
+{
+	text_put_char(out, ' ');
+	if (figures->has_offset)
+		table_offset(out, scale, figures->offset, OFFSET_COLUMNS);
+	else
+		text_printf(out, "%*s", BOTH_ENDS(OFFSET_COLUMNS), "-");
+	text_put_char(out, ' ');
+	if (figures->has_drift)
+		table_drift(out, figures->drift, DRIFT_COLUMNS);
+	else
+		text_printf(out, "%*s", BOTH_ENDS(DRIFT_COLUMNS), "-");
+	if (figures->has_adjust && !figures->adjusts_differ)
+		text_printf(out, " %*ld\n", ADJUST_COLUMNS, figures->adjust_ticks);
+	else
+		text_printf(out, " %*s\n", ADJUST_COLUMNS, figures->adjusts_differ ? "they differ" : "-");
+}
+
+static void
+put_core(struct text *out, const struct report *report, const struct scale *scale, const struct report_core *core)
+{
+	const struct core_facts *facts = &core->facts;
+	bool set_apart = is_set_apart(report, core);
+	struct figures figures = figures_of(report, core);
+	char label[LABEL_SIZE];
+	struct text text;
+
+	text_init(&text, label, sizeof(label));
+	text_printf(&text, "%*u%s ", TABLE_CORE_COLUMNS, core->apic_id, core->boot ? "*" : set_apart ? "!" : " ");
+	if (core->facts_known && facts->has_topology)
+		text_printf(&text, "%u.%u.%u", facts->package, facts->core, facts->thread);
+	else
+		text_put(&text, "-");
+	out->ink = set_apart ? INK_FAIL : INK_PLAIN;
+	table_label(out, label, PLACE_COLUMNS);
+	put_figures(out, scale, &figures);
+	out->ink = INK_PLAIN;
+}
+
+/* Of the cores of GROUP those that stand apart or drift, or those that do neither. */
+static bool
+barrier_wait(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
+       bool set_apart)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		const struct report_core *core = &report->cores[i];
+		struct figures one = figures_of(report, core);
+
+		if (table_group_of(groups, core) != group || is_set_apart(report, core) != set_apart)
+			continue;
+		include(all, &one);
+		any = true;
+	}
+	return any;
+}
+
+/* Of the cores that nothing sets apart; of a package that stands apart as a whole, of all. */
+static void
+put_group(struct text *out, const struct report *report, const struct scale *scale,
+	  const struct table_groups *groups, size_t group)
+{
+	struct figures all = { .has_offset = false };
+	char label[LABEL_SIZE];
+	struct text text;
+
+	if (!barrier_wait(&all, report, groups, group, false))
+		barrier_wait(&all, report, groups, group, true);
+	text_init(&text, label, sizeof(label));
+	table_group_label(&text, groups, group);
+	table_label(out, label, PLACE_COLUMNS);
+	put_figures(out, scale, &all);
+}
+
+void
+table_skew_rows(struct text *out, const struct report *report)
+{
+	struct table_rows rows = table_rows(report, true);
+	const struct report_core *core;
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	text_put_inked(out, INK_HEADING,
+		       "\nOffset and drift of each core's TSC against the boot core's (*); ! is set apart\n\n");
+	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
+		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
+		    "TSC_ADJUST, ticks");
+	if (rows.folded) {
+		struct table_groups groups = table_groups(report);
+
+		for (size_t i = 0; i < groups.count; i++)
+			put_group(out, report, &scale, &groups, i);
+	}
+	while ((core = table_next_row(&rows)))
+		put_core(out, report, &scale, core);
+	table_rows_left(out, &rows);
+}

@@ -1,0 +1,156 @@
+/* Lines, columns and words of tables. See layout.h. */
+#include "layout.h"
+
+#define LINE_SIZE       320
+#define SENTENCE_INDENT 2
+
+enum text_ink
+table_ink(enum verdict verdict)
+{
+	static const enum text_ink inks[] = {
+		[VERDICT_PASS] = INK_PASS,	 [VERDICT_WARN] = INK_WARN,  [VERDICT_FAIL] = INK_FAIL,
+		[VERDICT_INCOMPLETE] = INK_WARN, [VERDICT_ABSENT] = INK_DIM,
+	};
+
+	return inks[verdict];
+}
+
+const char *
+table_loud(enum verdict verdict)
+{
+	static const char *const loud[] = {
+		[VERDICT_PASS] = "PASS",	     [VERDICT_WARN] = "WARN",	  [VERDICT_FAIL] = "FAIL",
+		[VERDICT_INCOMPLETE] = "INCOMPLETE", [VERDICT_ABSENT] = "ABSENT",
+	};
+
+	return loud[verdict];
+}
+
+void
+table_end_line(struct text *out)
+{
+	while (out->length && out->bytes[out->length - 1] == ' ')
+		out->bytes[--out->length] = '\0';
+	text_put_char(out, '\n');
+}
+
+void
+table_pad(struct text *out, size_t line_start, size_t column)
+{
+	while (out->length < line_start + column && !out->truncated)
+		text_put_char(out, ' ');
+}
+
+size_t
+table_fit(const char *sentence, size_t width)
+{
+	size_t length = 0, fit = 0;
+
+	for (; length <= width && sentence[length]; length++)
+		if (sentence[length] == ' ')
+			fit = length;
+	if (length <= width && !sentence[length])
+		return length;
+	return fit ? fit : width; /* a word that fills a line is cut */
+}
+
+size_t
+table_columns(const struct text *out)
+{
+	return out->columns ? out->columns : TABLE_COLUMNS;
+}
+
+void
+table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence)
+{
+	size_t columns = table_columns(out), column = out->length - line_start;
+
+	if (columns > TABLE_SENTENCE_COLUMNS)
+		columns = TABLE_SENTENCE_COLUMNS;
+	while (text_length(sentence)) {
+		size_t length = table_fit(sentence, column < columns ? columns - column : 1);
+
+		text_printf(out, "%.*s", (int)length, sentence);
+		sentence += length;
+		while (*sentence == ' ')
+			sentence++;
+		if (*sentence) {
+			table_end_line(out);
+			text_printf(out, "%*s", (int)indent, "");
+			column = indent;
+		}
+	}
+	table_end_line(out);
+}
+
+void
+table_line(struct text *out, const char *label, const char *format, ...)
+{
+	size_t line_start = out->length;
+	char line[LINE_SIZE];
+	struct text text;
+	va_list arguments;
+
+	text_init(&text, line, sizeof(line));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, label);
+	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+}
+
+struct text *
+table_sentence(struct table_sentence *sentence)
+{
+	text_init(&sentence->text, sentence->bytes, sizeof(sentence->bytes));
+	return &sentence->text;
+}
+
+void
+table_sentence_end(struct text *out, struct table_sentence *sentence)
+{
+	char *first = &sentence->bytes[0];
+
+	if (*first >= 'a' && *first <= 'z')
+		*first = (char)(*first - 'a' + 'A');
+	table_wrap(out, out->length, SENTENCE_INDENT, sentence->bytes);
+}
+
+const char *
+table_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+const char *
+table_singular(uint64_t count)
+{
+	return count == 1 ? "s" : "";
+}
+
+void
+table_label(struct text *out, const char *label, size_t width)
+{
+	size_t line_start = out->length;
+
+	text_printf(out, "%s", label);
+	if (out->length - line_start > width) {
+		table_end_line(out);
+		line_start = out->length;
+	}
+	table_pad(out, line_start, width);
+}
+
+size_t
+table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (entry->latency && entry->latency->count && report_clock_is_main(entry) == main)
+			picked[count++] = i;
+	}
+	return count;
+}

@@ -1,0 +1,120 @@
+/* What is known of one clock, in lines. See screen_internal.h. */
+#include "screen_internal.h"
+
+#include "number.h"
+#include "scale.h"
+#include "layout.h"
+#include "table_cores.h"
+#include "table_sections.h"
+
+#define MILLI     1000
+#define PAIR_SIZE 64 /* two ids, of 12 characters at most, and the words around them */
+
+static void
+put_state(struct text *out, const struct report_clock *entry)
+{
+	const struct clock *clock = &entry->clock;
+
+	table_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason);
+	if (entry->turned_sick)
+		table_line(out, "", "It was well at first: this was seen %lu ms into the run.", entry->turned_sick_ms);
+	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
+		table_line(out, "found by", "%s", clock->found_by);
+	if (clock->width_bits)
+		table_line(out, "counter", "%u bits", clock->width_bits);
+}
+
+static void
+put_ppm(struct text *out, const char *label, const char *against, struct interval_ppb ppb)
+{
+	char bytes[48];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	table_drift(&text, (struct drift){ ppb.low, ppb.high }, 0);
+	table_line(out, label, "%s%s ppm", against, bytes);
+}
+
+static void
+put_rate(struct text *out, const struct report_clock *entry)
+{
+	struct rate claimed = entry->clock.claimed;
+	const struct interval_millihz *measured = &entry->measured;
+
+	if (claimed.den)
+		table_line(out, "claimed", "%s", number_rate(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
+	if (measured->known)
+		table_line(out, "measured", "%s", number_rate(measured->value).text);
+	if (entry->error.known)
+		put_ppm(out, "error", "", entry->error);
+}
+
+/*
+ * How it runs against the others, pair by pair: each in its own direction, for the rate of A against B is not that of
+ * B against A with the other sign.
+ */
+static void
+put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)
+{
+	const char *label = "rate";
+
+	for (size_t i = 0; i < report->rate_count; i++) {
+		const struct report_rate *rate = &report->rates[i];
+		bool first = text_equal(rate->a, entry->clock.id);
+		char against[PAIR_SIZE];
+		struct text text;
+
+		if (!rate->ppb.known || (!first && !text_equal(rate->b, entry->clock.id)))
+			continue;
+		text_init(&text, against, sizeof(against));
+		text_printf(&text, "%s%sagainst %s%s: ", first ? "" : rate->a, first ? "" : " ", rate->b,
+			    rate->same_source ? " (the same source)" : "");
+		put_ppm(out, label, against, rate->ppb);
+		label = "";
+	}
+}
+
+static void
+put_reads(struct text *out, const struct report *report, const struct report_clock *entry)
+{
+	const struct latency *latency = entry->latency;
+	const struct monotonic *monotonic = &entry->monotonic;
+	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	if (entry->resolution.steps)
+		table_line(out, "step", "%s (%lu tick%s), mostly %lu between readings", step_ps ? number_ps(step_ps).text : "-",
+			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks),
+			   entry->resolution.mode_ticks);
+	if (monotonic->reads)
+		table_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
+			   monotonic->stalls, table_plural(monotonic->stalls));
+	if (latency && latency->count)
+		table_line(out, "latency", "min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
+			   number_ns(latency->min_ns).text, number_ns(latency_percentile_ns(latency, 50000)).text,
+			   number_ns(latency_percentile_ns(latency, 90000)).text,
+			   number_ns(latency_percentile_ns(latency, 99000)).text,
+			   number_ns(latency_percentile_ns(latency, 99900)).text, number_ns(latency->max_ns).text,
+			   number_ps(latency_loop_ps(latency, &scale)).text);
+}
+
+void
+screen_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry)
+{
+	size_t line_start;
+
+	out->ink = INK_HEADING;
+	text_printf(out, "%s: %s\n", entry->clock.id, entry->clock.title);
+	out->ink = INK_PLAIN;
+	text_put_char(out, '\n');
+	line_start = out->length;
+	text_put(out, "verdict  ");
+	out->ink = table_ink(entry->verdict);
+	table_wrap(out, line_start, 0, table_loud(entry->verdict));
+	out->ink = INK_PLAIN;
+	put_state(out, entry);
+	put_rate(out, entry);
+	put_pairs(out, report, entry);
+	put_reads(out, report, entry);
+}

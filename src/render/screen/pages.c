@@ -1,0 +1,247 @@
+/* What each page says. See screen.h. */
+#include "screen_internal.h"
+
+#include "layout.h"
+#include "table_cores.h"
+#include "table_sections.h"
+
+#define PANES_APART   2
+#define WORDS_COLUMNS 58 /* that sentences can be read in */
+#define TALL_ROWS     36 /* the machine and the clocks leave room for the findings */
+#define BUFFERS       4  /* of a room: the bytes and the inks of two panes */
+#define LINE_SIZE     320
+
+/* LEFT and RIGHT are one and the same where a screen is too narrow for both. */
+typedef void page_put(const struct screen *screen, struct text *left, struct text *right);
+
+static void
+put_heading(struct text *out, const char *words)
+{
+	text_put_char(out, '\n');
+	text_put_inked(out, INK_HEADING, words);
+	text_put(out, "\n\n");
+}
+
+/*
+ * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen
+ * that has the room shows the picture, too.
+ */
+static void
+put_summary(const struct screen *screen, struct text *left, struct text *right)
+{
+	const struct report *report = screen->report;
+	bool machine_first = left != right || screen->rows >= TALL_ROWS;
+
+	table_verdict(left, report);
+	table_wrap(left, left->length, 0, screen->saved);
+	table_cpu(left, report);
+	if (machine_first)
+		table_machine(left, report);
+	text_put_char(left, '\n');
+	table_clocks(left, report);
+	if (left == right)
+		text_put_char(right, '\n');
+	else
+		put_heading(right, "Findings");
+	table_findings(right, report, NULL, false);
+	table_notes(right, report);
+	table_advice(right, report);
+	if (!machine_first) {
+		put_heading(left, "The machine");
+		table_machine(left, report);
+	}
+	if (left != right) {
+		table_histogram_main(left, report);
+		table_synchrony(right, report);
+	}
+	table_database(right, report);
+}
+
+static void
+put_histograms(const struct screen *screen, struct text *left, struct text *right)
+{
+	(void)right;
+	table_histogram(left, screen->report);
+	table_interference(left, screen->report);
+	table_database(left, screen->report);
+}
+
+static void
+put_clock(const struct screen *screen, struct text *left, struct text *right)
+{
+	const struct report *report = screen->report;
+	const struct report_clock *entry = &report->clocks[screen->clock];
+	bool any = false;
+
+	if (!report->clock_count) {
+		text_put(left, "No clock was looked at.\n");
+		return;
+	}
+	screen_clock_facts(left, report, entry);
+	for (size_t i = 0; i < report->finding_count; i++)
+		any |= report->findings[i].clock && text_equal(report->findings[i].clock, entry->clock.id);
+	if (any) {
+		put_heading(left, "Findings");
+		table_findings(left, report, entry->clock.id, true);
+	}
+	table_behaviours_of(left, report, entry->clock.main);
+	table_histogram_of(left, report, screen->clock);
+	table_durations_of(right, report, entry);
+}
+
+static void
+put_cores(const struct screen *screen, struct text *left, struct text *right)
+{
+	table_cores(left, screen->report);
+	table_skew(right, screen->report);
+}
+
+static void
+put_findings(const struct screen *screen, struct text *left, struct text *right)
+{
+	put_heading(left, "Findings");
+	table_findings(left, screen->report, NULL, true);
+	table_notes(left, screen->report);
+	table_advice(right, screen->report);
+	table_behaviours(right, screen->report);
+}
+
+static void
+put_paragraph(struct text *out, const char *sentences)
+{
+	table_wrap(out, out->length, 0, sentences);
+	text_put_char(out, '\n');
+}
+
+static void
+put_keys(struct text *out, bool can_quit)
+{
+	put_heading(out, "Keys");
+	table_line(out, "1 to 6", "a page; 3 again: the next clock, as do [ and ]");
+	table_line(out, "Tab", "the next page; left and right: likewise, clock by clock");
+	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
+	table_line(out, "R, P", "restart the machine, power it off");
+	if (can_quit)
+		table_line(out, "Q, Esc", "back to whoever started baretick");
+}
+
+static void
+put_about(const struct screen *screen, struct text *left, struct text *right)
+{
+	const struct report *report = screen->report;
+
+	table_begun(left, report);
+	table_wrap(left, left->length, 0, screen->saved);
+	table_cpu(left, report);
+	table_machine(left, report);
+	put_keys(right, screen->can_quit);
+	put_heading(left, "How the figures are made");
+	put_paragraph(left, "A clock is read between two readings of the TSC: how far those are apart is the read's "
+			    "latency. The row null reads nothing, and so shows what the two cost by themselves.");
+	put_paragraph(left, "No clock is the reference. All run over the same window, each is compared with each, and the "
+			    "one that disagrees with the others is the falseticker. A rate or an offset is an interval; only one "
+			    "that lies beyond its limit as a whole is a fault.");
+	put_paragraph(left, "The cores' TSCs are compared by messages between each two of them: none can arrive before it "
+			    "left, whatever the TSCs say.");
+}
+
+/* Line by line; one that is too long goes on in the next. */
+static void
+put_document(struct text *out, const char *document)
+{
+	while (*document) {
+		char line[LINE_SIZE];
+		size_t length = 0;
+
+		while (length < LINE_SIZE - 1 && *document && *document != '\n')
+			line[length++] = *document++;
+		document += *document == '\n';
+		line[length] = '\0';
+		table_wrap(out, out->length, 0, line);
+	}
+}
+
+static const struct page {
+	const char *name;
+	size_t right_columns; /* that its right pane needs to stand beside the left one; 0: it has none */
+	page_put *put;
+} pages[SCREEN_PAGES] = {
+	[SCREEN_SUMMARY] = { "Summary", WORDS_COLUMNS, put_summary },
+	[SCREEN_HISTOGRAMS] = { "Histograms", 0, put_histograms },
+	[SCREEN_CLOCK] = { "Clock", WORDS_COLUMNS, put_clock },
+	[SCREEN_CORES] = { "Cores", TABLE_COLUMNS, put_cores },
+	[SCREEN_FINDINGS] = { "Findings", WORDS_COLUMNS, put_findings },
+	[SCREEN_ABOUT] = { "About", WORDS_COLUMNS, put_about },
+};
+
+const char *
+screen_page_name(enum screen_page page)
+{
+	return pages[page].name;
+}
+
+static size_t
+columns_of(const struct screen *screen)
+{
+	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
+}
+
+/* The column of the right pane, 0 where it has to stand below; a map of cores that needs the whole width gets it. */
+static size_t
+right_column(const struct screen *screen)
+{
+	size_t columns = columns_of(screen), right = TABLE_COLUMNS + PANES_APART;
+	const struct page *page = &pages[screen->page];
+	size_t map = screen->report && screen->page == SCREEN_CORES ? table_map_columns(screen->report) : 0;
+
+	if (!screen->report || !page->right_columns || columns < right + page->right_columns)
+		return 0;
+	if (right < (columns + PANES_APART) / 2)
+		right = (columns + PANES_APART) / 2;
+	return map > columns - right && map < columns ? 0 : right;
+}
+
+static struct screen_pane
+begin_pane(const struct screen *screen, size_t buffer, size_t columns)
+{
+	size_t size = screen->room_size / BUFFERS;
+	struct screen_pane pane = { .lines = 0 };
+
+	text_init(&pane.text, screen->room + buffer * size, size);
+	pane.text.inks = (uint8_t *)screen->room + (buffer + 1) * size;
+	pane.text.columns = columns > 1 ? columns : 1;
+	return pane;
+}
+
+/* Empty lines at its begin go: the blocks of the table have one before them. */
+static void
+end_pane(struct screen_pane *pane)
+{
+	struct text *text = &pane->text;
+
+	while (text->bytes[0] == '\n') {
+		text->bytes++;
+		text->inks++;
+		text->size--;
+		text->length--;
+	}
+	for (size_t i = 0; i < text->length; i++)
+		pane->lines += text->bytes[i] == '\n';
+}
+
+void
+screen_render(struct screen *screen)
+{
+	size_t columns = columns_of(screen), right = right_column(screen);
+
+	screen->right_column = right;
+	screen->left = begin_pane(screen, 0, right ? right - PANES_APART : columns ? columns - 1 : 0);
+	screen->right = begin_pane(screen, 2, columns - right);
+	if (screen->report)
+		pages[screen->page].put(screen, &screen->left.text, right ? &screen->right.text : &screen->left.text);
+	else
+		put_document(&screen->left.text, screen->document);
+	end_pane(&screen->left);
+	end_pane(&screen->right);
+	screen->lines = screen->left.lines > screen->right.lines ? screen->left.lines : screen->right.lines;
+}

@@ -1,0 +1,162 @@
+/* Each row of the screen: the title, lines of the page, the keys. See screen.h. */
+#include "screen_internal.h"
+
+#include "layout.h"
+#include "table_cores.h"
+#include "table_sections.h"
+
+#define TITLE_SIZE     64
+#define KEYS_SCROLLING "  arrows, PgUp, PgDn scroll"
+
+static enum text_ink
+bar_ink(enum text_ink ink)
+{
+	switch (ink) {
+	case INK_PASS:
+		return INK_BAR_PASS;
+	case INK_WARN:
+		return INK_BAR_WARN;
+	case INK_FAIL:
+		return INK_BAR_FAIL;
+	default:
+		return INK_BAR;
+	}
+}
+
+/* Blanks to the end of the row. */
+static void
+fill(struct text *out, enum text_ink ink)
+{
+	out->ink = ink;
+	while (!out->truncated)
+		text_put_char(out, ' ');
+	out->ink = INK_PLAIN;
+}
+
+static void
+put_page_title(struct text *out, const struct screen *screen)
+{
+	const struct report *report = screen->report;
+
+	if (!report)
+		text_printf(out, "%s", screen->title);
+	else if (screen->page == SCREEN_CLOCK && report->clock_count)
+		text_printf(out, "Clock %zu of %zu: %s", screen->clock + 1, report->clock_count,
+			    report->clocks[screen->clock].clock.id);
+	else
+		text_printf(out, "%s", screen_page_name(screen->page));
+}
+
+static void
+put_verdict(struct text *out, const struct report *report)
+{
+	text_put(out, "  ");
+	out->ink = bar_ink(table_ink(report->verdict));
+	text_printf(out, " %s ", table_loud(report->verdict));
+	out->ink = INK_BAR;
+}
+
+/* Which lines are shown, at the right end; where all of them are there is nothing to say. */
+static void
+put_position(struct text *out, const struct screen *screen)
+{
+	size_t rows = screen_page_rows(screen), columns = out->size - 1;
+	char bytes[TITLE_SIZE];
+	struct text text;
+
+	if (screen->lines <= rows || !rows)
+		return;
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(&text, "  lines %zu-%zu of %zu ", screen->line + 1, screen->line + rows, screen->lines);
+	while (out->length + text.length < columns && !out->truncated)
+		text_put_char(out, ' ');
+	text_put(out, bytes);
+}
+
+static void
+put_title(struct text *out, const struct screen *screen)
+{
+	out->ink = INK_BAR;
+	text_printf(out, " baretick %s   ", screen->version);
+	put_page_title(out, screen);
+	if (screen->report)
+		put_verdict(out, screen->report);
+	put_position(out, screen);
+	fill(out, INK_BAR);
+}
+
+/* A key and what it does; HERE: it is what is shown. */
+static void
+put_key(struct text *out, char key, const char *name, bool here, bool wide)
+{
+	enum text_ink ink = here ? INK_BAR_HERE : INK_BAR;
+
+	out->ink = ink;
+	text_printf(out, wide ? " %c %s " : "%c %s", key, name);
+	out->ink = INK_BAR;
+	text_put_char(out, ' ');
+}
+
+static void
+put_all_keys(struct text *out, const struct screen *screen, bool wide)
+{
+	for (size_t i = 0; i < SCREEN_PAGES && screen->report; i++)
+		put_key(out, (char)('1' + i), screen_page_name(i), i == screen->page, wide);
+	put_key(out, 'R', wide ? "restart" : "reset", false, wide);
+	put_key(out, 'P', wide ? "power off" : "off", false, wide);
+	if (screen->can_quit)
+		put_key(out, 'Q', "quit", false, wide);
+}
+
+/* Wider apart and in longer words where the row has room for them. */
+static void
+put_keys(struct text *out, const struct screen *screen)
+{
+	out->ink = INK_BAR;
+	put_all_keys(out, screen, true);
+	if (out->truncated) {
+		out->length = 0;
+		out->truncated = false;
+		put_all_keys(out, screen, false);
+	} else if (out->length + sizeof(KEYS_SCROLLING) < out->size) {
+		text_put(out, KEYS_SCROLLING);
+	}
+	fill(out, INK_BAR);
+}
+
+/* Line AHEAD of those that are shown, up to the end of the row; what is no printable ASCII is a question mark. */
+static void
+put_line(struct text *out, const struct screen_pane *pane, size_t ahead)
+{
+	const struct text *text = &pane->text;
+
+	for (size_t i = screen_skip_lines(text->bytes, pane->top, ahead);
+	     i < text->length && text->bytes[i] != '\n' && !out->truncated; i++) {
+		out->ink = text->inks[i];
+		text_printf(out, "%c", text->bytes[i]);
+	}
+	out->ink = INK_PLAIN;
+}
+
+void
+screen_row(const struct screen *screen, size_t index, struct screen_row *row)
+{
+	size_t columns = screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
+	struct text *out = &row->text;
+
+	text_init(out, row->bytes, columns + 1);
+	out->inks = row->inks;
+	if (index == 0) {
+		put_title(out, screen);
+	} else if (index + 1 == screen->rows) {
+		put_keys(out, screen);
+	} else {
+		put_line(out, &screen->left, index - 1);
+		if (screen->right_column) {
+			while (out->length < screen->right_column)
+				text_put_char(out, ' ');
+			put_line(out, &screen->right, index - 1);
+		}
+	}
+	fill(out, INK_PLAIN);
+}

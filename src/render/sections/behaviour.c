@@ -1,0 +1,82 @@
+/* What the data sheets promise of each device and what came of it; and which clock to take. */
+#include "table_sections.h"
+
+#include "rules.h"
+
+#define OUTCOME_COLUMNS 9
+#define RULE_COLUMNS    15
+#define TEXT_COLUMN     (OUTCOME_COLUMNS + RULE_COLUMNS)
+#define ADVICE_INDENT   7
+
+/* What was seen, or why it was not: the outcome stands beside it already. */
+static const char *
+text_of(const struct behaviour *row)
+{
+	static const char prefix[] = "Not seen: ";
+	size_t same = 0;
+
+	while (prefix[same] && row->text[same] == prefix[same])
+		same++;
+	return !row->seen && !prefix[same] ? &row->text[same] : row->text;
+}
+
+static void
+put_row(struct text *out, const struct behaviour *row, const struct options *options)
+{
+	const struct rule *rule = rules_find(row->rule);
+	const char *outcome = rules_outcome(row, options);
+	size_t line_start = out->length;
+
+	if (!row->seen)
+		out->ink = INK_DIM;
+	else
+		out->ink = rule && text_equal(outcome, "broken") ? table_ink(rule->severity) : INK_PASS;
+	text_printf(out, "%-*s", OUTCOME_COLUMNS, outcome);
+	out->ink = INK_PLAIN;
+	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
+	table_wrap(out, line_start, TEXT_COLUMN, text_of(row));
+}
+
+void
+table_behaviours_of(struct text *out, const struct report *report, const char *clock)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+
+		if (clock && !text_equal(clock, row->clock))
+			continue;
+		if (!any)
+			text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise, and what came of it\n\n");
+		any = true;
+		put_row(out, row, &report->options);
+	}
+}
+
+void
+table_behaviours(struct text *out, const struct report *report)
+{
+	table_behaviours_of(out, report, NULL);
+}
+
+void
+table_advice(struct text *out, const struct report *report)
+{
+	if (!report->advice.count)
+		return;
+	text_put_inked(out, INK_HEADING, "\nRecommendation\n\n");
+	for (size_t i = 0; i < report->advice.count; i++) {
+		bool avoid = report->advice.rows[i].avoid;
+		size_t line_start = out->length;
+
+		out->ink = avoid ? INK_WARN : INK_PLAIN;
+		if (avoid)
+			text_printf(out, "%-*s", ADVICE_INDENT, "avoid");
+		else
+			text_printf(out, "%5zu. ", i + 1);
+		out->ink = INK_PLAIN;
+		text_printf(out, "%s: ", report->advice.rows[i].clock);
+		table_wrap(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
+	}
+}

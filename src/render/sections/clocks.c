@@ -1,0 +1,86 @@
+/* A row for each clock: what it is worth, or why that is not known. */
+#include "table_sections.h"
+
+#include "number.h"
+#include "scale.h"
+
+#define ID_COLUMNS      10
+#define VERDICT_COLUMNS 6
+#define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
+
+static void
+put_figure(struct text *out, bool known, struct number figure)
+{
+	text_printf(out, " %6s", known ? figure.text : "-");
+}
+
+static void
+put_verdict(struct text *out, const char *word, const struct report_clock *entry)
+{
+	enum text_ink before = out->ink;
+
+	out->ink = table_ink(entry->verdict);
+	text_printf(out, " %6s\n", word);
+	out->ink = before;
+}
+
+static void
+put_figures(struct text *out, const struct report *report, const struct report_clock *entry,
+	    const struct scale *scale)
+{
+	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
+	const struct latency *latency = entry->latency;
+	bool known = latency && latency->count;
+	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+
+	text_printf(out, " %12s", number_rate(report_clock_millihz(report, entry)).text);
+	put_figure(out, entry->resolution.steps && step_ps, number_ps(step_ps));
+	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
+	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
+	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
+	put_verdict(out, entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict), entry);
+}
+
+/* The state and its reason where the figures would stand; the verdict at the end of the first line. */
+static void
+put_state(struct text *out, const struct report_clock *entry)
+{
+	char sentence[CLOCK_REASON_SIZE + 16];
+	const char *rest = sentence;
+	struct text text;
+
+	text_init(&text, sentence, sizeof(sentence));
+	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
+		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
+	out->ink = entry->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
+	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_fit(rest, STATE_COLUMNS), rest);
+	put_verdict(out, verdict_word(entry->verdict), entry);
+	for (rest += table_fit(rest, STATE_COLUMNS); *rest; rest += table_fit(rest, STATE_COLUMNS)) {
+		rest += *rest == ' ';
+		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_fit(rest, STATE_COLUMNS), rest);
+	}
+	out->ink = INK_PLAIN;
+}
+
+void
+table_clocks(struct text *out, const struct report *report)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	out->ink = INK_HEADING;
+	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
+	text_put(out, "   step    min    p50    p99  p99.9    max  loop verdict\n");
+	out->ink = INK_PLAIN;
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		table_label(out, entry->clock.id, ID_COLUMNS);
+		if (entry->clock.state == CLOCK_PRESENT)
+			put_figures(out, report, entry, &scale);
+		else
+			put_state(out, entry);
+	}
+}

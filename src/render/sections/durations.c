@@ -1,0 +1,72 @@
+/* Each clock's durations in the two blocks of pg_test_timing, so that who knows that tool can read these. */
+#include "table_sections.h"
+
+#include "number.h"
+#include "observed.h"
+#include "scale.h"
+
+static void
+put_row(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_t total)
+{
+	text_printf(out, "%8lu   %10s %10s %10lu\n", ns, number_percent(count, total, 4).text,
+		    number_percent(running, total, 4).text, count);
+}
+
+static void
+put_octaves(struct text *out, const struct latency *latency)
+{
+	size_t last = sizeof(latency->octave) / sizeof(latency->octave[0]) - 1;
+	uint64_t running = 0;
+
+	while (last && !latency->octave[last])
+		last--;
+	text_put(out, "Histogram of timing durations:\n");
+	text_put(out, "   <= ns   % of total  running %      count\n");
+	for (size_t i = 0; i <= last; i++) {
+		running += latency->octave[i];
+		put_row(out, (UINT64_C(1) << i) - 1, latency->octave[i], running, latency->count);
+	}
+}
+
+static void
+put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
+{
+	struct observed_list list = observed_list(latency, cutoff_millionths);
+	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* enough for the cut-off that was asked for */
+	struct observed row;
+
+	text_put(out, "\nObserved timing durations up to ");
+	text_put_decimal(out, cutoff_millionths, 6, digits);
+	text_put(out, "%:\n      ns   % of total  running %      count\n");
+	while (observed_next(&list, &row)) {
+		if (row.after_gap)
+			text_put(out, "...\n");
+		put_row(out, row.ns, row.count, row.running, latency->count);
+	}
+}
+
+void
+table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry)
+{
+	struct scale scale;
+
+	if (!entry->latency || !entry->latency->count)
+		return;
+	scale_init(&scale, report->tsc);
+	out->ink = INK_HEADING;
+	text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
+	out->ink = INK_PLAIN;
+	text_put(out, "Average loop time including overhead: ");
+	text_put_decimal(out, latency_loop_ps(entry->latency, &scale), 3, 2);
+	text_put(out, " ns\n");
+	put_octaves(out, entry->latency);
+	put_observed(out, entry->latency, report->options.cutoff_millionths);
+}
+
+void
+table_durations(struct text *out, const struct report *report)
+{
+	text_put(out, "\n" TABLE_DURATIONS "\n");
+	for (size_t i = 0; i < report->clock_count; i++)
+		table_durations_of(out, report, &report->clocks[i]);
+}

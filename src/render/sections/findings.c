@@ -1,0 +1,82 @@
+/* The findings, the notes, and what there is to say of clocks that are present. See table_sections.h. */
+#include "table_sections.h"
+
+#include "rules.h"
+
+#define FINDING_INDENT 6
+
+/* LABEL and SENTENCE below a finding; nothing where there is no sentence. */
+static void
+put_below(struct text *out, const char *label, const char *sentence)
+{
+	size_t line_start = out->length;
+
+	if (!sentence)
+		return;
+	text_printf(out, "%*s%s", FINDING_INDENT, "", label);
+	table_wrap(out, line_start, FINDING_INDENT, sentence);
+}
+
+static void
+put_finding(struct text *out, const struct finding *finding, bool detailed)
+{
+	const struct rule *rule = rules_find(finding->rule);
+	size_t line_start = out->length;
+
+	out->ink = table_ink(finding->severity);
+	text_printf(out, "%-*s", FINDING_INDENT, verdict_word(finding->severity));
+	out->ink = INK_PLAIN;
+	text_printf(out, "%s: ", finding->rule);
+	table_wrap(out, line_start, FINDING_INDENT, finding->text);
+	if (!detailed || !rule)
+		return;
+	put_below(out, "", rule->sentence);
+	put_below(out, "Mostly from: ", rule->cause);
+	put_below(out, "Next: ", rule->advice);
+	put_below(out, "Known from: ", finding->source);
+}
+
+static void
+put_note(struct text *out, const char *about, const char *sentence)
+{
+	size_t line_start = out->length;
+
+	text_printf(out, "note  %s%s", about, about[0] ? ": " : "");
+	table_wrap(out, line_start, FINDING_INDENT, sentence);
+}
+
+/* Whether the row before it, of the same device, has the same sentence. */
+static bool
+says_the_same(const struct report *report, size_t i)
+{
+	const struct clock *clock = &report->clocks[i].clock;
+
+	return i > 0 && text_equal(report->clocks[i - 1].clock.main, clock->main) &&
+	       text_equal(report->clocks[i - 1].clock.reason, clock->reason);
+}
+
+void
+table_findings(struct text *out, const struct report *report, const char *clock, bool detailed)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (!clock || (finding->clock && text_equal(finding->clock, clock)))
+			put_finding(out, finding, detailed);
+	}
+	if (!report->finding_count)
+		text_put(out, "No findings.\n");
+}
+
+void
+table_notes(struct text *out, const struct report *report)
+{
+	for (size_t i = 0; i < report->note_count; i++)
+		put_note(out, "", report->notes[i]);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+
+		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !says_the_same(report, i))
+			put_note(out, clock->id, clock->reason);
+	}
+}

@@ -1,0 +1,73 @@
+/* What stands above the table: the run, the machine, the verdict. See table_sections.h. */
+#include "table_sections.h"
+
+#include "number.h"
+#include "scale.h"
+#include "table_cores.h"
+
+#define LINE_SIZE 320
+
+static const char *
+or_dash(const char *string)
+{
+	return string && string[0] ? string : "-";
+}
+
+void
+table_begun(struct text *out, const struct report *report)
+{
+	struct text elapsed;
+	char bytes[24];
+
+	text_init(&elapsed, bytes, sizeof(bytes));
+	if (report->elapsed_known)
+		text_put_decimal(&elapsed, report->elapsed_ms, 3, 3);
+	table_line(out, "baretick", "%s (%s), started %s, ran %s%s", report->version, report->commit,
+		   or_dash(report->started_at), or_dash(bytes), report->elapsed_known ? " s" : "");
+}
+
+void
+table_cpu(struct text *out, const struct report *report)
+{
+	table_line(out, "cpu", "%s", or_dash(report->cpu));
+}
+
+void
+table_machine(struct text *out, const struct report *report)
+{
+	struct rate tsc = report->tsc;
+	uint64_t tsc_millihz = tsc.den ? scale_mul_div_nearest(tsc.num, 1000, tsc.den) : 0;
+	char line[LINE_SIZE];
+	struct text text;
+
+	if (report->hypervisor[0])
+		table_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
+			   or_dash(report->accelerator), or_dash(report->firmware));
+	else
+		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
+	table_line(out, "cores", "%u listed, %u started; %s per clock; bracket %s",
+		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
+		   or_dash(report->fence));
+	table_line(out, "tsc", "%s%s%s, %s",
+		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
+		   report->tsc_source[0] ? ", " : "", report->tsc_source,
+		   report->tsc_is_invariant ? "invariant" : "not invariant");
+	text_init(&text, line, sizeof(line));
+	table_skew_in_short(&text, report);
+	table_line(out, "skew", "%s", line);
+}
+
+void
+table_verdict(struct text *out, const struct report *report)
+{
+	size_t line_start = out->length;
+	char line[LINE_SIZE];
+	struct text text;
+
+	text_init(&text, line, sizeof(line));
+	text_printf(&text, ", %zu finding%s%s", report->finding_count, table_plural(report->finding_count),
+		    report->incomplete ? "; not all that was asked for has been measured" : "");
+	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
+	text_put_inked(out, table_ink(report->verdict), table_loud(report->verdict));
+	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+}

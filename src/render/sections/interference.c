@@ -1,0 +1,90 @@
+/* How often the cores were taken away, and what the clocks are worth without that. */
+#include "table_sections.h"
+
+#include "number.h"
+
+#define ID_COLUMNS   10
+#define SHARE_DIGITS 3
+
+static size_t
+cores_watched(const struct report *report)
+{
+	size_t watched = 0;
+
+	for (size_t i = 0; i < report->core_count; i++)
+		watched += report->cores[i].watched_ns != 0;
+	return watched;
+}
+
+static void
+put_gaps(struct text *text, const struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	struct number threshold = number_ns(all->threshold_ns), watched = number_ns(all->watched_ns);
+	size_t cores = cores_watched(report);
+
+	if (!all->measured) {
+		text_put(text, "No core was watched for gaps.");
+		return;
+	}
+	if (!all->gaps) {
+		text_printf(text, "Never taken away for more than %s in %s of watching %zu core%s.", threshold.text,
+			    watched.text, cores, table_plural(cores));
+		return;
+	}
+	text_printf(text, "Taken away %lu time%s for more than %s in %s of watching %zu core%s: %s in all, ",
+		    all->gaps, table_plural(all->gaps), threshold.text, watched.text, cores,
+		    table_plural(cores), number_ns(all->total_ns).text);
+	text_printf(text, "%s %% of the time, at worst %s on core %u, as %sSMIs do. No clock is blamed for it.",
+		    number_percent(all->total_ns, all->watched_ns, SHARE_DIGITS).text,
+		    number_ns(all->worst_ns).text, all->worst_core,
+		    report->hypervisor[0] ? "a busy host or " : "");
+}
+
+static void
+put_sentence(struct text *out, const struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	put_gaps(text, report);
+	if (all->smi_known && all->smi_count)
+		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", all->smi_count,
+			    table_plural(all->smi_count));
+	else if (all->smi_known)
+		text_put(text, " The boot core counted no SMI in the whole run.");
+	table_sentence_end(out, &sentence);
+}
+
+static void
+put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
+{
+	const struct latency *latency = entry->latency;
+	struct latency_clean clean = latency_clean(latency, gap_ns);
+	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
+					clean.max_ns };
+
+	table_label(out, entry->clock.id, ID_COLUMNS);
+	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
+	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
+		text_printf(out, " %6s", number_ns(figures_ns[i]).text);
+	text_put_char(out, '\n');
+}
+
+void
+table_interference(struct text *out, const struct report *report)
+{
+	size_t picked[REPORT_CLOCKS_MAX];
+	size_t count = table_pick_clocks(report, true, picked);
+
+	text_put_inked(out, INK_HEADING, "\nInterference\n\n");
+	put_sentence(out, report);
+	if (!count)
+		return;
+	text_printf(out, "A read that takes %s more than the median is hit; clean is without those.\n\n",
+		    number_ns(report->options.gap_ns).text);
+	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hit");
+	for (size_t i = 0; i < count; i++)
+		put_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
+}

@@ -1,0 +1,30 @@
+/* The sections of the table, of which text and screen are made. */
+#ifndef BARETICK_TABLE_SECTIONS_H
+#define BARETICK_TABLE_SECTIONS_H
+
+#include "layout.h"
+
+/* The line from which on the text is detail: qemu/run shows what stands before it. */
+#define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
+
+void table_begun(struct text *out, const struct report *report);      /* what ran, when, how long */
+void table_cpu(struct text *out, const struct report *report);
+void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
+void table_verdict(struct text *out, const struct report *report);
+/* Of the clock of that id; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
+void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
+void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */
+void table_clocks(struct text *out, const struct report *report);     /* a row each */
+void table_histogram(struct text *out, const struct report *report);  /* side by side */
+void table_histogram_main(struct text *out, const struct report *report); /* of main clocks only */
+void table_histogram_of(struct text *out, const struct report *report, size_t clock); /* of one, without a title */
+void table_durations(struct text *out, const struct report *report);  /* each by itself, as pg_test_timing */
+void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
+void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
+void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
+/* Of the clock of that id; NULL: all. */
+void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
+void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
+void table_database(struct text *out, const struct report *report);   /* what it costs one */
+
+#endif

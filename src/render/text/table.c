@@ -1,0 +1,30 @@
+/* The report as a table. See table.h. */
+#include "table.h"
+
+#include "table_cores.h"
+#include "table_sections.h"
+
+void
+table_render(struct text *out, const struct report *report)
+{
+	table_begun(out, report);
+	table_cpu(out, report);
+	table_machine(out, report);
+	table_verdict(out, report);
+	text_put_char(out, '\n');
+	table_clocks(out, report);
+	text_put_char(out, '\n');
+	if (report->finding_count)
+		table_findings(out, report, NULL, true);
+	table_notes(out, report);
+	if (!report->finding_count)
+		table_findings(out, report, NULL, true);
+	table_advice(out, report);
+	table_histogram(out, report);
+	table_interference(out, report);
+	table_cores(out, report);
+	table_skew(out, report);
+	table_behaviours(out, report);
+	table_database(out, report);
+	table_durations(out, report);
+}

@@ -1,0 +1,52 @@
+/*
+ * How much room the report's texts may take, so that it can be had before anything is measured.
+ * Shared by whoever allocates them and the test that fills them with the longest figures there are.
+ */
+#ifndef BARETICK_REPORT_SIZES_H
+#define BARETICK_REPORT_SIZES_H
+
+#include <stddef.h>
+
+#include "report.h"
+
+/* Twelve clocks with every exact duration listed come to 6 MB. */
+#define REPORT_SIZE          ((size_t)8 << 20)
+#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, the clock's id */
+#define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
+#define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
+#define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
+#define REPORT_SIZE_CSV      ((size_t)256 << 10)
+#define REPORT_SIZE_CSV_ROW  192u  /* the run, the clock, the metric and three figures of 20 digits */
+#define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
+
+/* For the table, with its final 0. */
+static inline size_t
+report_size_table(size_t cores)
+{
+	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
+}
+
+/* For the JSON, likewise. */
+static inline size_t
+report_size_json(size_t cores)
+{
+	size_t pairs = cores <= REPORT_MATRIX_CORES ? cores * cores : 0;
+
+	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
+}
+
+/* For the page, whose template is PAGE_LENGTH long. */
+static inline size_t
+report_size_html(size_t cores, size_t page_length)
+{
+	return page_length + report_size_json(cores);
+}
+
+/* For the CSV, with its final 0. */
+static inline size_t
+report_size_csv(size_t cores)
+{
+	return REPORT_SIZE_CSV + cores * REPORT_SIZE_CSV_CORE;
+}
+
+#endif

@@ -1,0 +1,28 @@
+# The folders of this layer, and what each may use: those named, and what those use. Each is compiled with just that
+# include path, and tests/test_rooms.py asks the object files as well.
+USES_src/base            :=
+USES_src/clock           := src/base
+USES_src/stats           := src/clock
+USES_src/consensus       := src/clock
+USES_src/sync            := src/consensus
+USES_src/options         := src/base
+USES_src/report          := src/stats src/sync src/options
+USES_src/rules           := src/report
+USES_src/measure         := src/report
+USES_src/measure/clocks  := src/measure
+USES_src/measure/rates   := src/measure
+USES_src/measure/skew    := src/measure
+USES_src/judge           := src/rules
+USES_src/render/layout   := src/report
+USES_src/render/cores    := src/render/layout
+USES_src/render/sections := src/render/cores src/rules
+USES_src/render/text     := src/render/sections
+USES_src/render/screen   := src/render/sections
+USES_src/render/json     := src/rules
+USES_src/render/csv      := src/report
+USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/judge
+
+ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
+         src/measure src/measure/clocks src/measure/rates src/measure/skew src/judge \
+         src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
+         src/render/json src/render/csv src/run

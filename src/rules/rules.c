@@ -1,0 +1,126 @@
+/* What is asked of the rule catalogue, and findings with their figures. See rules.h. */
+#include "rules.h"
+
+#include "text.h"
+
+const struct rule *
+rules_find(const char *id)
+{
+	for (const struct rule *rule = rules; rule->id; rule++)
+		if (text_equal(rule->id, id))
+			return rule;
+	return NULL;
+}
+
+void
+rules_limit_ids(const char *ids[RULES_MAX + 1])
+{
+	size_t count = 0;
+
+	for (const struct rule *rule = rules; rule->id && count < RULES_MAX; rule++)
+		if (rule->what)
+			ids[count++] = rule->id;
+	ids[count] = NULL;
+}
+
+uint64_t
+rules_limit(const struct rule *rule, const struct options *options)
+{
+	for (size_t i = 0; i < options->limit_count; i++)
+		if (text_equal(options->limits[i].rule, rule->id))
+			return options->limits[i].value;
+	return rule->limit;
+}
+
+uint64_t
+rules_limit_of(const struct report *report, const char *rule_id)
+{
+	return rules_limit(rules_find(rule_id), &report->options);
+}
+
+bool
+rules_is_broken(const struct report *report, const struct behaviour *row)
+{
+	const struct rule *rule = rules_find(row->rule);
+
+	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
+}
+
+const char *
+rules_outcome(const struct behaviour *row, const struct options *options)
+{
+	const struct rule *rule = rules_find(row->rule);
+
+	if (!row->seen)
+		return "not seen";
+	return behaviour_is_broken(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? "broken" : "kept";
+}
+
+static void
+note_lost_finding(struct report *report)
+{
+	static const char sentence[] = "There were more findings than the report has room for.";
+
+	if (report->note_count && text_equal(report->notes[report->note_count - 1], sentence))
+		return;
+	report_note(report, "%s", sentence);
+}
+
+struct finding *
+rules_add_finding(struct report *report, const char *rule_id, const char *clock, uint32_t core,
+		  const char *format, ...)
+{
+	const struct rule *rule = rules_find(rule_id);
+	struct finding *finding;
+	struct text text;
+	va_list arguments;
+
+	if (!rule)
+		return NULL;
+	if (rule->severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
+		report->verdict = rule->severity;
+	if (report->finding_count >= REPORT_FINDINGS_MAX) {
+		note_lost_finding(report);
+		return NULL;
+	}
+	finding = &report->findings[report->finding_count++];
+	*finding = (struct finding){ .rule = rule->id, .severity = rule->severity, .clock = clock,
+				     .core = core, .unit = rule->unit, .source = rule->source };
+	text_init(&text, finding->text, sizeof(finding->text));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+	return finding;
+}
+
+static int64_t
+figure(uint64_t count)
+{
+	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
+void
+rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit)
+{
+	if (!finding)
+		return;
+	finding->has_measured = true;
+	finding->measured = measured;
+	finding->low = low;
+	finding->high = high;
+	finding->limit = figure(limit);
+}
+
+void
+rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
+{
+	rules_set_figure(finding, figure(count), figure(count), figure(count), limit);
+}
+
+const char *
+rules_full_stop(const char *sentence)
+{
+	size_t length = text_length(sentence);
+
+	return length && sentence[length - 1] == '.' ? "" : ".";
+}

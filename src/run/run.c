@@ -1,0 +1,220 @@
+/* The life of a run. See run.h. */
+#include "run.h"
+
+#include "judge.h"
+#include "recommend.h"
+#include "run_checks.h"
+#include "survey_clocks.h"
+#include "survey_plan.h"
+#include "survey_rates.h"
+#include "survey_skew.h"
+#include "text.h"
+
+#define NS_PER_MS         UINT64_C(1000000)
+#define DEADLINE_FACTOR   3
+#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
+
+void
+run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
+{
+	size_t count = 0;
+
+	for (size_t d = 0; drivers[d]; d++)
+		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
+			ids[count++] = drivers[d]->ids[i];
+	ids[count] = NULL;
+}
+
+static bool
+is_wanted(const struct options *options, const char *id)
+{
+	for (size_t i = 0; i < options->clock_count; i++)
+		if (text_equal(options->clocks[i], id))
+			return true;
+	return options->clock_count == 0;
+}
+
+static bool
+is_any_wanted(const struct options *options, const struct driver *driver)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < driver->clock_count; i++)
+		any |= is_wanted(options, driver->ids[i]);
+	return any;
+}
+
+/* Opens every driver of which a row is wanted, and keeps those rows. */
+static void
+open_clocks(struct run *run)
+{
+	const struct driver *const *drivers = run->machine->drivers;
+	struct report *report = &run->report;
+
+	for (size_t d = 0; drivers[d] && d < RUN_DRIVERS_MAX; d++) {
+		struct clock *rows = run->rows[d];
+
+		if (!is_any_wanted(&report->options, drivers[d]))
+			continue;
+		drivers[d]->open(run->machine->platform, &run->devices[d], rows);
+		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
+			struct report_clock *entry = &report->clocks[report->clock_count];
+
+			if (!is_wanted(&report->options, rows[i].id))
+				continue;
+			entry->clock = rows[i];
+			entry->latency = &run->latencies[report->clock_count++];
+		}
+	}
+}
+
+static void
+close_clocks(struct run *run)
+{
+	const struct driver *const *drivers = run->machine->drivers;
+
+	for (size_t d = 0; drivers[d] && d < RUN_DRIVERS_MAX; d++)
+		drivers[d]->close(&run->devices[d]);
+}
+
+/* What the run did not put back is said in its own report. */
+static void
+compare_registers(struct run *run)
+{
+	const struct as_found *before = &run->before;
+	struct as_found after;
+	size_t i;
+
+	run->machine->read_registers(run->machine->context, &after);
+	i = as_found_difference(before, &after);
+	if (i < before->count)
+		report_note(&run->report, "Not put back as found: %s was %lxh and is %lxh.",
+			    before->registers[i].name, before->registers[i].value, after.registers[i].value);
+}
+
+static uint64_t
+deadline_ns(const struct run *run)
+{
+	uint64_t asked_ns = run->report.options.deadline_ns;
+
+	return asked_ns ? asked_ns : DEADLINE_FACTOR * run->survey.total_ns + DEADLINE_EXTRA_NS;
+}
+
+static void
+prepare(struct run *run)
+{
+	survey_prepare(&run->survey);
+	run->machine->timed(run->machine->context, run->survey.scale.hz, deadline_ns(run));
+}
+
+static void
+measure_rates(struct run *run)
+{
+	survey_rates(&run->survey);
+	run->machine->timed(run->machine->context, run->survey.scale.hz, deadline_ns(run));
+}
+
+static void
+start_cores(struct run *run)
+{
+	if (!run->survey.tsc_stands)
+		run->machine->start_cores(run->machine->context, run);
+	run->machine->describe_cores(run->machine->context, &run->report);
+}
+
+static void
+stop_cores(struct run *run)
+{
+	run->machine->stop_cores(run->machine->context, run);
+	run->machine->describe_cores(run->machine->context, &run->report);
+}
+
+const struct run_phase run_phases[] = {
+	{ .id = "prepare", .play = prepare },
+	{ .id = "rates", .play = measure_rates },
+	{ .id = "latency", .measure = survey_latencies },
+	{ .id = "start-cores", .play = start_cores },
+	{ .id = "facts", .measure = survey_facts },
+	{ .id = "skew", .measure = survey_skew },
+	{ .id = "cores", .measure = survey_cores },
+	{ .id = "skew", .measure = survey_skew, .soak_only = true },
+	{ .id = "contended", .measure = survey_contended },
+	{ .id = "warps", .measure = survey_warps },
+	{ .id = "interference", .measure = survey_interference },
+	{ .id = "skew", .measure = survey_skew },
+	{ .id = "stop-cores", .play = stop_cores },
+	{ .id = "rates-again", .measure = survey_rates_again },
+	{ .id = "checks", .play = run_checks },
+	{ .id = NULL },
+};
+
+static void
+play_phases(struct run *run)
+{
+	const struct run_machine *machine = run->machine;
+
+	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
+		if (phase->soak_only && run->report.options.profile != PROFILE_SOAK)
+			continue;
+		if (machine->begins)
+			machine->begins(machine->context, phase->id);
+		if (phase->play)
+			phase->play(run);
+		else
+			phase->measure(&run->survey);
+	}
+}
+
+static void
+prepare_survey(struct run *run, void *memory, size_t cores, enum tournament widest)
+{
+	struct survey *survey = &run->survey;
+
+	survey->report = &run->report;
+	survey->smp = &run->smp;
+	survey->hooks = run->machine->hooks;
+	survey->samples = run->samples;
+	survey->sample_max = RUN_SAMPLES;
+	survey->scratch = &run->scratch;
+	survey_lay_out(survey, memory, cores, widest);
+	/* For the plan of the time; who is there shows when they are started. */
+	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
+}
+
+void
+run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum tournament widest)
+{
+	run->machine = machine;
+	run->begin_tsc = machine->hooks.tsc_ordered();
+	run->report.duration_ns = options_duration_ns(&run->report.options);
+	machine->read_registers(machine->context, &run->before);
+	open_clocks(run);
+	prepare_survey(run, memory, cores, widest);
+}
+
+/* The phases, and how many SMIs the boot core took meanwhile, where it says so. */
+void
+run_measure(struct run *run)
+{
+	struct report_interference *interference = &run->report.interference;
+	uint32_t (*smi_count)(void) = run->machine->smi_count;
+	uint32_t before = smi_count ? smi_count() : 0;
+
+	play_phases(run);
+	interference->smi_known = smi_count != NULL;
+	interference->smi_count = smi_count ? smi_count() - before : 0;
+}
+
+void
+run_close(struct run *run)
+{
+	const struct run_machine *machine = run->machine;
+	struct report *report = &run->report;
+
+	close_clocks(run);
+	compare_registers(run);
+	report->elapsed_ms = scale_ns(&run->survey.scale, machine->hooks.tsc_ordered() - run->begin_tsc) / NS_PER_MS;
+	report->elapsed_known = report->tsc.den != 0;
+	judge_report(report);
+	recommend(report);
+}

@@ -1,0 +1,88 @@
+/*
+ * The life of a run: which clocks are opened, what is measured and in which order, what is judged. The drivers, the
+ * cores and whoever watches are handed in, so the same run is played on a machine and on a simulated one.
+ */
+#ifndef BARETICK_RUN_H
+#define BARETICK_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "as_found.h"
+#include "driver.h"
+#include "report.h"
+#include "smp.h"
+#include "survey.h"
+
+#define RUN_DRIVERS_MAX 8
+#define RUN_SAMPLES     8192
+
+struct run;
+
+/* What a run is played on. All of it is the caller's, alive until the run is over. */
+struct run_machine {
+	void *context;                        /* handed to every function below, but to those of HOOKS: they have theirs */
+	const struct driver *const *drivers;  /* in the order in which people see the clocks; ends with NULL */
+	const struct device_check *checks;    /* in the order in which they are played; ends with a NULL driver */
+	const struct platform *platform;      /* the drivers' own */
+	struct survey_hooks hooks;
+	/*
+	 * Starts the other cores, by the TSC's rate in the run's report, and leaves in run->smp who is there. Not called
+	 * where the TSC stands: no wait for a core would end in time.
+	 */
+	void (*start_cores)(void *context, struct run *run);
+	/* Leaves in the rows of the report's cores who started and, of those that don't answer by now, why. */
+	void (*describe_cores)(void *context, struct report *report);
+	void (*stop_cores)(void *context, struct run *run);
+	/* Fills REGISTERS with those that a run may touch, as they read. */
+	void (*read_registers)(void *context, struct as_found *registers);
+	/* The TSC's rate as far as it is known, and how long the run may last from its begin. Called more than once. */
+	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
+	/* A phase begins; PHASE is its id in run_phases[]. NULL: nobody wants to know. */
+	void (*begins)(void *context, const char *phase);
+	/* The SMIs that the boot core has taken, modulo 2^32. NULL: it doesn't count them. */
+	uint32_t (*smi_count)(void);
+};
+
+struct run {
+	const struct run_machine *machine;
+	struct report report;
+	struct latency latencies[REPORT_CLOCKS_MAX];
+	struct device devices[RUN_DRIVERS_MAX];                /* in the order of machine->drivers */
+	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* of each driver, as its open left them */
+	struct smp smp;
+	struct survey survey;
+	struct sample samples[RUN_SAMPLES];
+	struct latency scratch;
+	struct as_found before; /* the first clock was opened */
+	uint64_t begin_tsc;
+};
+
+/* The ids of all rows that DRIVERS leave, in their order, and a final NULL: for options_names.clocks. */
+void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
+
+/*
+ * Opens the clocks that the options ask for. RUN is zeroed but for report.options and whatever of the report describes
+ * the machine. MEMORY, survey_room_size() bytes and zeroed, is for the cores' measuring: for CORES cores at most and
+ * tournaments up to WIDEST.
+ */
+void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
+	      enum tournament widest);
+
+void run_measure(struct run *run); /* plays run_phases[] */
+
+/* Closes the clocks, says what was not put back as found, and judges the report. */
+void run_close(struct run *run);
+
+/* The phases of a run, in their order; a row with id NULL ends it. An id may stand there more than once. */
+struct run_phase {
+	const char *id;
+	void (*measure)(struct survey *survey); /* or: */
+	void (*play)(struct run *run);
+	bool soak_only;
+};
+
+extern const struct run_phase run_phases[];
+
+#endif

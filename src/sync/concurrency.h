@@ -1,0 +1,27 @@
+/*
+ * How many pairs may play side by side. Where virtual cores outnumber real ones, pairs that play at the same
+ * time ruin each other's round trips: so the width starts at one and doubles while the median round trip does
+ * not suffer, steps back once it does, and stays there; it steps back again whenever it suffers again.
+ */
+#ifndef BARETICK_CONCURRENCY_H
+#define BARETICK_CONCURRENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct concurrency {
+	size_t now, max;     /* pairs at a time; 1 <= now <= max */
+	uint64_t best_ticks; /* the least median round trip that any width gave so far; 0: none yet */
+	bool settled;        /* no longer growing */
+};
+
+void concurrency_init(struct concurrency *width, size_t max);
+
+/*
+ * Learns from one batch of meetings at width->now, whose median round trips had MEDIAN_TICKS for their own
+ * median (0: nobody played; nothing is learned), and sets width->now for the next.
+ */
+void concurrency_learn(struct concurrency *width, uint64_t median_ticks);
+
+#endif

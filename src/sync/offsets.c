@@ -1,0 +1,92 @@
+/* Intervals of offsets, the pairs that have them, and their change. See offsets.h. */
+#include "offsets.h"
+
+#include "scale.h"
+
+#define PPB UINT64_C(1000000000)
+
+void
+offsets_clear(struct offsets *offsets)
+{
+	size_t pairs = tournament_pairs(offsets->kind, offsets->players);
+
+	for (size_t i = 0; i < pairs; i++)
+		offsets->pairs[i] = OFFSET_UNKNOWN;
+	for (size_t i = 0; offsets->moved_ticks && i < pairs; i++)
+		offsets->moved_ticks[i] = 0;
+}
+
+/* In a star nobody but player 0 meets the others: their pairs have no place. */
+static bool
+has_place(const struct offsets *offsets, size_t a, size_t b)
+{
+	return a != b && (offsets->kind == TOURNAMENT_ALL || a == 0 || b == 0);
+}
+
+static size_t
+place(const struct offsets *offsets, size_t a, size_t b)
+{
+	return tournament_index(offsets->kind, offsets->players, a < b ? a : b, a < b ? b : a);
+}
+
+struct offset
+offsets_pair(const struct offsets *offsets, size_t a, size_t b)
+{
+	if (a == b)
+		return (struct offset){ 0, 0 };
+	if (!has_place(offsets, a, b))
+		return OFFSET_UNKNOWN;
+
+	struct offset offset = offsets->pairs[place(offsets, a, b)];
+
+	return a < b ? offset : offset_negate(offset);
+}
+
+void
+offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
+{
+	if (has_place(offsets, a, b))
+		offsets->pairs[place(offsets, a, b)] = a < b ? offset : offset_negate(offset);
+}
+
+uint64_t
+offsets_moved(const struct offsets *offsets, size_t a, size_t b)
+{
+	return offsets->moved_ticks && has_place(offsets, a, b) ? offsets->moved_ticks[place(offsets, a, b)] : 0;
+}
+
+void
+offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
+{
+	if (offsets->moved_ticks && offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
+		offsets->moved_ticks[place(offsets, a, b)] = ticks;
+}
+
+static int64_t
+clamp(uint64_t magnitude)
+{
+	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
+}
+
+/* TICKS in SHORTEST to LONGEST ticks, as parts per 10^9, the least that it can be. */
+static int64_t
+least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
+{
+	if (ticks >= 0)
+		return clamp(scale_mul_div((uint64_t)ticks, PPB, longest));
+	return offset_negate_bound(clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
+}
+
+struct drift
+offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
+	      const struct offsets *later_of)
+{
+	struct offset moved = offset_add(later, offset_negate(earlier));
+	uint64_t shortest = later_of->begin_tsc - earlier_of->end_tsc;
+	uint64_t longest = later_of->end_tsc - earlier_of->begin_tsc;
+
+	if (!offset_is_known(moved) || later_of->begin_tsc <= earlier_of->end_tsc || longest < shortest)
+		return (struct drift){ INT64_MIN, INT64_MAX };
+	return (struct drift){ least_ppb(moved.low, shortest, longest),
+			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
+}

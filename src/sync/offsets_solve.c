@@ -1,0 +1,220 @@
+/*
+ * One picture from all pairs. See offsets.h.
+ *
+ * Where a player may be is put to the vote: its own pair with player 0 is one vote, each way through another
+ * player (what is known of that one, and its pair with this one) is one more, and what most of them share is
+ * the answer. As long as nothing contradicts, that is the intersection of all of them, so no interval gets
+ * wider than its own pair's. A wrong pair is outvoted: it is one vote of each of its two players, and where it
+ * is a pair with player 0, one vote of everybody else, through the player whom it misplaces.
+ *
+ * Where no more than half of the votes agree it can't be told which are wrong: then the player's own pair with
+ * player 0 stands. So of three players that contradict one another it is the pair of the other two that is
+ * named. A player that moved while it was measured is such a case as well.
+ */
+#include "offsets.h"
+
+#include "marzullo.h"
+
+#define PASSES         2  /* the second goes through players whom the first has narrowed */
+#define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
+
+struct picture { /* of whom the vote is about */
+	const struct offsets *offsets;
+	const struct offset *players;
+	size_t player;
+};
+
+static struct offset
+way_through(const void *context, size_t through)
+{
+	const struct picture *picture = context;
+
+	if (through == picture->player)
+		return OFFSET_UNKNOWN;
+	return offset_add(picture->players[through],
+			  offsets_pair(picture->offsets, through, picture->player));
+}
+
+static struct offset
+elect(const struct picture *picture)
+{
+	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->players,
+						 VOTE_STEPS_MAX);
+
+	if (majority.votes * 2 <= majority.voters)
+		return offsets_pair(picture->offsets, 0, picture->player);
+	return (struct offset){ majority.lowest.low, majority.shared.high };
+}
+
+static void
+place_players(const struct offsets *offsets, struct offset *players)
+{
+	size_t passes = offsets->kind == TOURNAMENT_ALL ? PASSES : 0;
+
+	for (size_t i = 0; i < offsets->players; i++)
+		players[i] = offsets_pair(offsets, 0, i);
+	for (size_t pass = 0; pass < passes; pass++)
+		for (size_t i = 1; i < offsets->players; i++)
+			players[i] = elect(&(struct picture){ offsets, players, i });
+}
+
+/* What the places of A and B say of B against A. */
+static struct offset
+implied(const struct offset *players, size_t a, size_t b)
+{
+	return offset_add(players[b], offset_negate(players[a]));
+}
+
+static struct offset
+between(const struct offsets *offsets, const struct offset *players, size_t a, size_t b)
+{
+	return offset_settle(offsets_pair(offsets, a, b), implied(players, a, b));
+}
+
+static void
+note_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t ticks)
+{
+	summary->contradictions += ticks > 0;
+	if (ticks <= summary->contradiction_ticks)
+		return;
+	summary->contradiction_ticks = ticks;
+	summary->contradiction_a = a;
+	summary->contradiction_b = b;
+}
+
+static void
+note_bound(struct offsets_summary *summary, struct offset offset)
+{
+	uint64_t farthest = offset_is_known(offset) ? offset_farthest(offset) : UINT64_MAX;
+
+	if (farthest > summary->bound_ticks)
+		summary->bound_ticks = farthest;
+}
+
+static bool
+is_worse(struct offset offset, struct offset than)
+{
+	uint64_t nearest = offset_nearest(offset), than_nearest = offset_nearest(than);
+
+	if (!offset_is_known(than))
+		return true;
+	if (nearest != than_nearest)
+		return nearest > than_nearest;
+	return offset_farthest(offset) > offset_farthest(than);
+}
+
+/* The bound holds whoever is right. */
+static void
+note_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+	  size_t a, size_t b)
+{
+	struct offset own = offsets_pair(offsets, a, b), picture = implied(players, a, b);
+	struct offset settled = offset_settle(own, picture);
+	uint64_t ticks = offset_gap(own, picture), moved_ticks = offsets_moved(offsets, a, b);
+
+	if (offset_is_known(own))
+		summary->pairs++;
+	note_contradiction(summary, a, b, ticks > moved_ticks ? ticks : moved_ticks);
+	if (ticks > 0)
+		note_bound(summary, own);
+	note_bound(summary, settled);
+	if (!offset_is_known(settled) || !is_worse(settled, summary->worst))
+		return;
+	summary->worst_a = a;
+	summary->worst_b = b;
+	summary->worst = settled;
+}
+
+/* Of a player: those whose place against it is known, and those from whom it is proven to differ. */
+static bool
+differs_from_most(const struct offsets *offsets, const struct offset *players, size_t player, bool *placed)
+{
+	size_t asked = 0, proven = 0;
+
+	for (size_t other = 0; other < offsets->players; other++) {
+		struct offset offset = between(offsets, players, other, player);
+
+		if (other == player || !offset_is_known(offset))
+			continue;
+		asked++;
+		proven += offset_excludes_zero(offset);
+	}
+	*placed = asked > 0;
+	return proven * 2 > asked;
+}
+
+/*
+ * Whether each of those APART is proven to differ from each that is not, all in one direction, while nobody is from
+ * any of his own side, and there are as many of both.
+ */
+static bool
+are_halves(const struct offsets *offsets, const struct offset *players, const bool *apart)
+{
+	size_t count = 0, ahead = 0;
+
+	for (size_t i = 0; i < offsets->players; i++) {
+		count += apart[i];
+		for (size_t other = 0; other < offsets->players; other++) {
+			struct offset offset = between(offsets, players, other, i);
+
+			if (offset_excludes_zero(offset) != (apart[i] != apart[other]))
+				return false;
+			ahead += apart[i] && offset.low > 0;
+		}
+	}
+	return count * 2 == offsets->players && (ahead == 0 || ahead == count * count);
+}
+
+/*
+ * Nobody has a majority. Where the players fall into two halves, as two players do, the one without player 0 is
+ * marked, to which all figures refer. Else a mark would accuse one of a pair of which nothing tells who it is.
+ */
+static void
+set_apart_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+	       bool *apart)
+{
+	bool halves;
+
+	summary->no_majority = true;
+	for (size_t i = 0; i < offsets->players; i++)
+		apart[i] = offset_excludes_zero(between(offsets, players, 0, i));
+	halves = are_halves(offsets, players, apart);
+	for (size_t i = 0; i < offsets->players && !halves; i++)
+		apart[i] = false;
+	summary->apart = halves ? offsets->players / 2 : 0;
+}
+
+/*
+ * Player 0 is asked like any other. By pairs and not by the places against player 0, whose error would be
+ * counted twice: a pair may well prove what the two places leave open.
+ */
+static void
+set_apart(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+	  bool *apart)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < offsets->players; i++) {
+		bool placed;
+
+		apart[i] = differs_from_most(offsets, players, i, &placed);
+		summary->apart += apart[i];
+		count += placed;
+	}
+	/* To differ from most accuses only as long as there are most, who don't. */
+	if (offset_excludes_zero(summary->worst) && (summary->apart == 0 || summary->apart * 2 >= count))
+		set_apart_half(summary, offsets, players, apart);
+}
+
+struct offsets_summary
+offsets_solve(const struct offsets *offsets, struct offset *players, bool *apart)
+{
+	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
+
+	place_players(offsets, players);
+	for (size_t a = 0; a < offsets->players; a++)
+		for (size_t b = a + 1; b < offsets->players; b++)
+			note_pair(&summary, offsets, players, a, b);
+	set_apart(&summary, offsets, players, apart);
+	return summary;
+}

@@ -1,0 +1,229 @@
+/* A meeting of two cores. See meeting.h. */
+#include "pingpong.h"
+
+/*
+ * Looks at the other's line before each pause. A message that is on its way comes within a round
+ * trip, of which a pause would be a good part (up to 140 cycles on Skylake: Intel Optimization
+ * Reference Manual, "Pause Latency in Skylake Client Microarchitecture"); one that takes longer is
+ * worth pauses.
+ */
+#define LOOKS 64
+
+/*
+ * No core takes so many looks, reads its TSC and pauses in fewer ticks: so on a healthy TSC it is
+ * never the count of pauses that ends a meeting.
+ */
+#define TURN_TICKS_MIN 16
+
+#define TRIP_SUB_BITS   2 /* 4 buckets to each power of two */
+#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* a bucket to each value up to this */
+#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* leave no more than that of any value */
+
+_Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUCKETS,
+	       "UINT64_MAX has a bucket");
+
+_Static_assert(offsetof(struct pingpong, stop) == PINGPONG_LINE &&
+	       offsetof(struct pingpong, slots) == 2 * PINGPONG_LINE,
+	       "what the boot core writes while the two play has a line of its own");
+_Static_assert(sizeof(struct pingpong_slot) == PINGPONG_LINE,
+	       "each side's ball has a line of its own");
+_Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
+	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
+	       "each side's record has lines of its own");
+
+/* One side while it plays. */
+struct player {
+	struct pingpong *meeting;
+	enum pingpong_side side;
+	uint64_t start_tsc;
+	sample_bracket *tsc;
+	void (*pause)(void);
+};
+
+void
+pingpong_begin(struct pingpong *meeting, uint64_t trips_max, uint64_t bound_ticks)
+{
+	__builtin_memset(meeting, 0, sizeof(*meeting));
+	meeting->trips_max = trips_max;
+	meeting->bound_ticks = bound_ticks;
+	meeting->pauses_max = bound_ticks / TURN_TICKS_MIN + 1;
+	for (size_t side = 0; side < 2; side++) {
+		meeting->records[side].least_ticks = INT64_MAX;
+		meeting->records[side].best_trip_ticks = UINT64_MAX;
+	}
+}
+
+/* A TSC that steps back doesn't end the meeting: the counts of trips and of pauses do. */
+static bool
+goes_on(const struct player *player, uint64_t now_tsc)
+{
+	const struct pingpong *meeting = player->meeting;
+	uint64_t elapsed = now_tsc - player->start_tsc;
+
+	return !__atomic_load_n(&meeting->stop, __ATOMIC_RELAXED) &&
+	       ((int64_t)elapsed < 0 || elapsed <= meeting->bound_ticks);
+}
+
+/* Waits for the message of that NUMBER. False: it did not come, or the meeting is over. */
+static bool
+await(const struct player *player, uint64_t number)
+{
+	const struct pingpong *meeting = player->meeting;
+	const uint64_t *sent = &meeting->slots[!player->side].number;
+
+	for (uint64_t pauses = 0; pauses < meeting->pauses_max; pauses++) {
+		for (unsigned looks = 0; looks < LOOKS; looks++)
+			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
+				return true;
+		if (!goes_on(player, player->tsc()))
+			return false;
+		player->pause();
+	}
+	return false;
+}
+
+/* The stamp was read before; whoever sees the number sees the stamp. */
+static void
+send(struct pingpong_slot *ball, uint64_t stamp)
+{
+	ball->stamp = stamp;
+	__atomic_store_n(&ball->number, ball->number + 1, __ATOMIC_RELEASE);
+}
+
+static void
+note_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
+{
+	int64_t ticks = (int64_t)(arrival - stamp);
+
+	record->received++;
+	record->warps += ticks < 0;
+	if (ticks < record->least_ticks)
+		record->least_ticks = ticks;
+}
+
+/* TICKS is halved until 3 bits are left: those count on from 4 times the halvings. */
+static unsigned
+trip_halvings(uint64_t ticks)
+{
+	return TRIP_HALVINGS - (unsigned)__builtin_clzll(ticks | TRIP_LINEAR_MAX);
+}
+
+static void
+note_trip(struct pingpong_record *record, uint64_t ticks)
+{
+	unsigned halvings = trip_halvings(ticks);
+
+	if ((int64_t)ticks < 0)
+		return; /* its own TSC stepped back: that is no length */
+	record->trips[(halvings << TRIP_SUB_BITS) + (ticks >> halvings)]++;
+	if (ticks < record->best_trip_ticks)
+		record->best_trip_ticks = ticks;
+}
+
+/*
+ * The reading that marks an arrival is the stamp of what is sent back: so each hit costs one TSC
+ * read. Notes are taken while the message travels. The first trips, with the wait for the other to
+ * come and every path still cold, are noted like all: they are as true as the others, and neither
+ * the least nor the median of many minds some that are long.
+ */
+void
+pingpong_play(struct pingpong *meeting, enum pingpong_side side, sample_bracket *tsc,
+	     void (*pause)(void))
+{
+	const struct player player = { meeting, side, tsc(), tsc, pause };
+	const struct pingpong_slot *theirs = &meeting->slots[!side];
+	struct pingpong_slot *mine = &meeting->slots[side];
+	struct pingpong_record *record = &meeting->records[side];
+	uint64_t sent_tsc = player.start_tsc, arrival = sent_tsc;
+
+	if (side == PINGPONG_FIRST && meeting->trips_max > 0)
+		send(mine, sent_tsc);
+	for (uint64_t number = 1; number <= meeting->trips_max; number++) {
+		if (!goes_on(&player, arrival) || !await(&player, number))
+			return;
+		arrival = tsc();
+
+		uint64_t stamp = theirs->stamp; /* before the answer, after which it may change */
+
+		if (side == PINGPONG_SECOND || number < meeting->trips_max)
+			send(mine, arrival);
+		note_arrival(record, arrival, stamp);
+		if (side == PINGPONG_FIRST)
+			note_trip(record, arrival - sent_tsc);
+		sent_tsc = arrival;
+	}
+}
+
+void
+pingpong_stop(struct pingpong *meeting)
+{
+	__atomic_store_n(&meeting->stop, 1, __ATOMIC_RELAXED);
+}
+
+/* The upper end of the bucket of the median; 0 where nothing was noted. */
+static uint64_t
+trip_median(const struct pingpong_record *record)
+{
+	uint64_t total = 0, seen = 0;
+
+	for (unsigned i = 0; i < PINGPONG_BUCKETS; i++)
+		total += record->trips[i];
+	for (unsigned i = 0; i < PINGPONG_BUCKETS && total > 0; i++) {
+		unsigned halvings = i <= TRIP_LINEAR_MAX ? 0 : (i >> TRIP_SUB_BITS) - 1;
+
+		seen += record->trips[i];
+		if (seen >= total - total / 2)
+			return ((uint64_t)(i - (halvings << TRIP_SUB_BITS) + 1) << halvings) - 1;
+	}
+	return 0;
+}
+
+/* How far a side saw a stamp ahead of its own TSC, at most. */
+static uint64_t
+worst_warp(const struct pingpong_record *record)
+{
+	return record->least_ticks < 0 ? 0 - (uint64_t)record->least_ticks : 0;
+}
+
+/*
+ * A TSC that reads v stands at v or above, but below v + 1, and two TSCs need not tick at the same
+ * moment: so the true offset may lie up to a tick beyond what the readings say. A warp is one of
+ * readings: what software sees step back did step back, by however little, also where both TSCs
+ * count in steps of several ticks and theirs come at different moments.
+ */
+static struct offset
+allowed(const struct pingpong_record *first, const struct pingpong_record *second)
+{
+	return (struct offset){
+		.low = -1 - first->least_ticks, /* never overflows: the two's complement of it */
+		.high = second->least_ticks == INT64_MAX ? INT64_MAX : second->least_ticks + 1,
+	};
+}
+
+struct pingpong_result
+pingpong_result(const struct pingpong *meeting)
+{
+	const struct pingpong_record *first = &meeting->records[PINGPONG_FIRST];
+	const struct pingpong_record *second = &meeting->records[PINGPONG_SECOND];
+	uint64_t first_ahead = worst_warp(second), second_ahead = worst_warp(first);
+	struct pingpong_result result = {
+		.played = first->received > 0 && second->received > 0,
+		.offset = OFFSET_UNKNOWN,
+		.trips = first->received,
+		.warps = first->warps + second->warps,
+		.worst_ticks = first_ahead > second_ahead ? first_ahead : second_ahead,
+		.ahead = second_ahead > first_ahead ? PINGPONG_SECOND : PINGPONG_FIRST,
+		.median_trip_ticks = trip_median(first),
+	};
+
+	if (result.median_trip_ticks > 0)
+		result.best_trip_ticks = first->best_trip_ticks;
+	if (!result.played)
+		return result;
+	result.offset = allowed(first, second);
+	if (result.offset.low > result.offset.high) {
+		result.moved_ticks = (uint64_t)result.offset.low - (uint64_t)result.offset.high;
+		result.offset = OFFSET_UNKNOWN;
+	}
+	return result;
+}

@@ -1,0 +1,191 @@
+/* The contended warp check. See warp.h. */
+#include "warp.h"
+
+#define LOCK_PAUSES    (1u << 20) /* for one turn: who holds the lock may be preempted, or dead */
+#define RAISE_TRIES    64 /* where others raise the stamp as often, theirs are later anyway */
+#define POLITE_PAUSES  64 /* after a turn, for another core to take one: it alone is proof */
+#define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved */
+#define HANDOVERS_MIN  8  /* and so is one that nearly never followed another */
+#define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
+#define STAMP_MIDDLE   (STAMP_MAX / 2) /* where the boot core begins: five days at 5 GHz to either side */
+
+struct turn { /* what one look showed */
+	uint64_t now_tsc;
+	uint64_t from;         /* the core whose stamp was there; the table's cores where there was none */
+	uint64_t behind_ticks; /* by so much that stamp was ahead; 0: it was not */
+};
+
+size_t
+warp_table_size(size_t cores)
+{
+	return sizeof(struct warp_table) + cores * sizeof(struct warp_slot);
+}
+
+void
+warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uint64_t turns,
+	   uint64_t now_tsc)
+{
+	__builtin_memset(table, 0, warp_table_size(cores));
+	table->kind = kind;
+	table->cores = cores;
+	table->turns = turns;
+	table->base_tsc = now_tsc - STAMP_MIDDLE;
+	table->last_core = cores;
+}
+
+static bool
+take_lock(struct warp_table *table, void (*pause)(void))
+{
+	for (unsigned i = 0; i < LOCK_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
+		/* Looked at before it is written: those who wait leave the line with the core that works. */
+		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
+		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		pause();
+	}
+	return false;
+}
+
+static bool
+look_locked(struct warp_table *table, size_t core, sample_bracket *tsc, void (*pause)(void),
+	    struct turn *turn)
+{
+	if (!take_lock(table, pause))
+		return false;
+
+	uint64_t before = table->last_tsc;
+	uint64_t from = table->last_core;
+	uint64_t now = tsc();
+
+	table->last_tsc = now;
+	__atomic_store_n(&table->last_core, core, __ATOMIC_RELAXED);
+	__atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE);
+	*turn = (struct turn){ now, from, now < before ? before - now : 0 };
+	return true;
+}
+
+/* Counted from base_tsc, between 1 and STAMP_MAX: a TSC beyond either end is shown at that end. */
+static uint64_t
+stamp_of(const struct warp_table *table, uint64_t now_tsc)
+{
+	int64_t ahead = (int64_t)(now_tsc - table->base_tsc - STAMP_MIDDLE);
+
+	if (ahead > (int64_t)(STAMP_MAX - STAMP_MIDDLE))
+		return STAMP_MAX;
+	if (ahead < 1 - (int64_t)STAMP_MIDDLE)
+		return 1;
+	return STAMP_MIDDLE + (uint64_t)ahead;
+}
+
+static uint64_t
+core_of(const struct warp_table *table, uint64_t both)
+{
+	return both ? both & (WARP_CORES_MAX - 1) : table->cores;
+}
+
+static bool
+look_lock_free(struct warp_table *table, size_t core, sample_bracket *tsc, struct turn *turn)
+{
+	uint64_t seen = __atomic_load_n(&table->last_both, __ATOMIC_ACQUIRE);
+	uint64_t now = tsc();
+	uint64_t stamp = stamp_of(table, now), before = seen >> WARP_CORE_BITS;
+	uint64_t both = stamp << WARP_CORE_BITS | core;
+
+	*turn = (struct turn){ now, core_of(table, seen), stamp < before ? before - stamp : 0 };
+	for (unsigned i = 0; i < RAISE_TRIES && seen < both; i++)
+		if (__atomic_compare_exchange_n(&table->last_both, &seen, both, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			break;
+	return !barrier_is_stopped(&table->barrier);
+}
+
+static bool
+look(struct warp_table *table, size_t core, sample_bracket *tsc, void (*pause)(void),
+     struct turn *turn)
+{
+	return table->kind == WARP_LOCKED ? look_locked(table, core, tsc, pause, turn) :
+		look_lock_free(table, core, tsc, turn);
+}
+
+static uint64_t
+last_core(const struct warp_table *table)
+{
+	return table->kind == WARP_LOCKED ? __atomic_load_n(&table->last_core, __ATOMIC_RELAXED) :
+		core_of(table, __atomic_load_n(&table->last_both, __ATOMIC_RELAXED));
+}
+
+/* Lets another core go first, for a moment: it may be asleep. */
+static void
+be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
+{
+	for (unsigned i = 0; i < POLITE_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
+		pause();
+		if (last_core(table) != core)
+			return;
+	}
+}
+
+static void
+record(struct warp_slot *slot, const struct turn *turn, size_t core, size_t cores)
+{
+	slot->turns++;
+	slot->handovers += turn->from != core && turn->from < cores;
+	slot->warps += turn->behind_ticks > 0;
+	if (turn->behind_ticks > slot->worst_ticks) {
+		slot->worst_ticks = turn->behind_ticks;
+		slot->worst_ahead = turn->from;
+	}
+}
+
+void
+warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
+	  void (*pause)(void))
+{
+	struct warp_slot *slot = &table->slots[core];
+	uint64_t start = 0, spent = 0;
+	struct turn turn;
+
+	barrier_wait(&table->barrier, expected, pause);
+	while (slot->turns < table->turns && !(table->bound_ticks && spent > table->bound_ticks) &&
+	       look(table, core, tsc, pause, &turn)) {
+		start = slot->turns ? start : turn.now_tsc;
+		spent = turn.now_tsc > start ? turn.now_tsc - start : 0;
+		record(slot, &turn, core, table->cores);
+		be_polite(table, core, pause);
+	}
+}
+
+void
+warp_stop(struct warp_table *table)
+{
+	barrier_stop(&table->barrier);
+}
+
+struct warp_result
+warp_result(const struct warp_table *table, size_t expected)
+{
+	struct warp_result result = { 0 };
+	bool lonely = false;
+
+	for (size_t i = 0; i < table->cores; i++) {
+		const struct warp_slot *slot = &table->slots[i];
+
+		if (!slot->turns)
+			continue;
+		result.cores++;
+		result.turns += slot->turns;
+		result.warps += slot->warps;
+		result.starved |= slot->turns < table->turns / TURNS_FRACTION;
+		lonely |= slot->handovers < HANDOVERS_MIN;
+		if (slot->worst_ticks > result.worst_ticks) {
+			result.worst_ticks = slot->worst_ticks;
+			result.worst_ahead = (size_t)slot->worst_ahead;
+			result.worst_behind = i;
+		}
+	}
+	/* Without a lock a core far ahead finds its own stamp each time: not alone, but the warp itself. */
+	if (table->kind == WARP_LOCKED || !result.warps)
+		result.starved |= lonely;
+	result.starved |= result.cores < expected;
+	return result;
+}

@@ -1,0 +1,82 @@
+/*
+ * The contended warp check, in the manner of Linux's: all cores share one last time stamp; each in turn
+ * compares the TSC with what the core before it left, and leaves its own. A stamp that is ahead of the TSC
+ * read after it is a warp. Counted by turns, not by time, since cores may be time-shared; a core that got
+ * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
+ *
+ * It is played in two ways. With a lock, one core at a time looks and stamps, so that every step back against
+ * the core before is seen. Without one all cores look and stamp at once, and none waits for a line that
+ * another holds: a shorter way from stamp to reading.
+ */
+#ifndef BARETICK_WARP_H
+#define BARETICK_WARP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "barrier.h"
+#include "sample.h"
+
+#define WARP_LINE      BARRIER_LINE
+#define WARP_CORE_BITS 12 /* of the word that stamp and core share without a lock */
+#define WARP_CORES_MAX (1u << WARP_CORE_BITS)
+
+/* One core's: written by that core alone, read by the boot core when all are back. */
+struct warp_slot {
+	uint64_t turns;
+	uint64_t handovers; /* turns after another core's */
+	uint64_t warps;
+	uint64_t worst_ticks;
+	uint64_t worst_ahead; /* the core whose stamp was ahead then */
+} __attribute__((aligned(WARP_LINE)));
+
+enum warp_kind {
+	WARP_LOCKED,    /* one at a time, as Linux does it */
+	WARP_LOCK_FREE, /* all at once: read the last stamp, read the TSC, raise the last stamp to it */
+};
+
+struct warp_table {
+	/* Written by the boot core before the others start. */
+	uint64_t cores, turns;
+	uint64_t bound_ticks; /* of its TSC, after which a core ends with its turn; 0: none */
+	enum warp_kind kind;
+	uint64_t base_tsc;    /* lock-free: stamps are counted from here, so that a core number fits beside one */
+	/* Written by whoever holds the lock. */
+	uint32_t lock __attribute__((aligned(WARP_LINE)));
+	uint64_t last_tsc, last_core; /* last_core: cores where nobody has been yet */
+	/* Raised by whoever has a later stamp: stamp, and core in the low bits; 0 where nobody has been yet. */
+	uint64_t last_both __attribute__((aligned(WARP_LINE)));
+	struct barrier barrier;
+	struct warp_slot slots[];
+};
+
+struct warp_result {
+	size_t cores;  /* that took a turn */
+	uint64_t turns, warps;
+	uint64_t worst_ticks;
+	size_t worst_ahead, worst_behind; /* cores: the stamp of the first was ahead of the second's */
+	bool starved;
+};
+
+/* Bytes for a table of CORES; the caller's memory begins on a cache line. */
+size_t warp_table_size(size_t cores);
+
+/* For CORES cores, at most WARP_CORES_MAX, with TURNS turns each; NOW_TSC is the boot core's. */
+void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uint64_t turns,
+		uint64_t now_tsc);
+
+/*
+ * One core's part, run on all of EXPECTED cores at once; CORE is less than the table's cores. Always comes
+ * back: waits for the others, and for the lock, a bounded number of pauses.
+ */
+void warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
+	       void (*pause)(void));
+
+/* Tells cores that still play to stop at their next turn. */
+void warp_stop(struct warp_table *table);
+
+/* What all slots say together. EXPECTED: how many cores should have played. */
+struct warp_result warp_result(const struct warp_table *table, size_t expected);
+
+#endif

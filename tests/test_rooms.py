@@ -1,0 +1,97 @@
+"""The folders of the code, and the one-way road between them: what an object file takes from another lies below it.
+
+`make rooms` says which folder may use which (src/rooms.mk and its like); the compiler sees no other header. Here the
+symbols are asked too, of the host's objects and of the application's.
+"""
+import collections
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+BUILD = ROOT / "build"
+FILES_MAX = 14  # in a folder, of code: a dozen, and a little room
+
+
+def rooms():
+    """{folder: what it may use directly}, as the build sees it."""
+    lines = subprocess.run(["make", "-s", "rooms"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
+    return {room: used.split() for room, used in (line.split(":") for line in lines.splitlines())}
+
+
+def below(uses, room):
+    """All that ROOM may use, itself included; a folder that is below itself fails."""
+    seen, path = set(), []
+
+    def walk(at):
+        assert at not in path, f"a circle: {' -> '.join(path + [at])}"
+        path.append(at)
+        seen.add(at)
+        for used in uses[at]:
+            walk(used)
+        path.pop()
+
+    walk(room)
+    return seen
+
+
+def symbols(objects):
+    """[(folder, defined, undefined)] for each object file, by nm."""
+    for path in objects:
+        listing = subprocess.run(["nm", "-g", path], check=True, text=True, stdout=subprocess.PIPE).stdout
+        kinds = [line.split()[-2:] for line in listing.splitlines() if line.strip()]
+        yield (path, {name for kind, name in kinds if kind not in "Uw"}, {name for kind, name in kinds if kind == "U"})
+
+
+def arrows_up(uses, listed, room_of):
+    """Each symbol that a folder takes from one that does not lie below it: "folder -> folder: symbol"."""
+    homes, wanted = {}, collections.defaultdict(set)
+    for path, defined, undefined in listed:
+        for name in defined:
+            homes[name] = room_of(path)
+        wanted[room_of(path)] |= undefined
+    return [f"{room} -> {homes[name]}: {name}" for room in sorted(wanted) for name in sorted(wanted[room])
+            if name in homes and homes[name] not in below(uses, room)]
+
+
+def test_no_folder_is_below_itself_and_each_that_is_named_is_there():
+    uses = rooms()
+    for room, used in uses.items():
+        assert (ROOT / room).is_dir() and all(name in uses for name in used), room
+        below(uses, room)
+
+
+def test_every_c_file_of_the_product_lies_in_such_a_folder():
+    uses = rooms()
+    found = {str(path.parent.relative_to(ROOT)) for layer in ("src", "drivers", "boot")
+             for path in (ROOT / layer).rglob("*.[ch]")}
+    assert found == {room for room in uses if list((ROOT / room).glob("*.[ch]"))}
+
+
+@pytest.mark.parametrize("built", ["host", "efi"])
+def test_symbols_come_from_below(built):
+    uses = rooms()
+    folder = BUILD / built
+    objects = [path for room in uses for path in sorted((folder / room).glob("*.o"))]
+    assert len(objects) > 60
+    up = arrows_up(uses, symbols(objects), lambda path: str(path.parent.relative_to(folder)))
+    assert up == []
+
+
+def test_an_arrow_up_is_seen():
+    uses = {"high": ["low"], "low": []}
+    listed = [("high/a.o", {"a"}, {"b"}), ("low/b.o", {"b"}, {"a"})]
+    assert arrows_up(uses, listed, lambda path: path.split("/")[0]) == ["low -> high: a"]
+
+
+def test_a_circle_is_seen():
+    with pytest.raises(AssertionError, match="a circle: a -> b -> a"):
+        below({"a": ["b"], "b": ["a"]}, "a")
+
+
+def test_no_folder_is_larger_than_a_dozen_or_so():
+    for room in rooms():
+        files = [path for path in (ROOT / room).iterdir() if re.search(r"\.(c|nasm)$", path.name)]
+        assert len(files) <= FILES_MAX, room

@@ -1,0 +1,175 @@
+/* What the tests of the drivers' checks share: a driver's rows on the simulated machine. */
+#ifndef BARETICK_CHECK_ROWS_H
+#define BARETICK_CHECK_ROWS_H
+
+#include "checks.h"
+#include "driver_checks.h"
+
+#include "behaviour.h"
+#include "rules.h"
+#include "text.h"
+
+#define MS_NS UINT64_C(1000000)
+#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* where nobody takes the core away */
+
+static struct behaviours rows;
+
+/* As the rule catalogue has it; each row is of a rule that is in it. */
+static inline bool
+is_bad(const struct behaviour *row)
+{
+	const struct rule *rule = rules_find(row->rule);
+
+	assert_non_null(rule);
+	assert_string_equal(rule->clock, row->clock);
+	assert_int_equal(row->has_figure && row->seen, rule->unit && row->seen && !row->broken);
+	if (row->has_figure)
+		assert_true(row->low <= row->measured && row->measured <= row->high);
+	return behaviour_is_broken(row, rule->limit);
+}
+
+/* The NTH row of RULE, from 0; the test fails where there is none. */
+static inline const struct behaviour *
+row_of(const char *rule, unsigned nth)
+{
+	for (size_t i = 0; i < rows.count; i++)
+		if (text_equal(rows.rows[i].rule, rule) && nth-- == 0)
+			return &rows.rows[i];
+	fail_msg("no row %s", rule);
+	return NULL;
+}
+
+static inline void
+assert_kept(const char *rule, const char *text)
+{
+	const struct behaviour *row = row_of(rule, 0);
+
+	assert_string_equal(row->text, text);
+	assert_true(row->seen);
+	assert_false(is_bad(row));
+}
+
+static inline void
+assert_not_seen(const char *rule, const char *text)
+{
+	const struct behaviour *row = row_of(rule, 0);
+
+	assert_string_equal(row->text, text);
+	assert_false(row->seen || row->broken || row->has_figure);
+}
+
+/* RULE is broken, with this sentence, and no other is. */
+static inline void
+assert_only(const char *rule, const char *text)
+{
+	for (size_t i = 0; i < rows.count; i++)
+		if (is_bad(&rows.rows[i]))
+			assert_string_equal(rows.rows[i].rule, rule);
+	assert_string_equal(row_of(rule, 0)->text, text);
+	assert_true(is_bad(row_of(rule, 0)));
+}
+
+static inline void
+assert_none_bad(void)
+{
+	for (size_t i = 0; i < rows.count; i++)
+		if (is_bad(&rows.rows[i]))
+			fail_msg("%s: %s", rows.rows[i].rule, rows.rows[i].text);
+}
+
+/* What a check may touch: all of it must read afterwards as it did before. */
+struct touched {
+	uint64_t hpet_configuration, hpet_counter_writes;
+	uint64_t pit_control, pit_reload, pit_null_count, pit_latched, port_61;
+	uint64_t rtc_a, rtc_b, rtc_index, pic_slave, pm_mask;
+};
+
+static inline struct touched
+touched(void)
+{
+	const struct sim_pit_channel *channel = &sim.pit.channels[2];
+
+	return (struct touched){
+		.hpet_configuration = sim.hpet.configuration,
+		.hpet_counter_writes = sim.hpet.counter_writes,
+		.pit_control = channel->control, .pit_reload = channel->reload,
+		.pit_null_count = channel->null_count,
+		.pit_latched = channel->count_latched || channel->status_latched,
+		.port_61 = sim.pit.port_61,
+		.rtc_a = sim.rtc.a, .rtc_b = sim.rtc.b, .rtc_index = sim.rtc.index & 0x7f,
+		.pic_slave = sim.pic_mask[1], .pm_mask = device.saved[0],
+	};
+}
+
+/* Before a driver is opened: whatever the facts of the machine took to read. */
+static inline void
+begin_world(void)
+{
+	sim.now_ps = 0;
+}
+
+static inline const struct device_check *
+check_of(const struct driver *driver)
+{
+	const struct device_check *check = device_checks;
+
+	while (strcmp(check->driver, driver->id) != 0)
+		check++;
+	return check;
+}
+
+/* Checks what open_driver() opened, against a scale that the world clock gives. */
+static inline void
+check_opened(const struct driver *driver, uint64_t budget_ns)
+{
+	struct scale scale;
+	struct touched before = touched(), after;
+	uint64_t begin_ps = sim.now_ps, took_ps;
+
+	scale_init(&scale, sim.tsc.counter.hz);
+	memset(&rows, 0, sizeof(rows));
+	sim.masked_longest_ps = 0;
+	check_of(driver)->look(&platform, &device, clocks, &scale, budget_ns, &rows);
+	took_ps = sim.now_ps - begin_ps;
+	after = touched();
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_false(sim.interrupts_masked);
+	assert_int_equal(sim.rtc.exposed_ps, 0);
+	for (size_t i = 0; i < rows.count; i++) {
+		assert_string_equal(rows.rows[i].clock, driver->id);
+		assert_true(strlen(rows.rows[i].text) > 0);
+		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* not cut */
+	}
+	if (sim.preempt_every)
+		return;
+	assert_true(sim.masked_longest_ps <= NEVER_MASKED_LONGER_PS);
+	assert_true(took_ps <= (budget_ns + 20 * MS_NS) * SIM_PS_PER_NS);
+}
+
+static inline void
+open_and_check(const struct driver *driver, uint64_t budget_ns)
+{
+	begin_world();
+	open_driver(driver);
+	check_opened(driver, budget_ns);
+}
+
+/* The same, with the core taken away for 30 ms at random accesses, differently each time. */
+static inline void
+open_and_check_preempted(const struct driver *driver, uint64_t every, uint64_t seed, uint64_t budget_ns)
+{
+	begin_world();
+	open_driver(driver);
+	sim.preempt_every = every;
+	sim.preempt_seed = seed;
+	sim.preempt_ps = 30 * SIM_PS_PER_MS;
+	check_opened(driver, budget_ns);
+}
+
+static inline void
+become_a_guest(void)
+{
+	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* What a run changes it puts back, and what it doesn't put back is noticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "registers.h"
+#include "sim.h"
+
+static struct platform platform;
+static struct device device;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.pit.port_61 = 0x02;             /* the speaker on, the gate off */
+	sim.pit.channels[2].control = 0xb6; /* low then high byte, mode 3, as a BIOS leaves it after a beep */
+	sim.rtc.a = 0x26;
+	sim.rtc.b = 0x02;
+	sim.pic_mask[1] = 0xbf;
+	memset(&device, 0, sizeof(device));
+	sim_platform(&platform);
+	return 0;
+}
+
+static void
+a_clock_left_open_is_noticed_and_a_closed_one_is_as_found(void **state)
+{
+	struct clock rows[DRIVER_CLOCKS_MAX];
+	struct as_found before, open, after;
+
+	(void)state;
+	registers_read(&before, &platform);
+	pit_driver.open(&platform, &device, rows);
+	registers_read(&open, &platform);
+	pit_driver.close(&device);
+	registers_read(&after, &platform);
+	assert_int_equal(before.count, 7);
+	assert_string_equal(before.registers[as_found_difference(&before, &open)].name, "port 61h");
+	assert_int_equal(as_found_difference(&before, &after), before.count);
+}
+
+static void
+each_register_is_compared(void **state)
+{
+	struct as_found before, after;
+
+	(void)state;
+	registers_read(&before, &platform);
+	for (size_t i = 0; i < before.count; i++) {
+		after = before;
+		after.registers[i].value ^= 1;
+		assert_int_equal(as_found_difference(&before, &after), i);
+	}
+}
+
+static void
+a_full_list_leaves_out_what_does_not_fit(void **state)
+{
+	struct as_found list = { .count = AS_FOUND_MAX - 1 };
+
+	(void)state;
+	as_found_add(&list, "one", 1);
+	as_found_add(&list, "two", 2);
+	assert_int_equal(list.count, AS_FOUND_MAX);
+	assert_string_equal(list.registers[AS_FOUND_MAX - 1].name, "one");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found,
+				       set_up),
+		cmocka_unit_test_setup(each_register_is_compared, set_up),
+		cmocka_unit_test_setup(a_full_list_leaves_out_what_does_not_fit, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

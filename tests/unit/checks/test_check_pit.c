@@ -1,0 +1,233 @@
+/* The PIT's promises, on the simulated machine: a clock is 838 ns, an access of a port 500. */
+#include "check_rows.h"
+
+#define BUDGET_NS (50 * MS_NS)
+
+static void
+check_pit(void)
+{
+	open_and_check(&pit_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 4);
+}
+
+static void
+a_healthy_pit_keeps_its_promises(void **state)
+{
+	(void)state;
+	check_pit();
+	assert_kept("pit-step", "In mode 2 256 readings lie multiples of 1 apart.");
+	assert_kept("pit-latch", "A latched count stands until it is read; a second latch command is ignored.");
+	assert_kept("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h with a count.");
+	assert_kept("pit-out", "OUT rose -2 to 1 us after the 1194 clocks asked for were over.");
+}
+
+static void
+it_is_left_as_open_left_it(void **state)
+{
+	(void)state;
+	check_pit();
+	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
+	assert_int_equal(sim.pit.channels[2].reload, 65536);
+	assert_int_equal(sim.pit.port_61, 1);
+	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
+}
+
+static void
+counting_by_two_is_a_fault(void **state)
+{
+	(void)state;
+	sim.pit.step = 2;
+	check_pit();
+	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
+}
+
+/* OUT is asked for in mode 0, where the count goes at its own pace. */
+static void
+so_is_counting_by_two_in_mode_2_alone(void **state)
+{
+	(void)state;
+	sim.pit.mode_2_as_3 = true;
+	check_pit();
+	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
+	assert_kept("pit-out", "OUT rose -2 to 1 us after the 1194 clocks asked for were over.");
+}
+
+/* By its own clocks OUT is in time; of a counter that hardly goes it can't be waited for. */
+static void
+a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
+{
+	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };
+	struct scale scale;
+
+	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+		reset(state);
+		sim.pit.hz.den *= factors[i];
+		open_driver(&pit_driver);
+		memset(&rows, 0, sizeof(rows));
+		scale_init(&scale, sim.tsc.counter.hz);
+		pit_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
+		assert_none_bad();
+		assert_int_equal(row_of("pit-out", 0)->seen, factors[i] <= 14);
+		if (factors[i] > 16)
+			assert_not_seen("pit-out", "Not seen: the counter hardly goes.");
+	}
+}
+
+static void
+a_latch_that_does_not_hold_is_a_fault(void **state)
+{
+	(void)state;
+	sim.pit.latch_ignored = true;
+	check_pit();
+	assert_only("pit-latch", "A latched count goes on counting: in 7 of 8 tries.");
+}
+
+static void
+so_is_one_that_takes_a_second_count(void **state)
+{
+	(void)state;
+	sim.pit.latches_again = true;
+	check_pit();
+	assert_only("pit-latch", "A second latch command takes a new count: in 8 of 8 tries.");
+}
+
+/* The latch is judged by the channel's own rate: here the TSC is taken for five times faster, and slower. */
+static void
+a_wrong_rate_is_no_broken_latch(void **state)
+{
+	static const uint64_t wrong_hz[] = { 5000000000, 200000000 };
+	struct scale scale;
+
+	for (size_t i = 0; i < 2; i++) {
+		reset(state);
+		open_driver(&pit_driver);
+		memset(&rows, 0, sizeof(rows));
+		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
+		pit_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
+		assert_kept("pit-latch",
+			    "A latched count stands until it is read; a second latch command is ignored.");
+	}
+}
+
+static void
+a_status_that_tells_another_mode_is_a_fault(void **state)
+{
+	(void)state;
+	sim.pit.status_flipped = 0x02;
+	check_pit();
+	assert_only("pit-status", "The status reads 72h in mode 0, f6h in mode 2, b6h with a count.");
+}
+
+static void
+null_count_is_asked_of_bare_metal_and_not_of_hypervisors(void **state)
+{
+	(void)state;
+	sim.pit.null_count_never = true;
+	check_pit();
+	assert_only("pit-status",
+		    "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
+	reset(state);
+	sim.pit.null_count_never = true;
+	become_a_guest();
+	check_pit();
+	assert_kept("pit-status",
+		    "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
+	assert_none_bad();
+}
+
+static void
+null_count_that_stays_is_a_fault(void **state)
+{
+	(void)state;
+	sim.pit.status_flipped = 0x40;
+	become_a_guest();
+	check_pit();
+	assert_only("pit-status",
+		    "The status reads 30h in mode 0, b4h in mode 2, f4h with a count; NULL COUNT is never set.");
+}
+
+static void
+an_out_that_never_rises_or_is_never_low_is_a_fault(void **state)
+{
+	(void)state;
+	sim.pit.out_never_high = true;
+	check_pit();
+	assert_only("pit-out", "OUT (port 61h bit 5) was asked to rise after 1 ms and did not in 4.");
+	reset(state);
+	sim.pit.out_never_low = true;
+	check_pit();
+	assert_only("pit-out", "OUT (port 61h bit 5) was asked to rise after 1 ms and is high at once.");
+}
+
+static void
+an_out_that_is_late_is_late_by_its_figure(void **state)
+{
+	(void)state;
+	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
+	check_pit();
+	assert_only("pit-out", "OUT rose 398 to 401 us after the 1194 clocks asked for were over.");
+	assert_int_equal(row_of("pit-out", 0)->low, 398);
+	assert_int_equal(row_of("pit-out", 0)->high, 401);
+}
+
+static void
+without_port_61_out_is_not_seen(void **state)
+{
+	(void)state;
+	sim.pit.port_61_absent = true;
+	sim.pit.channels[2].gate = true;
+	check_pit();
+	assert_not_seen("pit-out", "Not seen: port 61h, where OUT can be read, reads FFh.");
+	assert_none_bad();
+}
+
+static void
+a_preempted_guest_is_never_accused(void **state)
+{
+	unsigned latch = 0, out = 0, unclear = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		reset(state);
+		become_a_guest();
+		open_and_check_preempted(&pit_driver, 1 + seed * 4, seed, 5000 * MS_NS);
+		assert_none_bad();
+		latch += row_of("pit-latch", 0)->seen;
+		out += row_of("pit-out", 0)->seen;
+		unclear += !row_of("pit-latch", 0)->seen;
+	}
+	assert_true(latch > 0 && out > 0 && unclear > 0);
+}
+
+static void
+a_pit_that_is_not_there_has_no_rows(void **state)
+{
+	(void)state;
+	sim.pit.absent = true;
+	open_and_check(&pit_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_healthy_pit_keeps_its_promises, reset),
+		cmocka_unit_test_setup(it_is_left_as_open_left_it, reset),
+		cmocka_unit_test_setup(counting_by_two_is_a_fault, reset),
+		cmocka_unit_test_setup(so_is_counting_by_two_in_mode_2_alone, reset),
+		cmocka_unit_test_setup(a_slow_pit_keeps_its_promises_in_its_own_time, reset),
+		cmocka_unit_test_setup(a_latch_that_does_not_hold_is_a_fault, reset),
+		cmocka_unit_test_setup(so_is_one_that_takes_a_second_count, reset),
+		cmocka_unit_test_setup(a_wrong_rate_is_no_broken_latch, reset),
+		cmocka_unit_test_setup(a_status_that_tells_another_mode_is_a_fault, reset),
+		cmocka_unit_test_setup(null_count_is_asked_of_bare_metal_and_not_of_hypervisors, reset),
+		cmocka_unit_test_setup(null_count_that_stays_is_a_fault, reset),
+		cmocka_unit_test_setup(an_out_that_never_rises_or_is_never_low_is_a_fault, reset),
+		cmocka_unit_test_setup(an_out_that_is_late_is_late_by_its_figure, reset),
+		cmocka_unit_test_setup(without_port_61_out_is_not_seen, reset),
+		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset),
+		cmocka_unit_test_setup(a_pit_that_is_not_there_has_no_rows, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

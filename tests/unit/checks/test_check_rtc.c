@@ -1,0 +1,322 @@
+/* The RTC's promises, on the simulated machine: an access of a register takes 4 us here, and UIP lasts 2,228. */
+#include "check_rows.h"
+
+#define BUDGET_NS (1500 * MS_NS)
+#define LONG_NS   (5000 * MS_NS)
+
+enum { HZ_8192, HZ_1024, HZ_64, HZ_2 }; /* the rows of rtc-periodic */
+
+/* Slow accesses are few, and make for fast tests. */
+static int
+reset_slow(void **state)
+{
+	reset(state);
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 2 * SIM_PS_PER_US;
+	return 0;
+}
+
+static void
+a_healthy_rtc_keeps_its_promises(void **state)
+{
+	(void)state;
+	sim.rtc.seconds = 59;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 7);
+	assert_kept("rtc-battery", "VRT in register D is 1: its battery is good.");
+	assert_kept("rtc-update", "UIP lasted 2215 to 2249 us at its shortest; updates seen: 1.");
+	assert_kept("rtc-seconds", "The seconds advanced by one each time; updates seen: 1."); /* from 59 to 0 */
+	assert_none_bad();
+	for (unsigned i = HZ_8192; i <= HZ_2; i++) {
+		const struct behaviour *row = row_of("rtc-periodic", i);
+
+		assert_true(row->seen && row->has_figure);
+		assert_true(row->low <= 0 && row->high >= 0 && row->high - row->low < 10000);
+	}
+	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* nothing is waited for longer than it takes */
+}
+
+static void
+a_dead_battery_is_told(void **state)
+{
+	(void)state;
+	sim.rtc.d = 0;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_only("rtc-battery", "VRT in register D is 0: its battery failed, and its time and settings with it.");
+}
+
+static void
+uip_that_is_stuck_is_a_fault(void **state)
+{
+	(void)state;
+	sim.rtc.uip_stuck = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
+	assert_only("rtc-update", "UIP was 1 in all of 98929 looks, for 1200 ms.");
+	reset_slow(state);
+	open_driver(&rtc_driver);
+	sim.rtc.uip_stuck = true; /* later */
+	check_opened(&rtc_driver, BUDGET_NS);
+	assert_true(is_bad(row_of("rtc-update", 0)));
+	assert_true(row_of("rtc-update", 0)->low > 1000000);
+	assert_not_seen("rtc-seconds", "Not seen: no update came in the 1200 ms that there were.");
+}
+
+static void
+uip_that_never_rises_is_a_fault(void **state)
+{
+	(void)state;
+	sim.rtc.uip_never = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_only("rtc-update", "UIP was never 1 in 937 ms, and not before the second changed.");
+	reset_slow(state);
+	become_a_guest();
+	sim.rtc.uip_never = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_not_seen("rtc-update",
+			"Not seen: the second changed without UIP before it, but not 2 times.");
+	reset_slow(state);
+	become_a_guest();
+	sim.rtc.uip_never = true;
+	open_and_check(&rtc_driver, LONG_NS);
+	assert_true(is_bad(row_of("rtc-update", 0)));
+}
+
+static void
+uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times(void **state)
+{
+	(void)state;
+	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 1.");
+	assert_true(row_of("rtc-update", 0)->low <= 7228 && row_of("rtc-update", 0)->high >= 7228);
+	reset_slow(state);
+	become_a_guest();
+	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_not_seen("rtc-update", "Not seen: UIP lasted 7213 us; a busy host may be late with it, but not 3 times.");
+	reset_slow(state);
+	become_a_guest();
+	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
+	open_and_check(&rtc_driver, LONG_NS);
+	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 3.");
+}
+
+static void
+uip_of_244_us_as_qemu_has_it_is_seen(void **state)
+{
+	(void)state;
+	become_a_guest();
+	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
+	sim.rtc.pf_needs_pie = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_kept("rtc-update", "UIP lasted 230 to 255 us at its shortest; updates seen: 1.");
+	assert_true(row_of("rtc-seconds", 0)->seen);
+}
+
+static void
+uip_that_a_single_look_saw_may_have_lasted_0_us(void **state)
+{
+	(void)state;
+	become_a_guest();
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* 280 and more from look to look */
+	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_kept("rtc-update", "UIP lasted 0 to 981 us at its shortest; updates seen: 1.");
+}
+
+static void
+seconds_that_skip_are_a_fault(void **state)
+{
+	(void)state;
+	sim.rtc.second_step = 2;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_only("rtc-seconds", "After 0 came 2; updates seen: 1, not to the next second: 1.");
+	reset_slow(state);
+	become_a_guest();
+	sim.rtc.second_step = 2;
+	open_and_check(&rtc_driver, LONG_NS);
+	assert_only("rtc-seconds", "After 2 came 4; updates seen: 2, not to the next second: 2.");
+}
+
+/* As when the machine was stopped as a whole, its TSC with it. */
+static void
+one_leap_of_the_seconds_in_a_guest_is_none_of_theirs(void **state)
+{
+	(void)state;
+	become_a_guest();
+	sim.rtc.second_step = 5;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_not_seen("rtc-seconds", "Not seen: 5 came after 0 once, as after a stop of the whole machine.");
+	assert_none_bad();
+}
+
+static void
+seconds_that_are_none_are_a_fault(void **state)
+{
+	(void)state;
+	sim.rtc.seconds_invalid = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
+	assert_only("rtc-seconds", "The seconds register reads 7fh, which is no second.");
+}
+
+static void
+what_an_update_makes_of_the_register_is_not_believed(void **state)
+{
+	(void)state;
+	sim.rtc.update_garbage = true;
+	open_and_check(&rtc_driver, LONG_NS);
+	assert_true(row_of("rtc-seconds", 0)->seen);
+	assert_none_bad();
+}
+
+/* The flag comes at SELECT's rate whatever is asked for: every row but that rate's own is bad. */
+static void
+check_wrong_rate(uint8_t select, unsigned right)
+{
+	sim.rtc.pf_select = select;
+	open_and_check(&rtc_driver, LONG_NS);
+	for (unsigned i = HZ_8192; i <= HZ_2; i++)
+		assert_int_equal(is_bad(row_of("rtc-periodic", i)), i != right);
+	sim.rtc.pf_select = 0;
+	for (size_t i = 0; i < rows.count; i++)
+		if (is_bad(&rows.rows[i]))
+			assert_string_equal(rows.rows[i].rule, "rtc-periodic");
+}
+
+static void
+a_flag_at_another_rate_than_asked_for_is_a_fault(void **state)
+{
+	(void)state;
+	check_wrong_rate(3, HZ_8192);
+	reset_slow(state);
+	check_wrong_rate(10, HZ_64);
+}
+
+static void
+a_guest_has_to_be_wrong_alike_in_all_windows(void **state)
+{
+	(void)state;
+	become_a_guest();
+	sim.rtc.pf_needs_pie = true;
+	sim.rtc.pf_select = 6;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_only("rtc-periodic", "8192 Hz: it is off by -906972 to -809297 ppm, from 4 edges.");
+	assert_false(is_bad(row_of("rtc-periodic", HZ_1024)));
+}
+
+static void
+a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked(void **state)
+{
+	(void)state;
+	sim.rtc.pf_needs_pie = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_true(row_of("rtc-periodic", HZ_8192)->seen && row_of("rtc-periodic", HZ_1024)->seen);
+	assert_false(row_of("rtc-periodic", HZ_64)->seen);
+	assert_int_equal(rows.count, 6); /* none for 2 Hz */
+}
+
+static void
+a_flag_that_the_firmware_lives_off_is_left_alone(void **state)
+{
+	uint64_t reads;
+
+	(void)state;
+	sim.rtc.b |= 0x40;
+	sim.interrupts_masked = true; /* or its PIE would count as exposed */
+	memset(&device, 0, sizeof(device));
+	rtc_driver.open(&platform, &device, clocks);
+	reads = sim.rtc.c_reads;
+	sim.interrupts_masked = false;
+	sim.rtc.exposed_ps = 0;
+	assert_int_equal(clocks[1].state, CLOCK_DISABLED);
+	struct scale scale;
+
+	scale_init(&scale, sim.tsc.counter.hz);
+	memset(&rows, 0, sizeof(rows));
+	rtc_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
+	assert_int_equal(sim.rtc.c_reads, reads);
+	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
+	assert_not_seen("rtc-periodic",
+			"Not seen: PIE is set: the firmware lives off this flag, which is left alone.");
+	assert_true(row_of("rtc-update", 0)->seen);
+}
+
+static void
+with_a_small_budget_an_update_may_not_come(void **state)
+{
+	(void)state;
+	open_and_check(&rtc_driver, 100 * MS_NS);
+	assert_not_seen("rtc-update", "Not seen: no update came in the 91 ms that there were.");
+	assert_not_seen("rtc-seconds", "Not seen: no update came in the 91 ms that there were.");
+	assert_none_bad();
+	assert_true(row_of("rtc-battery", 0)->seen);
+}
+
+static void
+a_preempted_guest_is_never_accused(void **state)
+{
+	unsigned update = 0, periodic = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		reset_slow(state);
+		become_a_guest();
+		sim.rtc.pf_needs_pie = seed % 2;
+		sim.rtc.uip_early_ps = seed % 3 ? 244 * SIM_PS_PER_US : sim.rtc.uip_early_ps;
+		open_and_check_preempted(&rtc_driver, 1000 * seed * seed, seed, LONG_NS);
+		assert_none_bad();
+		update += row_of("rtc-update", 0)->seen;
+		periodic += row_of("rtc-periodic", HZ_8192)->seen;
+	}
+	assert_true(update > 0 && periodic > 0);
+}
+
+static void
+an_rtc_that_is_not_there_has_no_rows(void **state)
+{
+	(void)state;
+	sim.rtc.absent = true;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_int_equal(rows.count, 0);
+}
+
+static void
+a_halted_rtc_has_no_update_to_be_seen(void **state)
+{
+	(void)state;
+	sim.rtc.b |= 0x80;
+	open_and_check(&rtc_driver, BUDGET_NS);
+	assert_none_bad();
+	assert_int_equal(clocks[0].state, CLOCK_STUCK);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_healthy_rtc_keeps_its_promises, reset_slow),
+		cmocka_unit_test_setup(a_dead_battery_is_told, reset_slow),
+		cmocka_unit_test_setup(uip_that_is_stuck_is_a_fault, reset_slow),
+		cmocka_unit_test_setup(uip_that_never_rises_is_a_fault, reset_slow),
+		cmocka_unit_test_setup(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times, reset_slow),
+		cmocka_unit_test_setup(uip_of_244_us_as_qemu_has_it_is_seen, reset_slow),
+		cmocka_unit_test_setup(uip_that_a_single_look_saw_may_have_lasted_0_us, reset_slow),
+		cmocka_unit_test_setup(seconds_that_skip_are_a_fault, reset_slow),
+		cmocka_unit_test_setup(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs, reset_slow),
+		cmocka_unit_test_setup(seconds_that_are_none_are_a_fault, reset_slow),
+		cmocka_unit_test_setup(what_an_update_makes_of_the_register_is_not_believed, reset_slow),
+		cmocka_unit_test_setup(a_flag_at_another_rate_than_asked_for_is_a_fault, reset_slow),
+		cmocka_unit_test_setup(a_guest_has_to_be_wrong_alike_in_all_windows, reset_slow),
+		cmocka_unit_test_setup(a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked, reset_slow),
+		cmocka_unit_test_setup(a_flag_that_the_firmware_lives_off_is_left_alone, reset_slow),
+		cmocka_unit_test_setup(with_a_small_budget_an_update_may_not_come, reset_slow),
+		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset_slow),
+		cmocka_unit_test_setup(an_rtc_that_is_not_there_has_no_rows, reset_slow),
+		cmocka_unit_test_setup(a_halted_rtc_has_no_update_to_be_seen, reset_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Who stands apart, and where votes don't tell: rates by hand, in parts per million around one gigahertz. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "falseticker.h"
+
+#define GHZ       UINT64_C(1000000000000000)
+#define PER_PPM   INT64_C(1000000000)
+#define LIMIT_PPB 100000
+
+static const struct rate_interval unknown = { .known = false };
+
+/* VALUE ppm off a gigahertz, known within WITHIN ppm. */
+static struct rate_interval
+at(int64_t value, int64_t within)
+{
+	return (struct rate_interval){ true, GHZ + (uint64_t)(value * PER_PPM),
+				       GHZ + (uint64_t)((value - within) * PER_PPM),
+				       GHZ + (uint64_t)((value + within) * PER_PPM) };
+}
+
+static void
+assert_all_agree(const struct rate_interval *rates, size_t count, size_t reference)
+{
+	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+
+	assert_int_equal(falseticker.apart, 0);
+	assert_false(falseticker.undecided);
+	assert_int_equal(falseticker.reference, reference);
+}
+
+static void
+assert_apart(const struct rate_interval *rates, size_t count, uint32_t apart, size_t reference)
+{
+	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+
+	assert_int_equal(falseticker.apart, apart);
+	assert_int_equal(falseticker.group & apart, 0);
+	assert_false(falseticker.undecided);
+	assert_int_equal(falseticker.reference, reference);
+}
+
+static void
+assert_undecided(const struct rate_interval *rates, size_t count, uint32_t apart, size_t a, size_t b)
+{
+	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+
+	assert_true(falseticker.undecided);
+	assert_int_equal(falseticker.apart, apart);
+	assert_int_equal(falseticker.a, a);
+	assert_int_equal(falseticker.b, b);
+}
+
+static void
+those_that_agree_within_the_limit_are_no_liars(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), unknown, at(90, 3), at(-5, 10000), at(1, 1) };
+
+	(void)state;
+	assert_all_agree(rates, 5, 4);
+	assert_all_agree(rates, 1, 0);
+	assert_all_agree(&rates[1], 1, 1); /* nothing known: no reference */
+	assert_all_agree(rates, 0, 0);
+}
+
+static void
+one_that_is_150_ppm_off_three_others_stands_apart(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(150, 3), unknown, at(1, 4), at(-1, 3) };
+
+	(void)state;
+	assert_apart(rates, 5, 1u << 1, 0);
+}
+
+/* 106 ppm away, but known within 7: 99 would do. */
+static void
+inside_the_error_nobody_is_accused(void **state)
+{
+	const struct rate_interval inside[] = { at(0, 2), at(106, 5), at(-1, 3) };
+	const struct rate_interval outside[] = { at(0, 2), at(106, 3), at(-1, 3) };
+
+	(void)state;
+	assert_all_agree(inside, 3, 0);
+	assert_apart(outside, 3, 1u << 1, 0);
+}
+
+static void
+several_liars_are_all_named(void **state)
+{
+	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
+
+	(void)state;
+	assert_apart(rates, 5, 1u << 0 | 1u << 3 | 1u << 4, 2);
+}
+
+static void
+two_that_disagree_are_named_and_neither_is_the_liar(void **state)
+{
+	const struct rate_interval rates[] = { unknown, at(0, 2), at(1000, 2) };
+
+	(void)state;
+	assert_undecided(rates, 3, 0, 1, 2);
+}
+
+/* An RTC over one second is known within 10,000 ppm: it agrees with both, and so says nothing. */
+static void
+a_wide_one_does_not_decide_between_two(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(-200, 10000) };
+	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
+
+	(void)state;
+	assert_undecided(rates, 3, 0, 0, 1);
+	assert_apart(narrower, 3, 1u << 1, 0); /* up to 850: it vouches for the first */
+}
+
+static void
+two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9) };
+
+	(void)state;
+	assert_undecided(rates, 4, 0, 1, 2);
+}
+
+static void
+who_is_far_from_both_of_two_equal_groups_still_stands_apart(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9), at(-20000, 1) };
+
+	(void)state;
+	assert_undecided(rates, 5, 1u << 4, 1, 2);
+}
+
+/* Of a chain only the ends disagree; the one between agrees with all and has no vote. */
+static void
+the_ends_of_a_chain_are_the_two_that_disagree(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 1), at(80, 1), at(160, 1) };
+
+	(void)state;
+	assert_undecided(rates, 3, 0, 0, 2);
+}
+
+static void
+one_beyond_the_limit_from_a_member_but_not_from_the_group_is_not_accused(void **state)
+{
+	/* The last is 160 and 120 from two of the group, which outvote it, but 65 from what most of it share. */
+	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
+	struct falseticker falseticker = falseticker_find(rates, 5, LIMIT_PPB);
+
+	(void)state;
+	assert_false(falseticker.undecided);
+	assert_false(falseticker_has(falseticker.group, 4));
+	assert_int_equal(falseticker.apart, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(those_that_agree_within_the_limit_are_no_liars),
+		cmocka_unit_test(one_that_is_150_ppm_off_three_others_stands_apart),
+		cmocka_unit_test(inside_the_error_nobody_is_accused),
+		cmocka_unit_test(several_liars_are_all_named),
+		cmocka_unit_test(two_that_disagree_are_named_and_neither_is_the_liar),
+		cmocka_unit_test(a_wide_one_does_not_decide_between_two),
+		cmocka_unit_test(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named),
+		cmocka_unit_test(who_is_far_from_both_of_two_equal_groups_still_stands_apart),
+		cmocka_unit_test(the_ends_of_a_chain_are_the_two_that_disagree),
+		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_not_accused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

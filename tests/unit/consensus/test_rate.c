@@ -1,0 +1,384 @@
+/*
+ * Rates, in a world whose time is known: in thousands of windows with seeded brackets the truth is
+ * always inside the interval, and comes so close to its ends that a narrower one would be wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rate.h"
+
+#define WINDOWS        20000
+#define MICROHZ_PER_HZ UINT64_C(1000000)
+#define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ) /* in one tick */
+
+typedef unsigned __int128 wide;
+
+struct world {
+	uint64_t tsc_microhz, clock_microhz;
+	uint64_t step_ticks; /* the clock shows multiples of this only */
+	uint64_t tsc_step_ticks; /* and the TSC of this */
+	uint64_t seed;
+};
+
+static uint64_t
+next_random(struct world *world)
+{
+	world->seed ^= world->seed << 13;
+	world->seed ^= world->seed >> 7;
+	world->seed ^= world->seed << 17;
+	return world->seed;
+}
+
+static uint64_t
+ticks_at(uint64_t ps, uint64_t microhz)
+{
+	return (uint64_t)((wide)ps * microhz / PS_MICROHZ);
+}
+
+/* One reading at about PS: early, late or somewhere in a bracket of up to 4 us. */
+static struct rate_end
+read_at(struct world *world, uint64_t ps)
+{
+	uint64_t before = next_random(world) % 2000000, after = next_random(world) % 2000000;
+	uint64_t where = next_random(world) % 3;
+	uint64_t at = where == 0 ? ps - before : where == 1 ? ps + after : ps;
+	uint64_t ticks = ticks_at(at, world->clock_microhz);
+	uint64_t begin = ticks_at(ps - before, world->tsc_microhz), end = ticks_at(ps + after, world->tsc_microhz);
+
+	return (struct rate_end){ begin - begin % world->tsc_step_ticks, end - end % world->tsc_step_ticks,
+				  ticks - ticks % world->step_ticks };
+}
+
+static struct rate_window
+any_window(struct world *world) /* of 1 ms to 1 s */
+{
+	uint64_t start = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
+	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
+
+	return (struct rate_window){ read_at(world, start), read_at(world, start + length),
+				     world->step_ticks, world->tsc_step_ticks };
+}
+
+static const struct world worlds[] = {
+	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1, 1 },	     /* the PM timer */
+	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 1, 2 },	     /* the HPET */
+	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* QEMU's HPET */
+	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* the PIT, in steps of 2 */
+	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* the RTC's periodic flag */
+	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a TSC in steps */
+	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },   /* in brackets by such a one */
+};
+
+/* How near the truth came to an end, in thousandths of the way from the value. */
+static uint64_t
+room_left(uint64_t truth, const struct rate_interval *rate)
+{
+	uint64_t whole = truth < rate->value ? rate->value - rate->low : rate->high - rate->value;
+	uint64_t rest = truth < rate->value ? truth - rate->low : rate->high - truth;
+
+	return whole ? rest * 1000 / whole : 0;
+}
+
+static void
+assert_holds(uint64_t truth, const struct rate_interval *rate)
+{
+	assert_true(rate->low <= rate->value && rate->value <= rate->high);
+	assert_true(rate->low <= truth && truth <= rate->high);
+}
+
+static void
+the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+		struct world world = worlds[i];
+		struct rate claimed = { world.clock_microhz, MICROHZ_PER_HZ };
+		uint64_t least_room = 1000, known = 0, without_slack = 0, without_step = 0;
+
+		for (unsigned turn = 0; turn < WINDOWS; turn++) {
+			struct rate_window window = any_window(&world);
+			struct rate_interval rate = rate_implied_tsc(&window, claimed);
+
+			if (!rate.known)
+				continue;
+			known++;
+			assert_holds(world.tsc_microhz, &rate);
+			if (room_left(world.tsc_microhz, &rate) < least_room)
+				least_room = room_left(world.tsc_microhz, &rate);
+			window.slack_ticks = 0;
+			rate = rate_implied_tsc(&window, claimed);
+			without_slack += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
+			window.slack_ticks = world.step_ticks;
+			window.tsc_step_ticks = 1;
+			rate = rate_implied_tsc(&window, claimed);
+			without_step += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
+		}
+		assert_in_range(known, WINDOWS * 99 / 100, WINDOWS);
+		assert_in_range(least_room, 0, 200);
+		/* The check can fail: where the clock's step or the TSC's is left out of account, it does. */
+		assert_in_range(without_slack, i >= 5 ? 0 : 1, WINDOWS);
+		assert_in_range(without_step, world.tsc_step_ticks > 1, WINDOWS);
+	}
+}
+
+static void
+the_clocks_rate_is_inside_what_each_of_20000_windows_says(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+		struct world world = worlds[i];
+		uint64_t t = world.tsc_microhz;
+		struct rate_interval exact = { true, t, t, t }, wide_tsc = { true, t + t / 50000, t - t / 10000,
+									     t + t / 10000 };
+
+		for (unsigned turn = 0; turn < WINDOWS; turn++) {
+			struct rate_window window = any_window(&world);
+			struct rate_interval rate = rate_of_clock(&window, &exact);
+			struct rate_interval wider = rate_of_clock(&window, &wide_tsc);
+
+			assert_true(rate.known);
+			assert_holds(world.clock_microhz, &rate);
+			assert_holds(world.clock_microhz, &wider);
+			assert_true(wider.low <= rate.low && wider.high >= rate.high);
+		}
+	}
+}
+
+/* Its ends are the corners of time and ticks, rounded outwards by less than one. */
+static void
+an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+		struct world world = worlds[i];
+		struct rate claimed = { world.clock_microhz, MICROHZ_PER_HZ };
+
+		for (unsigned turn = 0; turn < WINDOWS; turn++) {
+			struct rate_window window = any_window(&world);
+			struct rate_interval rate = rate_implied_tsc(&window, claimed);
+			uint64_t counted = window.last.ticks - window.first.ticks;
+			uint64_t step = world.tsc_step_ticks;
+			wide low = (wide)world.clock_microhz * (window.last.begin - window.first.end - step);
+			wide high = (wide)world.clock_microhz * (window.last.end - window.first.begin + step);
+
+			if (!rate.known)
+				continue;
+			assert_true(rate.low == (uint64_t)(low / (counted + window.slack_ticks)));
+			high += counted - window.slack_ticks - 1;
+			assert_true(rate.high == (uint64_t)(high / (counted - window.slack_ticks)));
+		}
+	}
+}
+
+static void
+between_edges_only_the_brackets_count(void **state)
+{
+	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
+	struct rate_window window = { { 1000, 1200, 17 }, { 1000001000, 1000001200, 18 }, 0, 1 };
+	struct rate_interval rate = rate_implied_tsc(&window, (struct rate){ 1, 1 });
+
+	(void)state;
+	assert_true(rate.known);
+	assert_int_equal(rate.value, UINT64_C(1000000000000000));
+	assert_int_equal(rate.low, UINT64_C(999999799000000));
+	assert_int_equal(rate.high, UINT64_C(1000000201000000));
+}
+
+static void
+the_value_is_rounded_to_the_nearest_millionth(void **state)
+{
+	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
+	const struct rate_window two_thirds = { { 0, 10, 5 }, { 1001, 1011, 8 }, 0, 1 };
+	const struct rate_window a_third = { { 0, 10, 5 }, { 1000, 1010, 8 }, 0, 1 };
+
+	(void)state;
+	assert_int_equal(rate_implied_tsc(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
+	assert_int_equal(rate_implied_tsc(&a_third, (struct rate){ 1, 1 }).value, 333333333);
+}
+
+static void
+a_window_that_proves_nothing_is_unknown(void **state)
+{
+	const struct rate one = { 1, 1 };
+	const struct rate_interval tsc = { true, 1000, 1000, 1000 }, none = { .known = false };
+	struct rate_window stands = { { 0, 10, 5 }, { 1000, 1010, 5 }, 0, 1 };
+	struct rate_window within_a_step = { { 0, 10, 5 }, { 1000, 1010, 8 }, 3, 1 };
+	struct rate_window went_back = { { 0, 10, 5 }, { 1000, 1010, 3 }, 0, 1 };
+	struct rate_window overlaps = { { 0, 10, 5 }, { 10, 20, 9 }, 0, 1 };
+	struct rate_window touches = { { 0, 10, 5 }, { 11, 20, 9 }, 0, 1 };
+	struct rate_window good = { { 0, 10, 5 }, { 1000, 1010, 9 }, 3, 1 };
+
+	(void)state;
+	assert_false(rate_implied_tsc(&stands, one).known);
+	assert_false(rate_implied_tsc(&within_a_step, one).known);
+	assert_false(rate_implied_tsc(&went_back, one).known);
+	assert_false(rate_implied_tsc(&overlaps, one).known);
+	assert_false(rate_implied_tsc(&touches, one).known);
+	assert_true(rate_implied_tsc(&good, one).known);
+	assert_false(rate_implied_tsc(&good, (struct rate){ 1, 0 }).known);
+	assert_false(rate_implied_tsc(&good, (struct rate){ 0, 1 }).known);
+	assert_false(rate_implied_tsc(&good, (struct rate){ UINT64_MAX, 1 }).known); /* does not fit */
+	assert_false(rate_of_clock(&good, &none).known);
+	assert_false(rate_of_clock(&overlaps, &tsc).known);
+	assert_false(rate_of_clock(&went_back, &tsc).known);
+	assert_true(rate_of_clock(&good, &tsc).known);
+	good.tsc_step_ticks = 990; /* all the time between may be one step of the TSC */
+	assert_false(rate_implied_tsc(&good, one).known);
+}
+
+static void
+the_tightest_bracket_wins_and_one_that_went_back_never_does(void **state)
+{
+	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
+					  { 220, 4, 260 } };
+	struct rate_end end = rate_tightest(samples, 4);
+
+	(void)state;
+	assert_int_equal(end.begin, 180);
+	assert_int_equal(end.end, 220);
+	assert_int_equal(end.ticks, 3);
+	assert_int_equal(rate_tightest(samples, 1).ticks, 1);
+}
+
+static void
+the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus(void **state)
+{
+	const struct rate_interval rates[] = {
+		{ .known = false },
+		{ true, 1000, 900, 1100 },  /* honest and wide */
+		{ true, 1020, 1019, 1021 }, /* the falseticker: narrowest of all, and the highest */
+		{ true, 1001, 995, 1007 },
+		{ true, 999, 996, 1002 },   /* the narrowest of the honest */
+	};
+
+	(void)state;
+	/* 1000 is held by three, what the falseticker says by two: itself and the wide one. */
+	assert_int_equal(rate_consensus(rates, 5), 4);
+	/* Likewise without the wide one. */
+	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
+
+	assert_int_equal(rate_consensus(narrow, 4), 3);
+	assert_int_equal(rate_consensus(rates, 2), 1);
+	assert_int_equal(rate_consensus(rates, 1), 1);
+	assert_int_equal(rate_consensus(rates, 0), 0);
+}
+
+static void
+a_faster_clock_implies_a_slower_tsc(void **state)
+{
+	const struct rate_interval a = { true, 1000000000, 999999990, 1000000010 };
+	const struct rate_interval b = { true, 1000100000, 1000099000, 1000101000 };
+	const struct rate_interval none = { .known = false };
+	struct rate_ppb ppb = rate_compare(&a, &b);
+
+	(void)state;
+	assert_true(ppb.known);
+	assert_int_equal(ppb.value, 100000);
+	assert_int_equal(ppb.low, 98989);   /* 98,990 / 1.00000001 = 98,989.999 */
+	assert_int_equal(ppb.high, 101011); /* 101,010 / 0.99999999 = 101,010.001 */
+	ppb = rate_compare(&b, &a);
+	assert_int_equal(ppb.value, -99990); /* -99,990.0009 */
+	assert_int_equal(ppb.low, -101000);  /* -(101,010 / 1.000101) = -100,999.8 */
+	assert_int_equal(ppb.high, -98980);  /* -(98,990 / 1.000099) = -98,980.2 */
+	ppb = rate_compare(&a, &a);
+	assert_true(ppb.low <= 0 && ppb.value == 0 && ppb.high >= 0);
+	assert_false(rate_compare(&a, &none).known);
+	assert_false(rate_compare(&none, &a).known);
+}
+
+static void
+an_error_is_exact_against_a_claim_that_is_no_whole_number(void **state)
+{
+	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
+	const struct rate_interval floor_of_it = { true, UINT64_C(1193181818181), UINT64_C(1193181818181),
+						   UINT64_C(1193181818182) };
+	struct rate_ppb ppb = rate_error(&floor_of_it, pit);
+
+	(void)state;
+	assert_int_equal(ppb.value, 0);
+	assert_int_equal(ppb.low, -1); /* -0.0007 ppb, rounded outwards */
+	assert_int_equal(ppb.high, 1);
+	/* Two percent fast, to the millionth: 1,217,045.454545 Hz. */
+	const struct rate_interval fast = { true, UINT64_C(1217045454545), UINT64_C(1217045454545),
+					    UINT64_C(1217045454546) };
+
+	ppb = rate_error(&fast, pit);
+	assert_int_equal(ppb.value, 20000000);
+	assert_int_equal(ppb.low, 19999999);
+	assert_int_equal(ppb.high, 20000001);
+	const struct rate_interval stopped = { true, 0, 0, 0 };
+
+	assert_int_equal(rate_error(&stopped, pit).value, -1000000000);
+	assert_false(rate_error(&fast, (struct rate){ 0, 1 }).known);
+	assert_false(rate_error(&fast, (struct rate){ 1, 0 }).known);
+}
+
+static void
+wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn(void **state)
+{
+	const uint64_t wraps[] = { 0xffffff, 0xffff, 59, 0xffffffff };
+	struct world world = { .seed = 42 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wraps) / sizeof(wraps[0]); i++) {
+		struct clock clock = { .wrap_ticks = wraps[i] };
+		uint64_t range = wraps[i] + 1;
+
+		for (unsigned turn = 0; turn < WINDOWS; turn++) {
+			uint64_t then = next_random(&world) % range;
+			uint64_t elapsed = next_random(&world) % (5 * range);
+			uint64_t off = next_random(&world) % ((range - 1) / 2);
+			uint64_t late = elapsed + off, early = elapsed > off ? elapsed - off : 0;
+			uint64_t now = (then + elapsed) % range;
+
+			assert_int_equal(rate_unwrap(&clock, then, now, elapsed), elapsed);
+			assert_int_equal(rate_unwrap(&clock, then, now, late), elapsed);
+			assert_int_equal(rate_unwrap(&clock, then, now, early), elapsed);
+		}
+	}
+}
+
+static void
+known_wraps_are_known_counts(void **state)
+{
+	const struct clock pm = { .wrap_ticks = 0xffffff }, pit = { .wrap_ticks = 0xffff };
+	const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
+
+	(void)state;
+	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 5), 5);
+	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 0x2000000), 0x2000005);
+	assert_int_equal(rate_unwrap(&pit, 100, 100, 65536), 65536);
+	assert_int_equal(rate_unwrap(&pit, 100, 100, 32767), 0);
+	assert_int_equal(rate_unwrap(&pit, 100, 100, 32769), 65536);
+	assert_int_equal(rate_unwrap(&rtc, 58, 1, 3), 3);
+	assert_int_equal(rate_unwrap(&rtc, 58, 1, 64), 63);
+	assert_int_equal(rate_unwrap(&tsc, UINT64_MAX, 4, 77), 5);
+	/* Ten back where a few forward were expected: taken back, not one whole turn less ten. */
+	assert_true(rate_unwrap(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
+	assert_int_equal(rate_unwrap(&pm, 1000, 990, 0xfffff0), 0xfffff6);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tscs_rate_is_inside_what_each_of_20000_windows_implies),
+		cmocka_unit_test(the_clocks_rate_is_inside_what_each_of_20000_windows_says),
+		cmocka_unit_test(an_interval_is_as_narrow_as_brackets_and_slack_allow),
+		cmocka_unit_test(between_edges_only_the_brackets_count),
+		cmocka_unit_test(the_value_is_rounded_to_the_nearest_millionth),
+		cmocka_unit_test(a_window_that_proves_nothing_is_unknown),
+		cmocka_unit_test(the_tightest_bracket_wins_and_one_that_went_back_never_does),
+		cmocka_unit_test(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus),
+		cmocka_unit_test(a_faster_clock_implies_a_slower_tsc),
+		cmocka_unit_test(an_error_is_exact_against_a_claim_that_is_no_whole_number),
+		cmocka_unit_test(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn),
+		cmocka_unit_test(known_wraps_are_known_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,377 @@
+/*
+ * Jobs for started cores on the simulated machine: a wake is a call of the core's own side of the
+ * contract.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sanitizer/asan_interface.h>
+
+#include "dispatch.h"
+#include "sim.h"
+#include "wait.h"
+
+#define WAKE       (0x4000u | LAPIC_WAKE_VECTOR)
+#define INIT       0x4500u
+#define CORES      4u
+#define BOUND_NS   (100 * WAIT_NS_PER_MS)
+
+enum manner { WORKS, MISSES_FIRST_WAKE, NEVER_WAKES, NEVER_ENDS, FALLS };
+
+static struct core_slot slots[CORES];
+static struct core_slot *heard_by; /* SLOTS, or a longer array that a test has made */
+static struct startup startup;
+static enum manner manners[CORES];
+static unsigned wakes[CORES];
+static unsigned runs[CORES];
+static void *argument_seen;
+static bool ran_unmasked;
+static unsigned wakes_of_3_before_boot_core;
+
+static void
+count_run(void *argument, size_t core)
+{
+	runs[core]++;
+	argument_seen = argument;
+	ran_unmasked |= core == 0 && !sim.interrupts_masked;
+	if (core == 0)
+		wakes_of_3_before_boot_core = wakes[3];
+}
+
+static void
+core_hears(uint32_t destination, uint32_t command)
+{
+	struct core_slot *slot = &heard_by[destination];
+
+	if (command != WAKE)
+		return;
+	wakes[destination]++;
+	switch (manners[destination]) {
+	case NEVER_WAKES:
+		return;
+	case MISSES_FIRST_WAKE:
+		if (wakes[destination] == 1)
+			return;
+		break;
+	case NEVER_ENDS:
+		slot->taken = slot->posted;
+		return;
+	case FALLS:
+		slot->taken = slot->posted;
+		slot->fault = CORE_FAULTED | 6;
+		return;
+	case WORKS:
+		break;
+	}
+	while (dispatch_work(slot))
+		;
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.cost_ps[SIM_PAUSE] = 990 * SIM_PS_PER_NS;
+	sim.on_ipi = core_hears;
+	memset(slots, 0, sizeof(slots));
+	memset(manners, 0, sizeof(manners));
+	memset(wakes, 0, sizeof(wakes));
+	memset(runs, 0, sizeof(runs));
+	for (uint32_t i = 0; i < CORES; i++) {
+		slots[i].apic_id = slots[i].number = i;
+		slots[i].standing = CORE_ALIVE;
+	}
+	heard_by = slots;
+	startup = (struct startup){ .slots = slots, .count = CORES };
+	scale_init(&startup.scale, (struct rate){ 1000000000, 1 });
+	assert_null(lapic_open(&startup.lapic));
+	argument_seen = NULL;
+	ran_unmasked = false;
+	return 0;
+}
+
+static bool
+run_one(uint32_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	return dispatch_run_some(&startup, &core, 1, job, argument, bound_ns) == 1;
+}
+
+static size_t
+run_all(smp_job *job, void *argument, uint64_t bound_ns)
+{
+	return dispatch_run_some(&startup, NULL, CORES, job, argument, bound_ns);
+}
+
+static void
+a_job_runs_once_on_its_core_after_one_wake(void **state)
+{
+	(void)state;
+	assert_true(run_one(2, count_run, state, BOUND_NS));
+	assert_int_equal(runs[2], 1);
+	assert_int_equal(runs[0] + runs[1] + runs[3], 0);
+	assert_ptr_equal(argument_seen, state);
+	assert_int_equal(sim.lapic.ipi_count, 1);
+	assert_int_equal(sim.lapic.ipis[0].destination, 2);
+	assert_int_equal(sim.lapic.ipis[0].command, WAKE);
+}
+
+static void
+the_boot_core_runs_its_own_job_masked_and_sends_nothing(void **state)
+{
+	(void)state;
+	assert_true(run_one(0, count_run, NULL, BOUND_NS));
+	assert_int_equal(runs[0], 1);
+	assert_false(ran_unmasked);
+	assert_false(sim.interrupts_masked);
+	assert_int_equal(sim.lapic.ipi_count, 0);
+}
+
+static void
+a_lost_wake_is_repeated_after_5_ms(void **state)
+{
+	(void)state;
+	manners[1] = MISSES_FIRST_WAKE;
+	uint64_t before_ps = sim.now_ps;
+
+	assert_true(run_one(1, count_run, NULL, BOUND_NS));
+	assert_int_equal(runs[1], 1);
+	assert_int_equal(wakes[1], 2);
+	assert_in_range(sim.now_ps - before_ps, 5 * SIM_PS_PER_MS, 5100 * SIM_PS_PER_US);
+}
+
+static void
+a_core_that_never_ends_is_late_after_its_bound_and_stopped(void **state)
+{
+	(void)state;
+	manners[1] = NEVER_ENDS;
+	uint64_t before_ps = sim.now_ps;
+
+	assert_false(run_one(1, count_run, NULL, BOUND_NS));
+	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 111 * SIM_PS_PER_MS);
+	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(wakes[1], 1); /* it had begun, so it is left in peace */
+	assert_int_equal(sim.lapic.ipi_count, 2);
+	assert_int_equal(sim.lapic.ipis[1].destination, 1);
+	assert_int_equal(sim.lapic.ipis[1].command, INIT);
+}
+
+static void
+a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound(void **state)
+{
+	(void)state;
+	manners[1] = NEVER_WAKES;
+	assert_false(run_one(1, count_run, NULL, BOUND_NS));
+	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_in_range(wakes[1], 19, 21);
+}
+
+static void
+a_core_that_takes_an_exception_is_noticed_at_once(void **state)
+{
+	(void)state;
+	manners[1] = FALLS;
+	uint64_t before_ps = sim.now_ps;
+
+	assert_false(run_one(1, count_run, NULL, BOUND_NS));
+	assert_in_range(sim.now_ps - before_ps, 10 * SIM_PS_PER_MS, 11 * SIM_PS_PER_MS);
+	assert_int_equal(slots[1].standing, CORE_FELL);
+	assert_int_equal(slots[1].fault, 0x106);
+}
+
+static void
+a_lost_core_gets_no_further_job_and_the_others_do(void **state)
+{
+	(void)state;
+	manners[1] = NEVER_ENDS;
+	assert_false(run_one(1, count_run, NULL, BOUND_NS));
+	manners[1] = WORKS;
+	size_t sent = sim.lapic.ipi_count;
+
+	assert_false(run_one(1, count_run, NULL, BOUND_NS));
+	assert_int_equal(sim.lapic.ipi_count, sent);
+	assert_int_equal(slots[1].posted, 1);
+	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 3);
+	assert_int_equal(runs[1], 0);
+	assert_int_equal(runs[2], 1);
+}
+
+static void
+a_core_beyond_the_slots_is_refused(void **state)
+{
+	(void)state;
+	assert_false(run_one(CORES, count_run, NULL, BOUND_NS));
+	assert_int_equal(sim.lapic.ipi_count, 0);
+}
+
+static void
+run_all_runs_once_on_each_of_4_cores(void **state)
+{
+	(void)state;
+	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 4);
+	for (size_t i = 0; i < CORES; i++)
+		assert_int_equal(runs[i], 1);
+	assert_int_equal(sim.lapic.ipi_count, 3);
+	assert_false(ran_unmasked);
+}
+
+static void
+run_all_loses_the_late_and_the_fallen_and_keeps_the_others(void **state)
+{
+	(void)state;
+	manners[1] = NEVER_ENDS;
+	manners[3] = FALLS;
+	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
+	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(slots[2].standing, CORE_ALIVE);
+	assert_int_equal(slots[3].standing, CORE_FELL);
+	assert_int_equal(runs[0] + runs[2], 2);
+	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
+}
+
+static void
+run_all_repeats_a_lost_wake_before_the_boot_core_begins(void **state)
+{
+	(void)state;
+	manners[3] = MISSES_FIRST_WAKE;
+	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 4);
+	assert_int_equal(wakes[1], 1);
+	assert_int_equal(wakes[3], 2);
+	assert_int_equal(wakes_of_3_before_boot_core, 2);
+}
+
+static size_t
+run_some(const uint32_t *cores, size_t count)
+{
+	return dispatch_run_some(&startup, cores, count, count_run, NULL, BOUND_NS);
+}
+
+static void
+run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits(void **state)
+{
+	(void)state;
+	assert_int_equal(run_some((const uint32_t[]){ 3, 1 }, 2), 2);
+	assert_int_equal(runs[1] + runs[3], 2);
+	assert_int_equal(runs[0] + runs[2], 0);
+	assert_int_equal(sim.lapic.ipi_count, 2);
+	assert_int_equal(sim.lapic.ipis[0].destination, 3);
+	assert_int_equal(sim.lapic.ipis[1].destination, 1);
+}
+
+static void
+run_some_with_the_boot_core_runs_there_once_the_others_have_begun(void **state)
+{
+	(void)state;
+	manners[3] = MISSES_FIRST_WAKE;
+	assert_int_equal(run_some((const uint32_t[]){ 3, 0 }, 2), 2);
+	assert_int_equal(runs[0], 1);
+	assert_int_equal(runs[1] + runs[2], 0);
+	assert_int_equal(runs[3], 1);
+	assert_int_equal(wakes_of_3_before_boot_core, 2);
+	assert_false(ran_unmasked);
+}
+
+static void
+run_some_passes_over_the_lost_and_loses_only_its_own(void **state)
+{
+	(void)state;
+	slots[2].standing = CORE_SILENT;
+	manners[1] = manners[3] = NEVER_ENDS;
+	assert_int_equal(run_some((const uint32_t[]){ 2, 1, CORES }, 3), 0);
+	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[2].posted, 0);
+	assert_int_equal(slots[3].standing, CORE_ALIVE);
+	assert_int_equal(run_some(NULL, 0), 0);
+	assert_int_equal(runs[0], 0);
+}
+
+/* So that a batch costs the same on a machine with a thousand cores. */
+static void
+run_some_looks_at_no_slot_outside_its_batch(void **state)
+{
+	struct startup many = startup;
+	struct core_slot *thousand = calloc(1000, sizeof(*thousand));
+
+	(void)state;
+	assert_non_null(thousand);
+	memcpy(thousand, slots, sizeof(slots));
+	ASAN_POISON_MEMORY_REGION(thousand + CORES, (1000 - CORES) * sizeof(*thousand));
+	many.slots = heard_by = thousand;
+	many.count = 1000;
+	assert_int_equal(dispatch_run_some(&many, (const uint32_t[]){ 2, 3 }, 2, count_run, NULL,
+					   BOUND_NS), 2);
+	ASAN_UNPOISON_MEMORY_REGION(thousand + CORES, (1000 - CORES) * sizeof(*thousand));
+	assert_int_equal(runs[2] + runs[3], 2);
+	free(thousand);
+}
+
+static void
+a_core_works_once_for_each_post_even_where_the_numbers_wrap(void **state)
+{
+	(void)state;
+	slots[1].posted = slots[1].taken = slots[1].done = UINT32_MAX;
+	assert_false(dispatch_work(&slots[1]));
+	assert_true(run_one(1, count_run, NULL, BOUND_NS));
+	assert_int_equal(slots[1].done, 0);
+	assert_false(dispatch_work(&slots[1]));
+	assert_int_equal(runs[1], 1);
+}
+
+static void
+with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns(void **state)
+{
+	(void)state;
+	manners[1] = NEVER_ENDS;
+	sim.tsc.counter.stuck_at_ps = 0;
+	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
+	assert_int_equal(slots[1].standing, CORE_LATE);
+	/*
+	 * Each turn pauses for both waits, the bound's and the next wake's; 10 ms for INIT at the
+	 * end.
+	 */
+	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
+}
+
+static void
+checking_in_is_one_word_in_the_slot(void **state)
+{
+	(void)state;
+	assert_int_equal(slots[1].arrived, 0);
+	dispatch_check_in(&slots[1]);
+	assert_int_equal(slots[1].arrived, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, set_up)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_job_runs_once_on_its_core_after_one_wake),
+		CASE(the_boot_core_runs_its_own_job_masked_and_sends_nothing),
+		CASE(a_lost_wake_is_repeated_after_5_ms),
+		CASE(a_core_that_never_ends_is_late_after_its_bound_and_stopped),
+		CASE(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound),
+		CASE(a_core_that_takes_an_exception_is_noticed_at_once),
+		CASE(a_lost_core_gets_no_further_job_and_the_others_do),
+		CASE(a_core_beyond_the_slots_is_refused),
+		CASE(run_all_runs_once_on_each_of_4_cores),
+		CASE(run_all_loses_the_late_and_the_fallen_and_keeps_the_others),
+		CASE(run_all_repeats_a_lost_wake_before_the_boot_core_begins),
+		CASE(run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits),
+		CASE(run_some_with_the_boot_core_runs_there_once_the_others_have_begun),
+		CASE(run_some_passes_over_the_lost_and_loses_only_its_own),
+		CASE(run_some_looks_at_no_slot_outside_its_batch),
+		CASE(a_core_works_once_for_each_post_even_where_the_numbers_wrap),
+		CASE(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns),
+		CASE(checking_in_is_one_word_in_the_slot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* The recommendation: which clocks a kernel should use, in which order, on three kinds of machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "recommend.h"
+#include "report_literal.h"
+
+static void
+assert_order(const struct report *report, const char *const *ids, size_t avoided)
+{
+	size_t count = 0;
+
+	for (; ids[count]; count++) {
+		assert_true(count < report->advice.count);
+		assert_string_equal(report->advice.rows[count].clock, ids[count]);
+		assert_true(report->advice.rows[count].reason[0] != '\0');
+	}
+	assert_int_equal(report->advice.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(report->advice.rows[i].avoid, i >= count - avoided);
+}
+
+static void
+invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
+{
+	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	judge_report(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[0].reason, "9 ns a read"));
+	assert_non_null(strstr(report->advice.rows[0].reason, ", invariant."));
+	assert_non_null(strstr(report->advice.rows[1].reason, "559 ns a read, 62 times the TSC's."));
+	literal_free(report);
+}
+
+static void
+tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
+{
+	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = false;
+	report->hypervisor[0] = '\0';
+	judge_report(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[2].reason, "not called invariant: it may follow the core's frequency, or "
+			       "stop when that sleeps; see the warning tsc-not-invariant."));
+	literal_free(report);
+}
+
+static void
+failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
+{
+	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	literal_find(report, "hpet")->monotonic.backward = 1;
+	literal_find(report, "pit")->clock.state = CLOCK_ABSENT;
+	judge_report(report);
+	recommend(report);
+	assert_order(report, ids, 1);
+	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives durations "
+			    "below zero and events in the wrong order.");
+	literal_free(report);
+}
+
+static void
+wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
+{
+	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
+	judge_report(report);
+	recommend(report);
+	assert_order(report, ids, 1);
+	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock runs away from that of all "
+			    "others faster than NTP can correct it. A kernel that measures its rate may use it all the "
+			    "same.");
+	literal_free(report);
+}
+
+static void
+clock_that_kernels_switch_off_comes_behind_all_that_are_well(void **state)
+{
+	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
+	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
+	judge_report(report);
+	recommend(report);
+	assert_order(report, ids, 0);
+	assert_non_null(strstr(report->advice.rows[3].reason, "; see the warning rate-changed."));
+	assert_non_null(strstr(report->advice.rows[4].reason, "; see the warning hpet-pc10."));
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
+		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
+		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
+		cmocka_unit_test(wrong_claim_is_no_reason_against_a_kernel_that_measures),
+		cmocka_unit_test(clock_that_kernels_switch_off_comes_behind_all_that_are_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/*
+ * The catalogue and the judge; the cores' TSCs are in test_rules_skew.c. Each rule is broken by the least that
+ * breaks it, and by nothing less.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "report_literal.h"
+
+static void
+set_limit(struct report *report, const char *rule, uint64_t value)
+{
+	LITERAL_COPY(report->options.limits[report->options.limit_count].rule, rule);
+	report->options.limits[report->options.limit_count++].value = value;
+}
+
+static void
+assert_finding(const struct report *report, size_t index, const char *rule, const char *clock, const char *text)
+{
+	assert_true(index < report->finding_count);
+	assert_string_equal(report->findings[index].rule, rule);
+	if (clock)
+		assert_string_equal(report->findings[index].clock, clock);
+	else
+		assert_null(report->findings[index].clock);
+	assert_string_equal(report->findings[index].text, text);
+}
+
+static void
+catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (const struct rule *rule = rules; rule->id; rule++, count++) {
+		assert_ptr_equal(rules_find(rule->id), rule);
+		assert_true(strlen(rule->id) < OPTIONS_NAME_SIZE);
+		assert_true(rule->severity == VERDICT_WARN || rule->severity == VERDICT_FAIL);
+		assert_non_null(rule->sentence);
+		assert_non_null(rule->source);
+		assert_int_equal(rule->what != NULL, rule->unit != NULL);
+	}
+	assert_true(count >= 11);
+	assert_true(count <= RULES_MAX);
+	assert_null(rules_find("clock"));
+}
+
+static void
+ids_with_a_limit_are_those_of_rules_with_a_figure(void **state)
+{
+	const char *ids[RULES_MAX + 1];
+	size_t count = 0;
+
+	(void)state;
+	rules_limit_ids(ids);
+	for (const struct rule *rule = rules; rule->id; rule++)
+		if (rule->what)
+			assert_string_equal(ids[count++], rule->id);
+	assert_null(ids[count]);
+	assert_string_equal(ids[0], "clock-backward");
+}
+
+static void
+clean_machine_passes_without_a_finding(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->finding_count, 0);
+	for (size_t i = 0; i < report->clock_count; i++)
+		assert_int_equal(report->clocks[i].verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static void
+one_step_back_fails_the_clock_with_its_figures(void **state)
+{
+	struct report *report = literal_clean();
+	struct report_clock *pm = literal_find(report, "acpi_pm");
+
+	(void)state;
+	pm->monotonic = (struct monotonic){ .reads = 10000, .backward = 1, .worst_ticks = 12 };
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_equal(pm->verdict, VERDICT_FAIL);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "clock-backward", "acpi_pm",
+		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 12 ticks.");
+	assert_true(report->findings[0].has_measured);
+	assert_int_equal(report->findings[0].measured, 1);
+	assert_int_equal(report->findings[0].limit, 0);
+	assert_string_equal(report->findings[0].unit, "steps");
+	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	literal_free(report);
+}
+
+static void
+limit_of_3_steps_allows_3_and_not_4(void **state)
+{
+	(void)state;
+	for (uint64_t steps = 3; steps <= 4; steps++) {
+		struct report *report = literal_clean();
+
+		set_limit(report, "clock-backward", 3);
+		literal_find(report, "hpet")->monotonic.backward = steps;
+		judge_report(report);
+		assert_int_equal(report->verdict, steps == 3 ? VERDICT_PASS : VERDICT_FAIL);
+		assert_int_equal(report->finding_count, steps == 3 ? 0 : 1);
+		if (steps == 4)
+			assert_int_equal(report->findings[0].limit, 3);
+		literal_free(report);
+	}
+}
+
+static void
+step_back_of_a_bracket_accuses_the_tsc_and_counts_once(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_find(report, "hpet")->monotonic.bracket_backward = 2;
+	literal_find(report, "tsc")->monotonic.bracket_backward = 1;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "clock-backward", "tsc",
+		       "tsc stepped back 3 times in the brackets around other readings.");
+	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_PASS);
+	literal_free(report);
+
+	report = literal_clean();
+	literal_find(report, "tsc")->monotonic.bracket_backward = 1;
+	literal_find(report, "tsc")->monotonic.backward = 5;
+	judge_report(report);
+	assert_int_equal(report->findings[0].measured, 5);
+	literal_free(report);
+}
+
+static void
+device_that_is_read_two_ways_is_accused_once(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_lose(report, "pit", CLOCK_STUCK, "channel 2 did not move");
+	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
+	assert_false(report->findings[0].has_measured);
+	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_FAIL);
+	literal_free(report);
+}
+
+static void
+further_way_of_reading_that_alone_fails_is_accused(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_lose(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
+	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static void
+broken_clock_without_a_reason_still_makes_a_sentence(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_lose(report, "rtc", CLOCK_BROKEN, "");
+	judge_report(report);
+	assert_finding(report, 0, "clock-broken", "rtc", "rtc is broken.");
+	literal_free(report);
+}
+
+static void
+absent_and_disabled_clocks_are_absent_and_no_finding(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_ABSENT);
+	assert_int_equal(literal_find(report, "rtc_pf")->verdict, VERDICT_ABSENT);
+	literal_free(report);
+}
+
+static void
+clock_that_was_never_read_has_no_verdict(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_lose(report, "rtc", CLOCK_PRESENT, "");
+	judge_report(report);
+	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_INCOMPLETE);
+	literal_free(report);
+}
+
+static void
+missing_and_silent_cores_warn_once(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->cores[1].started = false;
+	LITERAL_COPY(report->cores[1].reason, "it did not check in within 100 ms");
+	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job");
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_WARN);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "core-missing", NULL,
+		       "2 of 4 cores are missing; the first is core 2: it did not check in within 100 ms.");
+	assert_int_equal(report->findings[0].core, 2);
+	assert_int_equal(report->findings[0].measured, 2);
+	literal_free(report);
+}
+
+static void
+cores_left_alone_on_purpose_are_not_missing(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->cores[2].started = report->cores[3].started = false;
+	report->options.cores_max = 2;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	report->cores[1].started = false;
+	report->options.cores = CORES_OFF;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	report->options.cores = CORES_SIPI;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
+	literal_free(report);
+}
+
+static void
+incomplete_wins_over_warn_and_not_over_fail(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->incomplete = true;
+	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", "MADT: its checksum is wrong.");
+	assert_int_equal(report->verdict, VERDICT_WARN);
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	literal_free(report);
+
+	report = literal_clean();
+	report->incomplete = true;
+	literal_lose(report, "pit", CLOCK_STUCK, "");
+	judge_report(report);
+	assert_int_equal(report->verdict, VERDICT_FAIL);
+	literal_free(report);
+}
+
+static void
+finding_that_names_a_clock_lowers_its_verdict(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	rules_add_finding(report, "acpi-table", "hpet", REPORT_NO_CORE, "HPET: its base is above 4 GiB.");
+	judge_report(report);
+	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_WARN);
+	assert_int_equal(report->verdict, VERDICT_WARN);
+	literal_free(report);
+}
+
+static void
+fault_found_after_64_findings_still_fails_the_run(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	for (uint32_t i = 0; i < REPORT_FINDINGS_MAX; i++)
+		assert_non_null(rules_add_finding(report, "acpi-table", NULL, i, "Sentence %u.", i));
+	assert_null(rules_add_finding(report, "acpi-table", NULL, 0, "One too many."));
+	literal_find(report, "hpet")->monotonic.backward = 1;
+	literal_lose(report, "pit", CLOCK_STUCK, "");
+	judge_report(report);
+	assert_int_equal(report->finding_count, REPORT_FINDINGS_MAX);
+	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_FAIL);
+	assert_int_equal(report->note_count, 1);
+	assert_string_equal(report->notes[0], "There were more findings than the report has room for.");
+	literal_free(report);
+}
+
+static void
+unknown_rule_adds_nothing(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	assert_null(rules_add_finding(report, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static void
+notes_beyond_16_are_left_out_and_long_ones_cut(void **state)
+{
+	struct report *report = literal_clean();
+	char longest[300];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	report_note(report, "%s", longest);
+	assert_int_equal(strlen(report->notes[0]), REPORT_SENTENCE - 1);
+	for (unsigned i = 0; i < 20; i++)
+		report_note(report, "Note %u.", i);
+	assert_int_equal(report->note_count, REPORT_NOTES_MAX);
+	assert_string_equal(report->notes[15], "Note 14.");
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option),
+		cmocka_unit_test(ids_with_a_limit_are_those_of_rules_with_a_figure),
+		cmocka_unit_test(clean_machine_passes_without_a_finding),
+		cmocka_unit_test(one_step_back_fails_the_clock_with_its_figures),
+		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
+		cmocka_unit_test(step_back_of_a_bracket_accuses_the_tsc_and_counts_once),
+		cmocka_unit_test(device_that_is_read_two_ways_is_accused_once),
+		cmocka_unit_test(further_way_of_reading_that_alone_fails_is_accused),
+		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),
+		cmocka_unit_test(absent_and_disabled_clocks_are_absent_and_no_finding),
+		cmocka_unit_test(clock_that_was_never_read_has_no_verdict),
+		cmocka_unit_test(missing_and_silent_cores_warn_once),
+		cmocka_unit_test(cores_left_alone_on_purpose_are_not_missing),
+		cmocka_unit_test(incomplete_wins_over_warn_and_not_over_fail),
+		cmocka_unit_test(finding_that_names_a_clock_lowers_its_verdict),
+		cmocka_unit_test(fault_found_after_64_findings_still_fails_the_run),
+		cmocka_unit_test(unknown_rule_adds_nothing),
+		cmocka_unit_test(notes_beyond_16_are_left_out_and_long_ones_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

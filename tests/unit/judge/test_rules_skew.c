@@ -1,0 +1,961 @@
+/*
+ * The judge of the cores' TSCs: each fault alone makes its own finding and no other, and its absence none. The
+ * literals' TSC runs at 2 GHz, and their pairs are known to 40 to 59 ticks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "report_literal.h"
+
+#define CORES_MAX 128
+
+static const struct drift still = { -3, 3 };
+
+/* COUNT cores with even APIC ids, PER_PACKAGE in each package; TRUTH_TICKS as in literal_tournament(). */
+static struct report *
+machine(size_t count, size_t per_package, const int64_t *truth_ticks)
+{
+	struct report *report = literal_clean();
+
+	report->hypervisor[0] = '\0';
+	literal_fill_cores(report, count);
+	for (size_t i = 0; i < count; i++)
+		report->cores[i].facts.package = (uint32_t)(i / per_package);
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	return report;
+}
+
+static struct report *
+machine_with_skewed_core(size_t count, size_t core, int64_t ticks)
+{
+	int64_t truth_ticks[CORES_MAX] = { 0 };
+
+	truth_ticks[core] = ticks;
+	return machine(count, count, truth_ticks);
+}
+
+static void
+set_limit(struct report *report, const char *rule, uint64_t value)
+{
+	LITERAL_COPY(report->options.limits[report->options.limit_count].rule, rule);
+	report->options.limits[report->options.limit_count++].value = value;
+}
+
+/* Judges and frees REPORT, which has nothing to be accused of. */
+static void
+assert_clean(struct report *report)
+{
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static const struct finding *
+assert_finding(const struct report *report, size_t index, const char *rule, uint32_t core, const char *text)
+{
+	const struct finding *finding = &report->findings[index];
+
+	assert_true(index < report->finding_count);
+	assert_string_equal(finding->rule, rule);
+	assert_string_equal(finding->clock, "tsc");
+	assert_string_equal(finding->text, text);
+	assert_int_equal(finding->core, core);
+	assert_true(finding->has_measured);
+	return finding;
+}
+
+static const struct finding *
+assert_only_finding(const struct report *report, const char *rule, uint32_t core, const char *text)
+{
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->verdict, rules_find(rule)->severity);
+	assert_int_equal(literal_find((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
+	return assert_finding(report, 0, rule, core, text);
+}
+
+static void
+assert_figure(const struct finding *finding, int64_t measured, int64_t low, int64_t high, int64_t limit)
+{
+	assert_int_equal(finding->measured, measured);
+	assert_int_equal(finding->low, low);
+	assert_int_equal(finding->high, high);
+	assert_int_equal(finding->limit, limit);
+	assert_string_equal(finding->unit, rules_find(finding->rule)->unit);
+}
+
+static void
+six_rules_are_for_the_cores_tscs_and_allow_nothing(void **state)
+{
+	static const struct {
+		const char *id, *unit;
+		enum verdict severity;
+	} expected[] = {
+		{ "tsc-warp", "warps", VERDICT_FAIL },           { "tsc-offset", "ns", VERDICT_FAIL },
+		{ "tsc-drift", "ppb", VERDICT_FAIL },            { "tsc-contradiction", "pairs", VERDICT_WARN },
+		{ "tsc-adjust", "ticks", VERDICT_WARN },         { "tsc-adjust-unequal", "ticks", VERDICT_WARN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		const struct rule *rule = rules_find(expected[i].id);
+
+		assert_non_null(rule);
+		assert_string_equal(rule->clock, "tsc");
+		assert_string_equal(rule->unit, expected[i].unit);
+		assert_int_equal(rule->severity, expected[i].severity);
+		assert_int_equal(rule->limit, 0);
+	}
+}
+
+static void
+machines_of_1_to_128_cores_that_agree_are_clean(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 3, 5, 64, 128 };
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++)
+		assert_clean(machine(sizes[i], 2, NULL));
+}
+
+static void
+star_that_agrees_is_clean(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_tournament(report, TOURNAMENT_STAR, NULL);
+	assert_clean(report);
+}
+
+/* ---- tsc-warp ---- */
+
+static struct report *
+machine_with_warps(uint64_t locked, uint64_t lock_free)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	report->skew.locked.warps = locked;
+	report->skew.locked.worst_ticks = 3563;
+	report->skew.locked.worst_ns = 1782;
+	report->skew.locked.worst_a = 6;
+	report->skew.locked.worst_b = 2;
+	report->skew.lock_free = report->skew.locked;
+	report->skew.lock_free.warps = lock_free;
+	report->skew.lock_free.worst_a = 4;
+	report->skew.lock_free.worst_ticks = 4000;
+	report->skew.lock_free.worst_ns = 2000;
+	return report;
+}
+
+static void
+one_warp_fails_the_tsc_and_names_both_cores(void **state)
+{
+	struct report *report = machine_with_warps(1, 0);
+
+	(void)state;
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-warp", 6,
+					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
+					  "after it; 1 warp in 80000 turns."),
+		      1, 1, 1, 0);
+	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_PASS);
+	literal_free(report);
+	assert_clean(machine_with_warps(0, 0));
+}
+
+static void
+warps_of_both_checks_are_added_and_the_worst_is_told(void **state)
+{
+	struct report *report = machine_with_warps(5, 7);
+
+	(void)state;
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-warp", 4,
+					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
+					  "after it; 12 warps in 160000 turns."),
+		      12, 12, 12, 0);
+	literal_free(report);
+
+	report = machine_with_warps(5, 7);
+	set_limit(report, "tsc-warp", 12);
+	assert_clean(report);
+	report = machine_with_warps(5, 7);
+	set_limit(report, "tsc-warp", 11);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].limit, 11);
+	literal_free(report);
+}
+
+static void
+warps_of_a_check_that_was_not_made_are_no_finding(void **state)
+{
+	struct report *report = machine_with_warps(1, 1);
+
+	(void)state;
+	report->skew.locked.measured = report->skew.lock_free.measured = false;
+	assert_clean(report);
+}
+
+static void
+warps_without_a_tournament_are_a_finding(void **state)
+{
+	struct report *report = machine_with_warps(1, 0);
+
+	(void)state;
+	literal_forget_tournament(report);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-warp");
+	literal_free(report);
+}
+
+static void
+warp_of_a_core_that_stands_apart_is_not_told_twice(void **state)
+{
+	for (uint32_t core = 2; core <= 6; core += 2) {
+		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
+
+		(void)state;
+		report->skew.locked.warps = 9;
+		report->skew.locked.worst_ticks = 19000;
+		report->skew.locked.worst_a = 6;
+		report->skew.locked.worst_b = 2;
+		judge_report(report);
+		assert_int_equal(report->finding_count, core == 4 ? 2 : 1);
+		assert_string_equal(report->findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
+		literal_free(report);
+	}
+}
+
+/* ---- tsc-offset ---- */
+
+/* The pair of the boot core and the third is known from 46 ticks below the truth to 54 above it. */
+static void
+core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
+{
+	struct report *report = machine_with_skewed_core(4, 2, 20000);
+	const struct finding *finding;
+
+	(void)state;
+	judge_report(report);
+	finding = assert_only_finding(report, "tsc-offset", 4,
+				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's, apart from most: likely "
+				      "the firmware wrote it, or it was reset later.");
+	assert_figure(finding, 9977, 9977, 10027, 0);
+	literal_free(report);
+}
+
+static void
+core_behind_is_named_as_such_and_a_guest_has_another_cause(void **state)
+{
+	struct report *report = machine_with_skewed_core(4, 2, -2000);
+
+	(void)state;
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	judge_report(report);
+	assert_only_finding(report, "tsc-offset", 4,
+			    "Core 4's TSC is 978 to 1024 ns behind core 6's, apart from most: likely the hypervisor "
+			    "gives it an offset of its own.");
+	literal_free(report);
+}
+
+static void
+boot_core_that_is_skewed_is_named_itself(void **state)
+{
+	struct report *report = machine_with_skewed_core(5, 0, 3000);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-offset");
+	assert_int_equal(report->findings[0].core, 0);
+	assert_true(report->findings[0].low <= 1500 && report->findings[0].high >= 1500);
+	assert_non_null(strstr(report->findings[0].text, " ahead of core "));
+	literal_free(report);
+}
+
+static void
+offset_within_its_limit_is_allowed(void **state)
+{
+	for (uint64_t limit_ns = 9976; limit_ns <= 9977; limit_ns++) {
+		struct report *report = machine_with_skewed_core(4, 2, 20000);
+
+		(void)state;
+		set_limit(report, "tsc-offset", limit_ns);
+		judge_report(report);
+		assert_int_equal(report->finding_count, limit_ns == 9976);
+		literal_free(report);
+	}
+}
+
+static void
+offset_without_a_known_rate_is_told_in_ticks(void **state)
+{
+	struct report *report = machine_with_skewed_core(4, 2, 20000);
+
+	(void)state;
+	report->tsc = (struct rate){ 0, 0 };
+	judge_report(report);
+	assert_true(report->findings[0].low <= 20000 && report->findings[0].high >= 20000);
+	assert_true(report->findings[0].low > 19900);
+	literal_free(report);
+}
+
+static void
+two_cores_that_differ_are_both_named_and_neither_is_blamed(void **state)
+{
+	struct report *report = machine_with_skewed_core(2, 1, 2000);
+
+	(void)state;
+	judge_report(report);
+	assert_only_finding(report, "tsc-offset", 2,
+			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's, which of them is right can't be "
+			    "told.");
+	literal_free(report);
+}
+
+static void
+skewed_package_is_one_finding_without_a_core(void **state)
+{
+	int64_t truth_ticks[12] = { 0 };
+	struct report *report;
+
+	(void)state;
+	for (size_t i = 4; i < 8; i++)
+		truth_ticks[i] = -6000;
+	report = machine(12, 4, truth_ticks);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	assert_true(report->findings[0].low <= 3000 && report->findings[0].high >= 3000);
+	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
+	assert_non_null(strstr(report->findings[0].text, " ns behind core "));
+	literal_free(report);
+}
+
+static void
+skewed_half_of_two_packages_is_one_finding_that_blames_neither(void **state)
+{
+	int64_t truth_ticks[8] = { 0, 0, 0, 0, 900, 900, 900, 900 };
+	struct report *report = machine(8, 4, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
+	assert_non_null(strstr(report->findings[0].text, "which of them is right can't be told."));
+	literal_free(report);
+}
+
+/* Two and two, but no packages: one finding, and none of the four is named. */
+static void
+skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
+{
+	int64_t truth_ticks[4] = { [1] = 2000, [3] = 2000 };
+	struct report *report = machine(4, 4, truth_ticks);
+	const struct finding *finding;
+
+	(void)state;
+	judge_report(report);
+	assert_true(report->cores[1].apart && report->cores[3].apart);
+	assert_int_equal(report->finding_count, 1);
+	finding = &report->findings[0];
+	assert_int_equal(finding->core, REPORT_NO_CORE);
+	assert_true(finding->low <= 1000 && finding->high >= 1000);
+	assert_non_null(strstr(finding->text, "The TSCs of 2 cores, core 2's among them, are "));
+	assert_non_null(strstr(finding->text, " ns ahead of core "));
+	assert_non_null(strstr(finding->text, "'s, which of them is right can't be told."));
+	literal_free(report);
+}
+
+/* As many as are in order, but of no two of them is the fault the same. */
+static void
+half_of_cores_with_faults_of_their_own_is_no_half(void **state)
+{
+	static const struct {
+		size_t count;
+		int64_t truth_ticks[6];
+		const char *text;
+	} machines[] = {
+		{ 4, { 0, 0, 2000, -20000 }, "Core 6's TSC is 10976 to 11022 ns behind core 4's, " },
+		{ 6, { 0, 0, 0, 5000, -5000, 15000 }, "Core 10's TSC is 9978 to 10024 ns ahead of core 8's, " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct report *report = machine(machines[i].count, machines[i].count / 2, machines[i].truth_ticks);
+
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+		assert_ptr_equal(strstr(report->findings[0].text, machines[i].text), report->findings[0].text);
+		assert_non_null(strstr(report->findings[0].text, "which of them is right can't be told."));
+		literal_free(report);
+	}
+}
+
+static void
+package_whose_cores_are_off_in_both_directions_is_named_core_by_core(void **state)
+{
+	int64_t truth_ticks[6] = { [4] = 5000, [5] = -5000 };
+	struct report *report = machine(6, 2, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(report->findings[i].core, 8 + 2 * i);
+		assert_non_null(strstr(report->findings[i].text, i ? " behind core " : " ahead of core "));
+	}
+	literal_free(report);
+}
+
+/* Of four cores whose round trips were too long, all pairs but one. */
+static struct report *
+machine_with_one_proven_pair(size_t a, size_t b)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	for (size_t first = 0; first < 4; first++)
+		for (size_t second = first + 1; second < 4; second++)
+			offsets_set(&report->skew.offsets, first, second, (struct offset){ -9000000, 9000000 });
+	offsets_set(&report->skew.offsets, a, b, (struct offset){ 999000, 1001000 });
+	literal_solve(report);
+	return report;
+}
+
+static void
+pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused(void **state)
+{
+	struct report *report = machine_with_one_proven_pair(2, 3);
+
+	(void)state;
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
+					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's, which of them is "
+					  "right can't be told."),
+		      499500, 499500, 500500, 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_false(report->cores[i].apart);
+	literal_free(report);
+
+	report = machine_with_one_proven_pair(0, 2); /* the boot core is no better than another */
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
+	literal_free(report);
+
+	report = machine_with_one_proven_pair(2, 3);
+	set_limit(report, "tsc-offset", 499500);
+	assert_clean(report);
+}
+
+static void
+warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
+{
+	for (uint32_t other = 0; other <= 4; other += 4) {
+		struct report *report = machine_with_one_proven_pair(1, 2);
+
+		(void)state;
+		report->skew.locked.warps = 9;
+		report->skew.locked.worst_ticks = 990000;
+		report->skew.locked.worst_a = other ? 4 : 6;
+		report->skew.locked.worst_b = other ? 2 : 0;
+		judge_report(report);
+		assert_int_equal(report->finding_count, other ? 1 : 2);
+		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		literal_free(report);
+	}
+}
+
+/* Only the worst pair is told; a warp within a group is none of an offset's. */
+static void
+warp_between_two_of_three_groups_is_not_told_twice(void **state)
+{
+	static const struct {
+		uint32_t ahead, behind;
+		size_t findings;
+	} warps[] = { { 6, 0, 1 }, { 2, 10, 1 }, { 0, 10, 1 }, { 2, 0, 2 } };
+	static const int64_t truth_ticks[6] = { 0, 0, 5000, 5000, -5000, -5000 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct report *report = machine(6, 6, truth_ticks);
+
+		report->skew.lock_free.warps = 9;
+		report->skew.lock_free.worst_ticks = 4990;
+		report->skew.lock_free.worst_a = warps[i].ahead;
+		report->skew.lock_free.worst_b = warps[i].behind;
+		judge_report(report);
+		assert_int_equal(report->finding_count, warps[i].findings);
+		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
+		assert_int_equal(report->findings[report->finding_count - 1].core, REPORT_NO_CORE);
+		literal_free(report);
+	}
+}
+
+static void
+pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
+{
+	struct report *report = machine_with_one_proven_pair(1, 2);
+
+	(void)state;
+	report->cores[2].drift = (struct drift){ 500, 600 };
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-drift");
+	literal_free(report);
+}
+
+static void
+part_of_a_package_is_named_core_by_core(void **state)
+{
+	int64_t truth_ticks[12] = { [4] = 5000, [5] = 5000, [6] = 5000 };
+	struct report *report = machine(12, 4, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(report->findings[i].core, 8 + 2 * i);
+	literal_free(report);
+
+	truth_ticks[7] = 5000; /* all of it, but one of its cores doesn't say where it is */
+	report = machine(12, 4, truth_ticks);
+	report->cores[7].facts.has_topology = false;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 4);
+	assert_null(strstr(report->findings[3].text, "likewise"));
+	literal_free(report);
+}
+
+static void
+package_of_one_core_is_named_by_the_core(void **state)
+{
+	int64_t truth_ticks[4] = { [2] = 5000 };
+	struct report *report = machine(4, 1, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, 4);
+	literal_free(report);
+}
+
+static void
+cores_apart_in_both_directions_are_measured_against_those_in_order(void **state)
+{
+	int64_t truth_ticks[8] = { [1] = 5000, [3] = -5000 };
+	struct report *report = machine(8, 8, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(report->findings[i].low <= 2500 && report->findings[i].high >= 2500);
+		assert_true(report->findings[i].high < 2560);
+	}
+	assert_non_null(strstr(report->findings[0].text, " ahead of core "));
+	assert_non_null(strstr(report->findings[1].text, " behind core "));
+	literal_free(report);
+}
+
+static void
+of_six_cores_apart_four_are_told_and_two_are_counted(void **state)
+{
+	int64_t truth_ticks[16] = { [1] = 5000, [3] = 5000, [5] = 5000, [7] = 5000, [9] = 5000, [11] = 5000 };
+	struct report *report = machine(16, 4, truth_ticks);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 4);
+	assert_int_equal(report->findings[3].core, 14);
+	assert_null(strstr(report->findings[2].text, "likewise"));
+	assert_non_null(strstr(report->findings[3].text, " 2 more cores likewise."));
+	literal_free(report);
+}
+
+/* ---- tsc-drift ---- */
+
+static void
+core_that_drifts_is_named_with_the_proven_part(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-drift", 6,
+					  "Core 6's TSC runs 49996 to 50004 ppb faster than most: likely a broken "
+					  "oscillator, or a source of its own."),
+		      49996, 49996, 50004, 0);
+	literal_free(report);
+
+	report = machine(4, 4, NULL);
+	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	report->skew.drift_measured = false;
+	assert_clean(report);
+}
+
+static void
+drift_that_may_be_none_or_is_unknown_is_no_finding(void **state)
+{
+	static const struct drift drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct report *report = machine(4, 4, NULL);
+
+		report->cores[2].drift = drifts[i];
+		assert_clean(report);
+	}
+}
+
+static void
+drift_is_allowed_up_to_its_limit(void **state)
+{
+	for (uint64_t limit = 99; limit <= 100; limit++) {
+		struct report *report = machine(4, 4, NULL);
+
+		(void)state;
+		report->cores[1].drift = (struct drift){ -110, -100 };
+		set_limit(report, "tsc-drift", limit);
+		judge_report(report);
+		assert_int_equal(report->finding_count, limit == 99);
+		literal_free(report);
+	}
+}
+
+static void
+boot_core_that_drifts_alone_is_named_itself(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	for (size_t i = 1; i < 4; i++)
+		report->cores[i].drift = (struct drift){ -1000 - (int64_t)i, -990 + (int64_t)i };
+	judge_report(report);
+	assert_only_finding(report, "tsc-drift", 0,
+			    "Core 0's TSC runs 989 to 1001 ppb faster than most: likely a broken oscillator, or a "
+			    "source of its own.");
+	literal_free(report);
+}
+
+static void
+of_two_cores_that_drift_apart_neither_is_blamed(void **state)
+{
+	struct report *report = machine(2, 2, NULL);
+
+	(void)state;
+	report->cores[1].drift = (struct drift){ 10, 20 };
+	judge_report(report);
+	assert_only_finding(report, "tsc-drift", 2,
+			    "Core 2's TSC runs 10 to 20 ppb faster than the boot core's: which of them is right "
+			    "can't be told.");
+	literal_free(report);
+}
+
+/* The others' drifts are too wide to say whether it is the third core or the boot core. */
+static void
+drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	report->cores[1].drift = report->cores[3].drift = (struct drift){ -900, 900 };
+	report->cores[2].drift = (struct drift){ 10, 20 };
+	judge_report(report);
+	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
+			    "Core 4's TSC runs 10 to 20 ppb faster than the boot core's: which of them is right "
+			    "can't be told.");
+	literal_free(report);
+}
+
+static void
+of_five_cores_that_drift_four_are_told_and_one_is_counted(void **state)
+{
+	struct report *report = machine(16, 16, NULL);
+
+	(void)state;
+	for (size_t i = 1; i <= 5; i++)
+		report->cores[i].drift = (struct drift){ 100, 200 };
+	judge_report(report);
+	assert_int_equal(report->finding_count, 4);
+	assert_non_null(strstr(report->findings[3].text, " 1 more core likewise."));
+	literal_free(report);
+}
+
+static void
+core_that_drifts_is_accused_of_nothing_else(void **state)
+{
+	struct report *report = machine_with_skewed_core(6, 2, 20000);
+
+	(void)state;
+	report->cores[2].drift = (struct drift){ 500, 600 };
+	report->skew.summary.contradictions = 7;
+	report->skew.locked.warps = 3;
+	report->skew.locked.worst_a = 4;
+	report->skew.locked.worst_b = 0;
+	assert_true(report->cores[2].apart);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "tsc-drift");
+	assert_int_equal(report->findings[0].core, 4);
+	literal_free(report);
+}
+
+/* Only the way through the core that drifts places core 1 off 0: its own meeting with the boot core doesn't. */
+static void
+core_that_a_drifting_one_misplaces_is_not_accused(void **state)
+{
+	for (unsigned drifting = 0; drifting < 2; drifting++) {
+		struct report *report = machine(4, 4, NULL);
+
+		(void)state;
+		report->cores[1].offset = (struct offset){ 4, 40 };
+		report->cores[1].apart = true;
+		for (size_t i = 0; i < 4; i++)
+			if (i != 1)
+				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
+		if (drifting)
+			report->cores[2].drift = (struct drift){ 70, 80 };
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_string_equal(report->findings[0].rule, drifting ? "tsc-drift" : "tsc-offset");
+		literal_free(report);
+	}
+}
+
+/* ---- tsc-contradiction ---- */
+
+static struct report *
+machine_with_contradiction(void)
+{
+	struct report *report = machine(6, 6, NULL);
+
+	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_solve(report);
+	return report;
+}
+
+static void
+pair_that_contradicts_the_others_warns_and_is_named(void **state)
+{
+	struct report *report = machine_with_contradiction();
+	uint64_t ns = report->skew.summary.contradiction_ticks / 2;
+	char text[REPORT_SENTENCE];
+	struct text expected;
+
+	(void)state;
+	text_init(&expected, text, sizeof(text));
+	text_printf(&expected,
+		    "1 pair of cores contradicts what the others say, or what was measured before, the worst core 4 "
+		    "and core 8, by %lu ns: likely a TSC moved while it was measured.", ns);
+	judge_report(report);
+	assert_true(ns > 2400 && ns < 2550);
+	assert_figure(assert_only_finding(report, "tsc-contradiction", 8, text), 1, 1, 1, 0);
+	literal_free(report);
+
+	report = machine_with_contradiction();
+	set_limit(report, "tsc-contradiction", 1);
+	assert_clean(report);
+}
+
+/* ---- tsc-adjust, tsc-adjust-unequal ---- */
+
+static struct report *
+machine_with_adjust(int64_t all, int64_t third)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].facts.tsc_adjust = i == 2 ? third : all;
+	return report;
+}
+
+static void
+same_adjust_on_all_cores_warns_with_its_magnitude(void **state)
+{
+	struct report *report = machine_with_adjust(-12345, -12345);
+
+	(void)state;
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+					  "TSC_ADJUST is -12345 ticks on all 4 cores: the firmware wrote the TSC "
+					  "after reset."),
+		      12345, 12345, 12345, 0);
+	literal_free(report);
+
+	report = machine_with_adjust(-12345, -12345);
+	set_limit(report, "tsc-adjust", 12345);
+	assert_clean(report);
+	assert_clean(machine_with_adjust(0, 0));
+}
+
+static void
+unequal_adjust_warns_once_with_the_difference(void **state)
+{
+	struct report *report = machine_with_adjust(-10, -1000000);
+
+	(void)state;
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-adjust-unequal", 4,
+					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
+					  "wrote their TSCs differently."),
+		      999990, 999990, 999990, 0);
+	literal_free(report);
+}
+
+static void
+adjust_that_is_unequal_within_its_limit_is_still_not_0(void **state)
+{
+	struct report *report = machine_with_adjust(7, 9);
+
+	(void)state;
+	set_limit(report, "tsc-adjust-unequal", 2);
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	judge_report(report);
+	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
+					  "TSC_ADJUST is up to 9 ticks on all 4 cores: the firmware or the "
+					  "hypervisor wrote the TSC after reset."),
+		      9, 9, 9, 0);
+	literal_free(report);
+}
+
+static void
+adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct report *report = machine_with_adjust(0, 5);
+
+		(void)state;
+		if (i)
+			report->cores[2].facts.has_tsc_adjust = false;
+		else
+			report->cores[2].facts_known = false;
+		assert_clean(report);
+	}
+}
+
+static void
+extreme_adjusts_differ_by_all_of_63_bits(void **state)
+{
+	struct report *report = machine_with_adjust(INT64_MAX, INT64_MIN);
+
+	(void)state;
+	judge_report(report);
+	assert_int_equal(report->findings[0].measured, INT64_MAX);
+	assert_int_equal(report->findings[0].core, 4);
+	literal_free(report);
+}
+
+/* ---- sentences ---- */
+
+static void
+assert_whole_sentence(const struct finding *finding)
+{
+	size_t length = strlen(finding->text);
+
+	assert_true(length < REPORT_SENTENCE - 1);
+	assert_int_equal(finding->text[length - 1], '.');
+}
+
+/* Six cores with the longest ids, as far off as can be, in a guest. */
+static void
+largest_figures_fit_their_sentences(void **state)
+{
+	int64_t far = INT64_C(1) << 61;
+
+	(void)state;
+	for (unsigned drifting = 0; drifting < 2; drifting++) {
+		struct report *report = machine(16, 16, NULL);
+
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		report->tsc = (struct rate){ 0, 0 };
+		for (size_t i = 0; i < 16; i++) {
+			struct report_core *core = &report->cores[i];
+
+			core->apic_id = UINT32_MAX - (uint32_t)i;
+			if (i % 2 == 0 || i == 15)
+				continue;
+			core->apart = !drifting;
+			core->offset = (struct offset){ far, far + 1 };
+			core->drift = drifting ? (struct drift){ far, far + 1 } : still;
+			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;
+		}
+		for (size_t a = 0; a < 16; a++)
+			for (size_t b = a + 1; b < 16; b++)
+				offsets_set(&report->skew.offsets, a, b, OFFSET_UNKNOWN);
+		report->skew.locked.warps = report->skew.locked.iterations = UINT64_MAX;
+		report->skew.locked.worst_ticks = report->skew.locked.worst_ns = UINT64_MAX;
+		report->skew.locked.worst_a = report->skew.locked.worst_b = UINT32_MAX;
+		report->skew.lock_free = report->skew.locked;
+		report->skew.summary.contradictions = SIZE_MAX;
+		report->skew.summary.contradiction_ticks = UINT64_MAX;
+		judge_report(report);
+		assert_int_equal(report->finding_count, drifting ? 6 : 7);
+		assert_int_equal(report->findings[0].measured, INT64_MAX);
+		for (size_t i = 0; i < report->finding_count; i++)
+			assert_whole_sentence(&report->findings[i]);
+		literal_free(report);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(six_rules_are_for_the_cores_tscs_and_allow_nothing),
+		cmocka_unit_test(machines_of_1_to_128_cores_that_agree_are_clean),
+		cmocka_unit_test(star_that_agrees_is_clean),
+		cmocka_unit_test(one_warp_fails_the_tsc_and_names_both_cores),
+		cmocka_unit_test(warps_of_both_checks_are_added_and_the_worst_is_told),
+		cmocka_unit_test(warps_of_a_check_that_was_not_made_are_no_finding),
+		cmocka_unit_test(warps_without_a_tournament_are_a_finding),
+		cmocka_unit_test(warp_of_a_core_that_stands_apart_is_not_told_twice),
+		cmocka_unit_test(core_20000_ticks_ahead_is_named_with_its_interval_in_ns),
+		cmocka_unit_test(core_behind_is_named_as_such_and_a_guest_has_another_cause),
+		cmocka_unit_test(boot_core_that_is_skewed_is_named_itself),
+		cmocka_unit_test(offset_within_its_limit_is_allowed),
+		cmocka_unit_test(offset_without_a_known_rate_is_told_in_ticks),
+		cmocka_unit_test(two_cores_that_differ_are_both_named_and_neither_is_blamed),
+		cmocka_unit_test(skewed_package_is_one_finding_without_a_core),
+		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_that_blames_neither),
+		cmocka_unit_test(skewed_half_that_is_no_package_is_one_finding_without_a_core),
+		cmocka_unit_test(half_of_cores_with_faults_of_their_own_is_no_half),
+		cmocka_unit_test(package_whose_cores_are_off_in_both_directions_is_named_core_by_core),
+		cmocka_unit_test(pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused),
+		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_not_told_twice),
+		cmocka_unit_test(warp_between_two_of_three_groups_is_not_told_twice),
+		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
+		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
+		cmocka_unit_test(package_of_one_core_is_named_by_the_core),
+		cmocka_unit_test(cores_apart_in_both_directions_are_measured_against_those_in_order),
+		cmocka_unit_test(of_six_cores_apart_four_are_told_and_two_are_counted),
+		cmocka_unit_test(core_that_drifts_is_named_with_the_proven_part),
+		cmocka_unit_test(drift_that_may_be_none_or_is_unknown_is_no_finding),
+		cmocka_unit_test(drift_is_allowed_up_to_its_limit),
+		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
+		cmocka_unit_test(of_two_cores_that_drift_apart_neither_is_blamed),
+		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
+		cmocka_unit_test(of_five_cores_that_drift_four_are_told_and_one_is_counted),
+		cmocka_unit_test(core_that_drifts_is_accused_of_nothing_else),
+		cmocka_unit_test(core_that_a_drifting_one_misplaces_is_not_accused),
+		cmocka_unit_test(pair_that_contradicts_the_others_warns_and_is_named),
+		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),
+		cmocka_unit_test(unequal_adjust_warns_once_with_the_difference),
+		cmocka_unit_test(adjust_that_is_unequal_within_its_limit_is_still_not_0),
+		cmocka_unit_test(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count),
+		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
+		cmocka_unit_test(largest_figures_fit_their_sentences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

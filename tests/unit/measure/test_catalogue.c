@@ -1,0 +1,956 @@
+/*
+ * Every rule of the catalogue has a fault here: switched on in a whole run on the simulated machine, that rule and no
+ * other finds it, against the clock that has it; the same run without it is clean. A rule without a row fails the test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "bench.h"
+#include "rules.h"
+#include "sim.h"
+#include "sim_internal.h"
+#include "threads.h"
+
+#define GIB_4          (UINT64_C(1) << 32)
+#define ROLLOVER       (UINT64_C(1) << 32)
+#define PM_RANGE_24    (UINT64_C(1) << 24)
+#define SICK_CORE      2
+#define OTHER_CORE     1
+#define FAR_TICKS      1000000 /* no round trip of a meeting takes so long */
+#define HPET_TURN_PS   (90 * SIM_PS_PER_MS) /* the fifth of the latencies, of 20 ms each */
+#define HPET_TICKS_PER_MS 10000
+#define MSR_TSC_ADJUST 0x3bu
+#define MSR_PKG_CST_CONFIG 0xe2u
+
+enum stage { FROM_THE_START, AFTER_RATES, BEFORE_CHECKS };
+
+struct machine { /* on which a fault is looked for; without one it is healthy */
+	const char *name;
+	size_t cores;
+	void (*arrange)(struct bench *bench); /* before its clocks are opened; may be NULL */
+	void (*before_checks)(void);          /* may be NULL */
+};
+
+struct fault {
+	const char *rule, *clock; /* that finds it, and the one that is accused: NULL, no clock */
+	const char *name;
+	const struct machine *machine;
+	enum stage stage; /* at which it is switched on */
+	void (*switch_on)(struct bench *bench);
+};
+
+/* The machines. */
+
+static void
+claim_no_tsc_rate_and_have_two_clocks(struct bench *bench)
+{
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 });
+	sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
+	sim_platform(&bench->platform);
+}
+
+static void
+be_a_busy_guest(struct bench *bench)
+{
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x54474354, 0x43544743, 0x47435447 }); /* TCG */
+	sim.preempt_every = 20000;
+	sim.preempt_ps = 7 * SIM_PS_PER_MS;
+	sim_platform(&bench->platform);
+}
+
+static void
+allow_deep_c_states(struct bench *bench)
+{
+	(void)bench;
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x00200008, 0x00000210 }); /* MONITOR */
+	sim_cpuid_set(5, 0, (struct hw_cpuid){ 0x40, 0x40, 3, 0x11142120 });
+	sim_msr_set(MSR_PKG_CST_CONFIG, 7);
+}
+
+static void
+come_to_the_rollover(void)
+{
+	sim_counter_set(&sim.hpet.counter, ROLLOVER - 50 * HPET_TICKS_PER_MS);
+}
+
+static void
+have_32_bits(struct bench *bench)
+{
+	sim.pm.counter.wrap_bits = 32;
+	sim_platform(&bench->platform);
+}
+
+static void
+come_to_bit_24(void)
+{
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* 28 ms */
+}
+
+/* The HPET table's 56 bytes: IA-PC HPET specification 1.0a, 3.2.4. */
+static void
+read_hpet_table(struct bench *bench, uint8_t checksum_off)
+{
+	uint8_t table[56] = { 'H', 'P', 'E', 'T', sizeof(table), [36] = 0x01, 0xa2, 0x86, 0x80,
+			      [40] = 0, 64, [46] = 0xd0, 0xfe };
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(table); i++)
+		sum += table[i];
+	table[9] = (uint8_t)(checksum_off - sum);
+	acpi_read_hpet(table, sizeof(table), &bench->platform.acpi);
+}
+
+static void
+read_good_table(struct bench *bench)
+{
+	read_hpet_table(bench, 0);
+	assert_int_equal(bench->platform.acpi.hpet.base, SIM_HPET_BASE);
+}
+
+static const struct machine
+	plain = { "one core", 1, NULL, NULL },
+	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
+	mobile = { "deep C-states", 1, allow_deep_c_states, NULL },
+	rolling = { "HPET near its rollover", 1, NULL, come_to_the_rollover },
+	wide_pm = { "PM timer of 32 bits", 1, have_32_bits, come_to_bit_24 },
+	told = { "HPET table read", 1, read_good_table, NULL },
+	guest = { "guest, preempted for 7 ms", 1, be_a_busy_guest, NULL },
+	crewed = { "four cores", 4, NULL, NULL };
+
+static const struct machine *const machines[] = {
+	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &crewed,
+};
+
+/* The faults. */
+
+static void
+step_the_hpet(uint64_t back_ticks, uint64_t in_ps)
+{
+	sim.hpet.counter.backward_at_ps = sim.now_ps + in_ps;
+	sim.hpet.counter.backward_ticks = back_ticks;
+}
+
+static void
+hpet_500_ticks_back(struct bench *bench)
+{
+	(void)bench;
+	step_the_hpet(500, HPET_TURN_PS);
+}
+
+static void
+hpet_a_second_back(struct bench *bench)
+{
+	(void)bench;
+	step_the_hpet(1000 * HPET_TICKS_PER_MS, HPET_TURN_PS);
+}
+
+static void
+hpet_500_ticks_ahead(struct bench *bench)
+{
+	(void)bench;
+	step_the_hpet(0 - UINT64_C(500), HPET_TURN_PS);
+}
+
+static void
+hpet_a_second_ahead(struct bench *bench)
+{
+	(void)bench;
+	step_the_hpet(0 - UINT64_C(1000) * HPET_TICKS_PER_MS, HPET_TURN_PS);
+}
+
+static void
+pit_gated(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.gated = true;
+}
+
+static void
+pm_stops(struct bench *bench)
+{
+	(void)bench;
+	sim.pm.counter.stuck_at_ps = sim.now_ps;
+}
+
+static void
+hpet_answers_all_ones(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.absent = true;
+}
+
+static void
+pit_stops(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.gated_at_ps = sim.now_ps;
+}
+
+static void
+hpet_stops(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.counter.stuck_at_ps = sim.now_ps;
+}
+
+static void
+seconds_halted(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.b |= 0x80; /* SET */
+}
+
+static void
+seconds_stop(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.halted_at_ps = sim.now_ps;
+}
+
+static void
+flag_never_comes(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.pf_never = true;
+}
+
+static void
+tsc_50_us_back(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	sim.tsc.counter.backward_ticks = 50000;
+}
+
+static void
+tsc_1_ms_ahead(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	sim.tsc.counter.backward_ticks = 0 - UINT64_C(1000000);
+}
+
+static void
+tsc_a_second_ahead(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.counter.backward_at_ps = sim.now_ps + HPET_TURN_PS;
+	sim.tsc.counter.backward_ticks = 0 - UINT64_C(1000000000);
+}
+
+static void
+hpet_above_4_gib_is_not_there(struct bench *bench)
+{
+	bench->platform.acpi.hpet.base += GIB_4;
+}
+
+static void
+hpet_20_us_slower(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US; /* three times a reading */
+}
+
+static void
+pm_at_double_speed(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.pm.counter, 1000000);
+}
+
+static void
+pm_30_us_slower(struct bench *bench)
+{
+	(void)bench;
+	sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US;
+}
+
+static void
+only_the_tsc(struct bench *bench)
+{
+	bench->platform.acpi.hpet.found = false;
+	sim.pm.absent = sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
+}
+
+static void
+hpet_1000_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.hpet.counter, 1000);
+}
+
+static void
+hpet_at_ten_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.hpet.counter, 9000000);
+}
+
+static void
+pit_at_a_fifth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 5;
+}
+
+static void
+pit_at_four_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 4;
+}
+
+static void
+pit_at_six_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 6;
+}
+
+static void
+pit_at_ten_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 10;
+}
+
+static void
+pit_at_fifty_times_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.num *= 50;
+}
+
+static void
+pit_at_a_tenth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 10;
+}
+
+static void
+pit_at_a_hundredth_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.hz.den *= 100;
+}
+
+static void
+rtc_1000_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = 1000;
+}
+
+static void
+rtc_a_fifth_slow(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -200000;
+}
+
+static void
+rtc_at_half_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -500000;
+}
+
+static void
+rtc_at_a_third_of_its_rate(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.fast_ppm = -666667;
+}
+
+static void
+pm_150_ppm_slow(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.pm.counter, -150);
+}
+
+static void
+tsc_1000_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.tsc.counter, 1000);
+}
+
+static void
+not_invariant(struct bench *bench)
+{
+	sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_platform(&bench->platform);
+}
+
+static void
+tsc_by_200(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.counter.step_ticks = 200;
+}
+
+static void
+period_of_200_ns(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.capability = UINT64_C(200000000) << 32 | (uint32_t)sim.hpet.capability;
+}
+
+static uint64_t
+read_above_4_gib(uint64_t address, unsigned width_bytes)
+{
+	return sim_hpet_read(address - GIB_4, width_bytes);
+}
+
+static void
+write_above_4_gib(uint64_t address, uint64_t value, unsigned width_bytes)
+{
+	sim_hpet_write(address - GIB_4, value, width_bytes);
+}
+
+static void
+hpet_above_4_gib(struct bench *bench)
+{
+	bench->platform.acpi.hpet.base += GIB_4;
+	sim_map((struct sim_region){ SIM_HPET_BASE + GIB_4, 4096, read_above_4_gib, write_above_4_gib });
+}
+
+static void
+hpet_counts_when_off(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.counts_when_off = true;
+}
+
+static void
+hpet_starts_anew(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.loses_value = true;
+}
+
+static void
+hpet_high_half_late(struct bench *bench)
+{
+	(void)bench;
+	sim.hpet.high_late_ps = 5 * SIM_PS_PER_US;
+}
+
+static void
+pc10_allowed(struct bench *bench)
+{
+	(void)bench;
+	sim_msr_set(MSR_PKG_CST_CONFIG, 8);
+}
+
+static void
+pm_with_high_bits(struct bench *bench)
+{
+	(void)bench;
+	sim.pm.high_bits = 0xa5000000;
+}
+
+static void
+pm_counts_32_bits(struct bench *bench)
+{
+	(void)bench; /* whose platform says 24 already */
+	sim.pm.counter.wrap_bits = 32;
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* bit 24 comes in 28 ms */
+}
+
+static void
+pm_wraps_at_24(struct bench *bench)
+{
+	(void)bench; /* whose platform says 32 already */
+	sim.pm.counter.wrap_bits = 24;
+}
+
+static void
+pm_not_latched(struct bench *bench)
+{
+	(void)bench;
+	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
+}
+
+static void
+pit_by_two(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.step = 2;
+}
+
+static void
+pit_counts_mode_3_for_2(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.mode_2_as_3 = true;
+}
+
+static void
+latch_does_not_hold(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.latch_ignored = true;
+}
+
+static void
+latch_takes_a_second_count(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.latches_again = true;
+}
+
+static void
+status_of_another_mode(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.status_flipped = 0x02;
+}
+
+static void
+out_stays_low(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.out_never_high = true;
+}
+
+static void
+out_400_us_late(struct bench *bench)
+{
+	(void)bench;
+	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
+}
+
+static void
+uip_stays(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.uip_stuck = true;
+}
+
+static void
+uip_never_rises(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.uip_never = true;
+}
+
+static void
+uip_of_7_ms(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
+}
+
+static void
+seconds_by_two(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.second_step = 2;
+}
+
+static void
+seconds_that_are_none(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.seconds_invalid = true;
+}
+
+static void
+flag_at_64_hz(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.pf_select = 10;
+}
+
+static void
+battery_dead(struct bench *bench)
+{
+	(void)bench;
+	sim.rtc.d = 0;
+}
+
+static void
+table_with_a_wrong_sum(struct bench *bench)
+{
+	read_hpet_table(bench, 1);
+}
+
+static void
+core_silent(struct bench *bench)
+{
+	bench->mute = SICK_CORE;
+	bench->is_dead = true;
+}
+
+static void
+core_ahead(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
+}
+
+/* Ten seconds pass before the cores meet again: see measure(). */
+static void
+core_100_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	threads_cores[SICK_CORE].drift_ppb = 100000;
+}
+
+/* As a virtual core that runs on another socket meanwhile. */
+static size_t
+run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	struct bench *bench = context;
+	uint32_t all[] = { 0, 1, 2, 3 };
+	size_t finished;
+
+	sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
+	finished = bench->run.smp.run_some(context, all, bench->run.smp.count, job, argument, bound_ns);
+	sim.tsc.offset_ticks[SICK_CORE] = 0;
+	return finished;
+}
+
+static void
+core_ahead_in_the_races(struct bench *bench)
+{
+	bench->run.smp.run_all = run_all_with_one_ahead;
+}
+
+static size_t (*run_meetings)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+			      uint64_t bound_ns);
+
+static bool
+is_among(uint32_t core, const uint32_t *cores, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cores[i] == core)
+			return true;
+	return false;
+}
+
+/* The first and the second of each meeting follow each other in CORES. */
+static size_t
+run_some_with_one_pair_apart(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+			     uint64_t bound_ns)
+{
+	size_t finished;
+
+	for (size_t i = 0; i + 1 < count; i += 2)
+		if (is_among(SICK_CORE, &cores[i], 2) && is_among(OTHER_CORE, &cores[i], 2))
+			sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
+	finished = run_meetings(context, cores, count, job, argument, bound_ns);
+	sim.tsc.offset_ticks[SICK_CORE] = 0;
+	return finished;
+}
+
+static void
+core_ahead_of_one_other(struct bench *bench)
+{
+	run_meetings = bench->run.smp.run_some;
+	bench->run.smp.run_some = run_some_with_one_pair_apart;
+}
+
+static void
+all_adjusted(struct bench *bench)
+{
+	(void)bench;
+	sim_msr_set(MSR_TSC_ADJUST, 12345);
+}
+
+static void
+read_unequal_facts(struct core_facts *facts)
+{
+	sim_msr_set(MSR_TSC_ADJUST, sim.core == SICK_CORE ? 12345 : 0);
+	cpu_read_core(facts);
+}
+
+static void
+one_adjusted(struct bench *bench)
+{
+	bench->run.survey.hooks.core_facts = read_unequal_facts;
+}
+
+static const struct fault faults[] = {
+	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
+	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
+	{ "clock-stuck", "pit", "PIT clock-gated", &plain, FROM_THE_START, pit_gated },
+	{ "clock-backward", "tsc", "TSC moved 50 us back", &plain, AFTER_RATES, tsc_50_us_back },
+	{ "clock-stuck", "hpet", "HPET stops after the rates", &plain, AFTER_RATES, hpet_stops },
+	{ "clock-stuck", "pit", "PIT stops after the rates", &plain, AFTER_RATES, pit_stops },
+	{ "clock-stuck", "rtc", "SET halts the seconds", &plain, FROM_THE_START, seconds_halted },
+	{ "clock-stuck", "rtc", "seconds stop after the rates", &plain, AFTER_RATES, seconds_stop },
+	{ "clock-stuck", "rtc", "UIP sticks after the rates", &plain, AFTER_RATES, uip_stays },
+	{ "clock-stuck", "rtc_pf", "periodic flag never comes", &plain, FROM_THE_START, flag_never_comes },
+	{ "clock-stuck", "acpi_pm", "PM timer stops after the rates", &plain, AFTER_RATES, pm_stops },
+	{ "clock-broken", "hpet", "HPET answers all ones", &plain, FROM_THE_START, hpet_answers_all_ones },
+	{ "clock-broken", "hpet", "table points above 4 GiB, where nothing is", &plain, FROM_THE_START,
+	  hpet_above_4_gib_is_not_there },
+	{ "clock-jumped", "hpet", "HPET moved 500 ticks ahead", &plain, AFTER_RATES, hpet_500_ticks_ahead },
+	{ "clock-jumped", "hpet", "HPET moved a second ahead", &plain, AFTER_RATES, hpet_a_second_ahead },
+	{ "clock-slow", "acpi_pm", "a read of the PM timer takes 30 us more", &plain, FROM_THE_START, pm_30_us_slower },
+	{ "clock-slow", "hpet", "each access of the HPET takes 20 us more", &rolling, FROM_THE_START,
+	  hpet_20_us_slower },
+	{ "no-reference", NULL, "no HPET, PM timer, PIT or RTC", &plain, FROM_THE_START, only_the_tsc },
+	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
+	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
+	{ "rate-changed", "tsc", "TSC moved 1 ms ahead", &plain, AFTER_RATES, tsc_1_ms_ahead },
+	{ "rate-changed", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
+	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &guest, FROM_THE_START, hpet_1000_ppm_fast },
+	{ "rate-wrong", "acpi_pm", "PM timer at double speed", &plain, FROM_THE_START, pm_at_double_speed },
+	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &plain, FROM_THE_START, hpet_1000_ppm_fast },
+	{ "rate-wrong", "hpet", "HPET at ten times its rate", &plain, FROM_THE_START, hpet_at_ten_times_its_rate },
+	{ "rate-wrong", "hpet", "HPET at ten times its rate", &rolling, FROM_THE_START, hpet_at_ten_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at a fifth of its rate", &plain, FROM_THE_START, pit_at_a_fifth_of_its_rate },
+	{ "rate-wrong", "pit", "PIT at four times its rate", &plain, FROM_THE_START, pit_at_four_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at six times its rate", &plain, FROM_THE_START, pit_at_six_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at ten times its rate", &plain, FROM_THE_START, pit_at_ten_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at fifty times its rate", &plain, FROM_THE_START, pit_at_fifty_times_its_rate },
+	{ "rate-wrong", "pit", "PIT at a tenth of its rate", &plain, FROM_THE_START, pit_at_a_tenth_of_its_rate },
+	{ "rate-wrong", "pit", "PIT at a hundredth of its rate", &plain, FROM_THE_START,
+	  pit_at_a_hundredth_of_its_rate },
+	{ "rate-wrong", "rtc", "RTC 1000 ppm fast", &plain, FROM_THE_START, rtc_1000_ppm_fast },
+	{ "rate-wrong", "rtc", "RTC at four fifths of its rate", &plain, FROM_THE_START, rtc_a_fifth_slow },
+	{ "rate-wrong", "rtc", "RTC at half its rate", &plain, FROM_THE_START, rtc_at_half_its_rate },
+	{ "clock-stuck", "rtc", "RTC at a third of its rate", &plain, FROM_THE_START, rtc_at_a_third_of_its_rate },
+	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
+	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
+	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
+	{ "tsc-warp", "tsc", "one core 1 ms ahead while all race", &crewed, FROM_THE_START, core_ahead_in_the_races },
+	{ "tsc-offset", "tsc", "one core 1 ms ahead", &crewed, FROM_THE_START, core_ahead },
+	{ "tsc-drift", "tsc", "one core 100 ppm fast", &crewed, FROM_THE_START, core_100_ppm_fast },
+	{ "tsc-contradiction", "tsc", "one core 1 ms ahead when it meets one other", &crewed, FROM_THE_START,
+	  core_ahead_of_one_other },
+	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &crewed, FROM_THE_START, all_adjusted },
+	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &crewed, FROM_THE_START, one_adjusted },
+	{ "tsc-not-invariant", "tsc", "CPUID 80000007h EDX[8] is 0", &plain, FROM_THE_START, not_invariant },
+	{ "tsc-step", "tsc", "TSC counts by 200", &plain, FROM_THE_START, tsc_by_200 },
+	{ "hpet-period", "hpet", "period register of 200 ns", &plain, FROM_THE_START, period_of_200_ns },
+	{ "hpet-base", "hpet", "HPET above 4 GiB", &plain, FROM_THE_START, hpet_above_4_gib },
+	{ "hpet-stops", "hpet", "HPET counts while it is off", &plain, FROM_THE_START, hpet_counts_when_off },
+	{ "hpet-stops", "hpet", "HPET starts anew when it is switched off", &plain, BEFORE_CHECKS, hpet_starts_anew },
+	{ "hpet-torn", "hpet", "HPET's high half 5 us late", &rolling, FROM_THE_START, hpet_high_half_late },
+	{ "hpet-pc10", "hpet", "C-state limit 8", &mobile, FROM_THE_START, pc10_allowed },
+	{ "pm-high-bits", "acpi_pm", "bits 24 to 31 not 0", &plain, FROM_THE_START, pm_with_high_bits },
+	{ "pm-width", "acpi_pm", "wraps at 24 bits, called 32", &wide_pm, FROM_THE_START, pm_wraps_at_24 },
+	{ "pm-high-bits", "acpi_pm", "counts 32 bits, called 24", &plain, FROM_THE_START, pm_counts_32_bits },
+	{ "pm-glitch", "acpi_pm", "not latched, 3 ns", &plain, FROM_THE_START, pm_not_latched },
+	{ "pit-step", "pit", "PIT counts by two", &plain, FROM_THE_START, pit_by_two },
+	{ "pit-step", "pit", "PIT counts mode 3 for mode 2", &plain, FROM_THE_START, pit_counts_mode_3_for_2 },
+	{ "pit-latch", "pit", "latched count goes on", &plain, FROM_THE_START, latch_does_not_hold },
+	{ "pit-latch", "pit", "second latch takes a new count", &plain, FROM_THE_START, latch_takes_a_second_count },
+	{ "pit-status", "pit", "status tells mode 3 for 2", &plain, FROM_THE_START, status_of_another_mode },
+	{ "pit-out", "pit", "OUT stays low", &plain, FROM_THE_START, out_stays_low },
+	{ "pit-out", "pit", "OUT 400 us late", &plain, FROM_THE_START, out_400_us_late },
+	{ "rtc-update", "rtc", "UIP stuck at 1", &plain, FROM_THE_START, uip_stays },
+	{ "rtc-update", "rtc", "UIP never 1", &plain, FROM_THE_START, uip_never_rises },
+	{ "rtc-update", "rtc", "UIP of 7 ms", &plain, FROM_THE_START, uip_of_7_ms },
+	{ "rtc-seconds", "rtc", "seconds advance by two", &plain, FROM_THE_START, seconds_by_two },
+	{ "rtc-seconds", "rtc", "seconds register reads 7Fh", &plain, FROM_THE_START, seconds_that_are_none },
+	{ "rtc-periodic", "rtc", "flag at 64 Hz whatever is asked", &plain, BEFORE_CHECKS, flag_at_64_hz },
+	{ "rtc-periodic", "rtc", "flag at 64 Hz from the start", &plain, FROM_THE_START, flag_at_64_hz },
+	{ "rtc-battery", "rtc", "VRT is 0", &plain, FROM_THE_START, battery_dead },
+	{ "core-missing", NULL, "one core does not start", &crewed, FROM_THE_START, core_silent },
+	{ "acpi-table", NULL, "HPET table's checksum off by 1", &told, FROM_THE_START, table_with_a_wrong_sum },
+};
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+/* The stages of a run. */
+
+static void
+reach(struct bench *bench, const struct fault *fault, enum stage stage)
+{
+	if (fault && fault->stage == stage)
+		fault->switch_on(bench);
+}
+
+/* Who waits for the run to come to a phase. */
+static struct {
+	struct bench *bench;
+	const struct machine *machine;
+	const struct fault *fault;
+	bool has_met; /* the first tournament has begun */
+} stage_of;
+
+/* Between the tournaments there is time for a drift to show. */
+static void
+begins(void *context, const char *phase)
+{
+	(void)context;
+	if (strcmp(phase, "latency") == 0)
+		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
+	if (strcmp(phase, "skew") == 0 && stage_of.has_met && stage_of.machine->cores > 1)
+		sim_advance_ps(10 * SIM_PS_PER_S);
+	stage_of.has_met |= strcmp(phase, "skew") == 0;
+	if (strcmp(phase, "checks") != 0)
+		return;
+	if (stage_of.machine->before_checks)
+		stage_of.machine->before_checks();
+	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
+}
+
+/* FAULT may be NULL. The caller frees the bench. */
+static struct bench *
+run(const struct machine *machine, const struct fault *fault)
+{
+	struct bench *bench;
+	const struct acpi_facts *acpi;
+
+	sim_reset();
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US; /* few accesses make for a fast test */
+	bench = bench_new();
+	if (machine->arrange)
+		machine->arrange(bench);
+	/* What is wrong with the machine is there before its clocks are opened, with the smp's its smp. */
+	if (machine->cores == 1)
+		reach(bench, fault, FROM_THE_START);
+	bench_open(bench, machine->cores);
+	if (machine->cores > 1) {
+		bench_use_threads(bench);
+		reach(bench, fault, FROM_THE_START);
+	}
+	acpi = &bench->platform.acpi;
+	for (size_t i = 0; i < acpi->problem_count; i++)
+		rules_add_finding(&bench->run.report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+	stage_of.bench = bench;
+	stage_of.machine = machine;
+	stage_of.fault = fault;
+	stage_of.has_met = false;
+	bench->machine.begins = begins;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	return bench;
+}
+
+/* Findings of RULE against CLOCK, or all others. */
+static size_t
+count_findings(const struct report *report, const struct fault *fault, bool others)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+		bool is_it = strcmp(finding->rule, fault->rule) == 0 && !finding->clock == !fault->clock &&
+			     (!finding->clock || strcmp(finding->clock, fault->clock) == 0);
+
+		count += is_it != others;
+		if (others && !is_it)
+			print_message("    %s: %s\n", finding->rule, finding->text);
+	}
+	return count;
+}
+
+/* The verdict of the accused clock is its finding's, and nobody else's is touched. */
+static bool
+verdicts_fit(const struct report *report, const struct fault *fault)
+{
+	enum verdict severity = rules_find(fault->rule)->severity;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+		bool is_accused = fault->clock && strcmp(entry->clock.id, fault->clock) == 0;
+		bool is_its_other_way = fault->clock && strcmp(entry->clock.main, fault->clock) == 0;
+
+		if (is_accused ? entry->verdict != severity :
+		    !is_its_other_way && entry->verdict != VERDICT_PASS && entry->verdict != VERDICT_ABSENT)
+			return false;
+	}
+	return report->verdict == severity;
+}
+
+/* Who failed is to be avoided, and nobody else. */
+static bool
+advice_fits(const struct report *report, const struct fault *fault)
+{
+	bool fails = rules_find(fault->rule)->severity == VERDICT_FAIL;
+
+	for (size_t i = 0; i < report->advice.count; i++) {
+		bool is_accused = fault->clock && strcmp(report->advice.rows[i].clock, fault->clock) == 0;
+
+		if (report->advice.rows[i].avoid != (fails && is_accused))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_caught(const struct fault *fault)
+{
+	struct bench *bench = run(fault->machine, fault);
+	const struct report *report = &bench->run.report;
+	size_t others = count_findings(report, fault, true), findings = count_findings(report, fault, false);
+	bool caught = findings == 1, fits = verdicts_fit(report, fault) && advice_fits(report, fault);
+
+	print_message("%s / %s, %s / %s / %zu\n", fault->rule, fault->name, fault->machine->name,
+		      caught ? fits ? "caught" : "caught, verdicts wrong" : "NOT CAUGHT", others);
+	bench_free(bench);
+	return caught && fits && others == 0;
+}
+
+static void
+each_fault_is_found_by_its_rule_and_no_other(void **state)
+{
+	size_t missed = 0;
+
+	(void)state;
+	print_message("rule / fault, machine / caught / other findings\n");
+	for (size_t i = 0; i < FAULTS; i++)
+		missed += !is_caught(&faults[i]);
+	assert_int_equal(missed, 0);
+}
+
+static void
+the_same_machines_without_a_fault_are_clean(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		struct bench *bench = run(machines[i], NULL);
+		const struct report *report = &bench->run.report;
+
+		print_message("none / %s / - / %zu\n", machines[i]->name, report->finding_count);
+		for (size_t f = 0; f < report->finding_count; f++)
+			print_error("%s: %s\n", report->findings[f].rule, report->findings[f].text);
+		assert_int_equal(report->finding_count, 0);
+		assert_int_equal(report->verdict, VERDICT_PASS);
+		bench_free(bench);
+	}
+}
+
+static void
+every_rule_has_a_fault_and_every_fault_a_rule(void **state)
+{
+	(void)state;
+	for (const struct rule *rule = rules; rule->id; rule++) {
+		size_t rows = 0;
+
+		for (size_t i = 0; i < FAULTS; i++)
+			rows += strcmp(faults[i].rule, rule->id) == 0;
+		if (!rows)
+			fail_msg("no fault of rule %s is switched on here", rule->id);
+	}
+	for (size_t i = 0; i < FAULTS; i++)
+		assert_non_null(rules_find(faults[i].rule));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_rule_has_a_fault_and_every_fault_a_rule),
+		cmocka_unit_test(the_same_machines_without_a_fault_are_clean),
+		cmocka_unit_test(each_fault_is_found_by_its_rule_and_no_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

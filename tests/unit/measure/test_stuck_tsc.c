@@ -1,0 +1,151 @@
+/*
+ * A TSC that stands still, from the begin or from some moment on: everything is timed by it, so the run ends at once,
+ * says why, and accuses nobody else. Times are those of the simulated machine.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "bench.h"
+#include "rules.h"
+#include "sim.h"
+
+#define NOTE "The TSC stands still, and everything here is timed by it: nothing was measured from then on."
+
+static void
+reset(void)
+{
+	sim_reset();
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US; /* few accesses make for a fast test */
+}
+
+static void
+measure(struct bench *bench)
+{
+	run_measure(&bench->run);
+	run_close(&bench->run);
+}
+
+static void
+assert_only_the_tsc_is_accused(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count && report->finding_count > 1; i++)
+		print_error("    %s: %s\n", report->findings[i].rule, report->findings[i].text);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "clock-stuck");
+	assert_string_equal(report->findings[0].clock, "tsc");
+	assert_int_equal(report->verdict, VERDICT_FAIL);
+	assert_true(report->incomplete);
+	assert_string_equal(report->notes[report->note_count - 1], NOTE);
+}
+
+static struct bench *
+bench_whose_tsc_never_counts(void)
+{
+	struct bench *bench;
+
+	reset();
+	sim.tsc.counter.stuck_at_ps = 0;
+	sim.accesses_max = 300000;
+	bench = bench_new();
+	bench_open(bench, 1);
+	return bench;
+}
+
+/* It took 1,972 s and 920,445,498 accesses to find as much, and accused the PIT and the RTC besides. */
+static void
+one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state)
+{
+	struct bench *bench;
+	struct report *report;
+
+	(void)state;
+	bench = bench_whose_tsc_never_counts();
+	report = &bench->run.report;
+	measure(bench);
+	assert_true(sim.now_ps < 10 * SIM_PS_PER_MS);
+	assert_only_the_tsc_is_accused(report);
+	assert_int_equal(report->tsc.den, 0);
+	assert_int_equal(report->rate_count, 0);
+	assert_int_equal(report->behaviours.count, 0);
+	assert_false(report->interference.measured);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+		bool is_tsc = strcmp(entry->clock.main, "tsc") == 0;
+
+		assert_int_equal(entry->verdict, is_tsc ? VERDICT_FAIL : VERDICT_INCOMPLETE);
+		assert_int_equal(entry->clock.state, is_tsc ? CLOCK_STUCK : CLOCK_PRESENT);
+		assert_non_null(strstr(entry->clock.reason, is_tsc ? "The TSC reads the same again and again." :
+							    "Its reads could not be timed: the TSC stands still."));
+		assert_int_equal(entry->latency->count, 0);
+		assert_false(entry->measured.known);
+	}
+	bench_free(bench);
+}
+
+static void
+one_that_was_not_asked_for_leaves_the_run_incomplete(void **state)
+{
+	struct bench *bench;
+	struct report *report;
+	size_t kept = 0;
+
+	(void)state;
+	bench = bench_whose_tsc_never_counts();
+	report = &bench->run.report;
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (strcmp(report->clocks[i].clock.main, "tsc") != 0)
+			report->clocks[kept++] = report->clocks[i];
+	report->clock_count = kept;
+	measure(bench);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	assert_string_equal(report->notes[0], NOTE);
+	bench_free(bench);
+}
+
+/* What of the run is left when it stops ends within the second that the RTC's check had begun to wait for. */
+static void
+one_that_stops_ends_the_run_within_a_second_and_accuses_no_other_clock(void **state)
+{
+	(void)state;
+	for (uint64_t ms = 10; ms < 4000; ms += 130) {
+		struct bench *bench;
+		struct report_clock *tsc;
+
+		reset();
+		sim.tsc.counter.stuck_at_ps = ms * SIM_PS_PER_MS;
+		bench = bench_new();
+		bench_open(bench, 1);
+		measure(bench);
+		assert_true(sim.now_ps < (ms + 1000) * SIM_PS_PER_MS);
+		assert_only_the_tsc_is_accused(&bench->run.report);
+		tsc = bench_find(bench, "tsc");
+		assert_true(tsc->turned_sick);
+		assert_true(tsc->turned_sick_ms <= ms && ms <= tsc->turned_sick_ms + 2); /* drivers open in 2 ms */
+		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
+			const struct report_clock *entry = &bench->run.report.clocks[i];
+
+			assert_true(entry->verdict != VERDICT_FAIL || strcmp(entry->clock.main, "tsc") == 0);
+			assert_true(!entry->latency->count || entry->latency->min_ns > 0);
+		}
+		bench_free(bench);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses),
+		cmocka_unit_test(one_that_was_not_asked_for_leaves_the_run_incomplete),
+		cmocka_unit_test(one_that_stops_ends_the_run_within_a_second_and_accuses_no_other_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,380 @@
+/*
+ * The whole measuring, on the simulated machine: every figure is what arithmetic says of the costs and rates
+ * that the test set, and each fault is seen because it is there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+
+#define CORES      4
+#define MILLION    INT64_C(1000000)
+#define NS_PER_MS  UINT64_C(1000000)
+
+/* A bench of which the test may still change the machine: its drivers are opened by bench_open(). */
+static int
+set_up(void **state)
+{
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	*state = bench_new();
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	bench_free(*state);
+	return 0;
+}
+
+static void
+measure(struct bench *bench)
+{
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	survey_latencies(&bench->run.survey);
+	survey_cores(&bench->run.survey);
+}
+
+/* The truth in thousandths of a hertz lies inside, and the interval is at most WIDTH_PPM either way. */
+static void
+assert_rate(const struct report_clock *entry, uint64_t truth_millihz, uint64_t width_ppm)
+{
+	const struct interval_millihz *rate = &entry->measured;
+
+	assert_true(rate->known);
+	assert_in_range(truth_millihz, rate->low, rate->high);
+	assert_in_range(rate->value, rate->low, rate->high);
+	assert_true(rate->high - rate->low <= 2 * truth_millihz * width_ppm / MILLION + 2);
+}
+
+static void
+every_rate_holds_the_truth_within_five_ppm(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	measure(bench);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find(bench, "hpet"), UINT64_C(10000000000), 5);
+	assert_rate(bench_find(bench, "acpi_pm"), UINT64_C(3579545000), 5);
+	assert_rate(bench_find(bench, "pit"), UINT64_C(1193181818), 5);
+	assert_rate(bench_find(bench, "rtc"), 1000, 5);
+}
+
+static void
+a_tsc_of_an_odd_rate_is_found(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey); /* to one part in a thousand, for planning */
+	assert_in_range(scale_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
+	measure(bench);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
+}
+
+static void
+latencies_are_the_costs_that_were_set(void **state)
+{
+	/* TSC in brackets 20 ns, HPET low half one read of 300 ns, PM timer one IN of 500 ns. */
+	static const struct {
+		const char *id;
+		uint64_t ns;
+	} expected[] = { { "null", 20 }, { "tsc", 30 }, { "tsc_lfence", 40 }, { "tsc_rdtscp", 45 },
+			 { "tsc_cpuid", 130 }, { "hpet_32", 320 }, { "acpi_pm", 520 } };
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	measure(bench);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct latency *latency = bench_find(bench, expected[i].id)->latency;
+
+		assert_true(latency->count > 100);
+		assert_int_equal(latency->min_ns, expected[i].ns);
+		assert_int_equal(latency->max_ns, expected[i].ns);
+		assert_int_equal(latency->exact[expected[i].ns], latency->count);
+		assert_int_equal(latency_percentile_ns(latency, 50000), expected[i].ns);
+		assert_int_equal(latency_loop_ps(latency, &bench->run.survey.scale), expected[i].ns * 1000);
+	}
+}
+
+static void
+a_slow_clock_costs_more_by_just_what_it_is_slower(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.pm.counter.extra_ps = 3 * SIM_PS_PER_US;
+	bench_open(bench, 1);
+	measure(bench);
+	assert_int_equal(bench_find(bench, "acpi_pm")->latency->min_ns, 3520);
+	assert_int_equal(bench_find(bench, "hpet_32")->latency->min_ns, 320);
+}
+
+static void
+healthy_clocks_step_back_never_and_stand_still_never(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	measure(bench);
+	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
+		const struct report_clock *entry = &bench->run.report.clocks[i];
+
+		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
+		assert_int_equal(entry->monotonic.backward, 0);
+		assert_int_equal(entry->monotonic.leaps, 0);
+		assert_int_equal(entry->monotonic.stalls, 0);
+		assert_false(entry->turned_sick);
+		assert_int_equal(entry->monotonic.bracket_backward, 0);
+	}
+	assert_false(bench->run.report.incomplete);
+	assert_int_equal(bench->run.report.note_count, 0);
+}
+
+/* With the RTC alone nothing is known of the TSC before the first edge: 4 GHz must not look like a dead RTC. */
+static void
+an_rtc_alone_gives_the_rate_of_a_fast_tsc(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.tsc.counter.hz = (struct rate){ UINT64_C(4000000000), 1 };
+	bench_open(bench, 1);
+	for (size_t i = 0; i < bench->run.report.clock_count; i++)
+		if (strcmp(bench->run.report.clocks[i].clock.id, "rtc") != 0 &&
+		    strcmp(bench->run.report.clocks[i].clock.id, "tsc") != 0)
+			bench->run.report.clocks[i].clock.state = CLOCK_ABSENT;
+	bench_find(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	measure(bench);
+	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
+	assert_int_equal(bench->run.report.note_count, 1); /* that all rests on the RTC alone */
+}
+
+/* As on a host that takes the guest's core away in the middle of a reading, each time. */
+static void
+a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
+	survey_latencies(&bench->run.survey);
+	assert_in_range(bench_find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
+	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
+}
+
+static void
+a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
+	sim.hpet.counter.backward_ticks = 500;
+	survey_latencies(&bench->run.survey);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500); /* less what a read takes */
+	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
+}
+
+static void
+a_leap_of_500_ticks_is_counted_once_and_when(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t now_ms;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS; /* the fifth of 20 ms each: hpet */
+	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
+	now_ms = sim.now_ps / SIM_PS_PER_MS;
+	survey_latencies(&bench->run.survey);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
+	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	assert_true(bench_find(bench, "hpet")->turned_sick);
+	assert_in_range(bench_find(bench, "hpet")->turned_sick_ms, now_ms + 85, now_ms + 95);
+	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
+		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps,
+				 strcmp(bench->run.report.clocks[i].clock.id, "hpet") == 0);
+	}
+}
+
+/* Its 10 MHz are 20 MHz: that is for the rates to say, not a leap at each step. */
+static void
+a_clock_at_twice_its_rate_does_not_leap(void **state)
+{
+	struct bench *bench = *state;
+
+	sim.hpet.counter.hz.num *= 2;
+	bench_open(bench, 1);
+	measure(bench);
+	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 0);
+	assert_int_equal(bench_find(bench, "hpet_32")->monotonic.leaps, 0);
+}
+
+static void
+a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.preempt_every = 3000;
+	sim.preempt_ps = 7 * SIM_PS_PER_MS;
+	survey_latencies(&bench->run.survey);
+	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
+		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
+		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps, 0);
+		assert_int_equal(bench->run.report.clocks[i].clock.state, CLOCK_PRESENT);
+	}
+}
+
+static void
+a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	sim.pm.counter.stuck_at_ps = sim.now_ps;
+	survey_latencies(&bench->run.survey);
+	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
+	assert_non_null(strstr(bench_find(bench, "acpi_pm")->clock.reason, "did not change"));
+	assert_true(bench_find(bench, "acpi_pm")->turned_sick);
+	assert_true(bench_find(bench, "acpi_pm")->latency->count > 0);
+	assert_int_equal(bench_find(bench, "hpet")->clock.state, CLOCK_PRESENT);
+}
+
+static void
+an_rtc_whose_seconds_stop_costs_a_second_not_the_run(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	sim.rtc.b |= 0x80; /* SET: updates are halted */
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
+	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	sim.rtc.b &= 0x7f;
+}
+
+static void
+a_pit_two_percent_fast_does_not_drag_the_tsc_along(void **state)
+{
+	struct bench *bench = *state;
+	const struct report_clock *pit;
+
+	bench_open(bench, 1);
+	bench_find(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
+	measure(bench);
+	pit = bench_find(bench, "pit");
+	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_true(pit->error.low <= 20 * MILLION && pit->error.high >= 20 * MILLION);
+	assert_true(pit->error.high - pit->error.low < 20000);
+}
+
+static void
+the_deadline_keeps_what_was_measured(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* in the third clock's turn */
+	survey_latencies(&bench->run.survey);
+	survey_cores(&bench->run.survey);
+	assert_true(bench->run.report.incomplete);
+	assert_true(bench_find(bench, "tsc")->latency->count > 0);
+	assert_int_equal(bench_find(bench, "null")->latency->count, 0);
+	assert_int_equal(bench->run.report.note_count, 1);
+}
+
+static void
+each_core_has_its_own_latency(void **state)
+{
+	struct bench *bench = *state;
+	size_t hpet;
+
+	bench_open(bench, CORES);
+	measure(bench);
+	hpet = (size_t)(bench_find(bench, "hpet_32") - bench->run.report.clocks);
+	for (size_t core = 0; core < CORES; core++) {
+		assert_true(bench->run.report.cores[core].latency[hpet].count > 0);
+		assert_int_equal(bench->run.report.cores[core].latency[hpet].min_ns, 320);
+		assert_int_equal(bench->run.report.cores[core].latency[hpet].p99_ns, 320);
+	}
+}
+
+static void
+a_core_that_falls_silent_leaves_the_others_measured(void **state)
+{
+	struct bench *bench = *state;
+	size_t null;
+
+	bench_open(bench, CORES);
+	bench->mute = 2;
+	bench->mute_after_jobs = 5;
+	measure(bench);
+	null = (size_t)(bench_find(bench, "null") - bench->run.report.clocks);
+	assert_true(bench->is_dead);
+	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
+	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* what it gave before is kept */
+	assert_true(bench->run.report.cores[3].latency[null].count > 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_rate_holds_the_truth_within_five_ppm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_tsc_of_an_odd_rate_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(latencies_are_the_costs_that_were_set, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_clock_costs_more_by_just_what_it_is_slower, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(healthy_clocks_step_back_never_and_stand_still_never, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_rtc_alone_gives_the_rate_of_a_fast_tsc, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_leap_of_500_ticks_is_counted_once_and_when, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_at_twice_its_rate_does_not_leap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_rtc_whose_seconds_stop_costs_a_second_not_the_run, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_pit_two_percent_fast_does_not_drag_the_tsc_along, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_deadline_keeps_what_was_measured, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_core_has_its_own_latency, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_core_that_falls_silent_leaves_the_others_measured, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

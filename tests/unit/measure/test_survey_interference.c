@@ -1,0 +1,389 @@
+/*
+ * The watch for gaps on every core of the simulated machine: a host takes cores away when the test says so, and all
+ * of it is found, on the core that it was taken from.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim.h"
+#include "survey.h"
+#include "survey_clocks.h"
+#include "survey_plan.h"
+
+#define CORES_MAX    300
+#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
+#define NS_PER_MS    UINT64_C(1000000)
+#define NOBODY       SIZE_MAX
+#define READ_NS      200 /* what a reading of the TSC takes; a tick is a nanosecond */
+#define WARM_UP      256
+#define AWAY_MAX     256
+
+/* Core CORE is away for NS before its READINGth reading of the TSC. */
+struct away {
+	size_t core;
+	uint64_t reading, ns;
+};
+
+static struct {
+	struct report report;
+	struct survey survey;
+	struct smp smp;
+	void *memory;
+	size_t core;                  /* that runs */
+	uint64_t readings[CORES_MAX]; /* of the TSC in jobs */
+	bool in_job;
+	size_t away_count;
+	struct away away[AWAY_MAX];
+	size_t mute;
+	uint64_t mute_after_jobs;     /* of that core */
+	bool is_dead;
+	uint64_t deadline_ns, longest_job_ns;
+} bench;
+
+static uint64_t
+read_tsc(void)
+{
+	if (!bench.in_job)
+		return hw_tsc_lfence();
+	for (size_t i = 0; i < bench.away_count; i++)
+		if (bench.away[i].core == bench.core && bench.away[i].reading == bench.readings[bench.core])
+			sim_advance_ps(bench.away[i].ns * SIM_PS_PER_NS);
+	bench.readings[bench.core]++;
+	return hw_tsc_lfence();
+}
+
+static bool
+alive(void *context, size_t core)
+{
+	(void)context;
+	return core != bench.mute || !bench.is_dead;
+}
+
+static bool
+run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	uint64_t begin_ps = sim.now_ps, took_ns;
+
+	(void)context;
+	if (core == bench.mute && bench.mute_after_jobs-- == 0) {
+		bench.is_dead = true;
+		return false;
+	}
+	bench.core = core;
+	sim.core = core % SIM_CORES_MAX;
+	bench.in_job = true;
+	job(argument, core);
+	bench.in_job = false;
+	sim.core = 0;
+	took_ns = (sim.now_ps - begin_ps) / SIM_PS_PER_NS;
+	assert_true(took_ns < bound_ns);
+	if (took_ns > bench.longest_job_ns)
+		bench.longest_job_ns = took_ns;
+	return true;
+}
+
+static bool
+expired(void *context)
+{
+	(void)context;
+	return sim.now_ps > bench.deadline_ns * SIM_PS_PER_NS;
+}
+
+static void
+progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	assert_string_equal(what, "gaps");
+	assert_in_range(done_ns, 0, total_ns);
+}
+
+static void
+open_bench(size_t cores)
+{
+	bench.mute = NOBODY;
+	bench.deadline_ns = UINT64_MAX / SIM_PS_PER_NS;
+	options_default(&bench.report.options);
+	bench.report.duration_ns = 100 * NS_PER_MS;
+	bench.report.core_count = cores;
+	bench.report.tsc = (struct rate){ 1000000000, 1 };
+	bench.smp = (struct smp){ .count = cores, .alive = alive, .run = run };
+	bench.survey = (struct survey){
+		.report = &bench.report,
+		.smp = &bench.smp,
+		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress },
+		.total_ns = survey_plan_ns(&bench.report, cores),
+	};
+	scale_init(&bench.survey.scale, bench.report.tsc);
+	bench.memory = aligned_alloc(PINGPONG_LINE, survey_room_size(cores, TOURNAMENT_STAR));
+	assert_non_null(bench.memory);
+	memset(bench.memory, 0, survey_room_size(cores, TOURNAMENT_STAR));
+	survey_lay_out(&bench.survey, bench.memory, cores, TOURNAMENT_STAR);
+	for (size_t i = 0; i < cores; i++)
+		bench.report.cores[i].apic_id = ID_OF(i);
+	bench.survey.start_tsc = hw_tsc_lfence();
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	sim.cost_ps[SIM_TSC_LFENCE] = READ_NS * SIM_PS_PER_NS;
+	memset(&bench, 0, sizeof(bench));
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	free(bench.memory);
+	return 0;
+}
+
+/* AFTER_NS of its watch, without what it was away before. */
+static void
+take_away(size_t core, uint64_t after_ns, uint64_t ns)
+{
+	uint64_t warm_up_readings = WARM_UP + 1, chunks_begun = 1 + after_ns / (10 * NS_PER_MS);
+
+	bench.away[bench.away_count++] =
+		(struct away){ core, warm_up_readings + chunks_begun + after_ns / READ_NS, ns };
+}
+
+static void
+four_cores_that_are_left_alone_have_no_gap(void **state)
+{
+	const struct report_interference *all = &bench.report.interference;
+
+	(void)state;
+	open_bench(4);
+	survey_interference(&bench.survey);
+	assert_true(all->measured);
+	assert_int_equal(all->threshold_ns, 10000);
+	assert_int_equal(all->gaps, 0);
+	assert_int_equal(all->event_count, 0);
+	assert_int_equal(all->watched_ns, 4 * 100 * NS_PER_MS);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(bench.report.cores[i].watched_ns, 100 * NS_PER_MS);
+		assert_int_equal(bench.report.cores[i].gaps, 0);
+	}
+	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
+}
+
+static void
+a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none(void **state)
+{
+	const struct report_interference *all = &bench.report.interference;
+	const struct report_core *core;
+
+	(void)state;
+	open_bench(4);
+	take_away(2, 1000000, 50000 - READ_NS);
+	take_away(2, 15000000, 60000 - READ_NS);
+	take_away(2, 25000000, 2000000 - READ_NS);
+	take_away(2, 35000000, 9000 - READ_NS); /* not long enough */
+	take_away(2, 75000000, 70000 - READ_NS);
+	survey_interference(&bench.survey);
+	core = &bench.report.cores[2];
+	assert_int_equal(all->gaps, 4);
+	assert_int_equal(all->total_ns, 2180000);
+	assert_int_equal(all->worst_ns, 2000000);
+	assert_int_equal(all->worst_core, ID_OF(2));
+	assert_int_equal(all->octave[15], 2); /* 32,768 to 65,535 ns */
+	assert_int_equal(all->octave[16], 1);
+	assert_int_equal(all->octave[20], 1);
+	assert_int_equal(core->gaps, 4);
+	assert_int_equal(core->worst_gap_ns, 2000000);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(bench.report.cores[i].gaps, i == 2 ? 4 : 0);
+}
+
+/* Cores 0 and 1 take 100 ms each, and core 2 two chunks of 10 ms and 5 ms of the third. */
+static void
+an_event_says_when_in_the_run_it_was(void **state)
+{
+	const struct report_gap *event = &bench.report.interference.events[0];
+
+	(void)state;
+	open_bench(4);
+	take_away(2, 25000000, 2000000 - READ_NS);
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.report.interference.event_count, 1);
+	assert_int_equal(event->at_ms, 225);
+	assert_int_equal(event->ns, 2000000);
+	assert_int_equal(event->core, ID_OF(2));
+}
+
+/* Whatever its own TSC shows: the time in the run is the boot core's. */
+static void
+an_event_on_a_core_with_another_tsc_is_when_it_was(void **state)
+{
+	(void)state;
+	open_bench(2);
+	sim.tsc.offset_ticks[1] = -INT64_C(3600000000000);
+	take_away(1, 25000000, 50000);
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.report.interference.events[0].at_ms, 125);
+}
+
+static void
+the_option_sets_the_threshold(void **state)
+{
+	(void)state;
+	open_bench(2);
+	bench.report.options.gap_ns = 100000;
+	take_away(0, 1000000, 50000);
+	take_away(0, 5000000, 100001 - READ_NS);
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.report.interference.threshold_ns, 100000);
+	assert_int_equal(bench.report.interference.gaps, 1);
+	assert_int_equal(bench.report.interference.worst_ns, 100001);
+}
+
+static void
+what_first_executions_cost_is_no_gap(void **state)
+{
+	(void)state;
+	open_bench(2);
+	for (size_t core = 0; core < 2; core++)
+		for (uint64_t i = 0; i < 100; i++)
+			bench.away[bench.away_count++] = (struct away){ core, i, 40000 };
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.report.interference.gaps, 0);
+	assert_int_equal(bench.report.interference.watched_ns, 2 * 100 * NS_PER_MS);
+}
+
+static void
+a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched(void **state)
+{
+	(void)state;
+	open_bench(3);
+	bench.mute = 1;
+	bench.mute_after_jobs = 3; /* the warm-up and two chunks */
+	survey_interference(&bench.survey);
+	assert_true(bench.is_dead);
+	assert_int_equal(bench.report.cores[1].watched_ns, 20 * NS_PER_MS);
+	assert_int_equal(bench.report.cores[2].watched_ns, 100 * NS_PER_MS);
+	assert_int_equal(bench.report.interference.watched_ns, 220 * NS_PER_MS);
+}
+
+static void
+the_deadline_ends_the_watch_and_keeps_what_was_seen(void **state)
+{
+	(void)state;
+	open_bench(2);
+	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
+	survey_interference(&bench.survey);
+	assert_true(bench.report.incomplete);
+	assert_int_equal(bench.report.cores[0].watched_ns, 50 * NS_PER_MS);
+	assert_int_equal(bench.report.cores[1].watched_ns, 0);
+}
+
+/* 10 durations for all, as for latency; and each core's first gap is kept while there is room for 256. */
+static void
+watching_300_cores_takes_as_long_as_watching_11(void **state)
+{
+	const struct report_interference *all = &bench.report.interference;
+
+	(void)state;
+	open_bench(CORES_MAX);
+	bench.report.duration_ns = 10 * NS_PER_MS;
+	for (size_t core = 0; core < AWAY_MAX; core++)
+		bench.away[bench.away_count++] = (struct away){ core, WARM_UP + 10, 20000 };
+	survey_interference(&bench.survey);
+	assert_in_range(all->watched_ns, 100 * NS_PER_MS, 110 * NS_PER_MS);
+	assert_int_equal(all->gaps, AWAY_MAX);
+	assert_int_equal(all->event_count, REPORT_EVENTS_MAX);
+	assert_int_equal(all->events[255].core, ID_OF(255));
+	assert_true(bench.report.cores[CORES_MAX - 1].watched_ns > 0);
+}
+
+static void
+one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
+{
+	const struct report_interference *all = &bench.report.interference;
+
+	(void)state;
+	open_bench(4);
+	for (uint64_t i = 0; i < 200; i++)
+		bench.away[bench.away_count++] = (struct away){ 0, WARM_UP + 10 + 2000 * i, 20000 };
+	take_away(3, 5000000, 30000);
+	survey_interference(&bench.survey);
+	assert_int_equal(all->gaps, 201);
+	assert_int_equal(all->event_count, 65);
+	assert_int_equal(all->events[63].core, ID_OF(0));
+	assert_int_equal(all->events[64].core, ID_OF(3));
+}
+
+static void
+a_tsc_that_stands_still_is_not_watched(void **state)
+{
+	(void)state;
+	open_bench(1);
+	sim.tsc.counter.stuck_at_ps = sim.now_ps;
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.readings[0], 0);
+	assert_false(bench.report.interference.measured);
+	assert_true(bench.report.incomplete);
+}
+
+/* Two chunks of 10 ms each, half of a third one, and the turns that end it. */
+static void
+a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did(void **state)
+{
+	(void)state;
+	open_bench(1);
+	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
+	survey_interference(&bench.survey);
+	assert_in_range(bench.readings[0], 4000000, 4000000 + 25 * NS_PER_MS / 20);
+	assert_in_range(bench.report.interference.watched_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
+	assert_int_equal(bench.report.interference.gaps, 0);
+}
+
+static void
+a_tsc_that_steps_back_meanwhile_is_the_tscs_fault(void **state)
+{
+	(void)state;
+	open_bench(1);
+	bench.report.clock_count = 2;
+	bench.report.clocks[0].clock.id = "hpet";
+	bench.report.clocks[1].clock.id = "tsc";
+	sim.tsc.counter.backward_at_ps = sim.now_ps + 5 * SIM_PS_PER_MS;
+	sim.tsc.counter.backward_ticks = 5000;
+	survey_interference(&bench.survey);
+	assert_int_equal(bench.report.clocks[0].monotonic.bracket_backward, 0);
+	assert_int_equal(bench.report.clocks[1].monotonic.bracket_backward, 1);
+	assert_int_equal(bench.report.interference.gaps, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(four_cores_that_are_left_alone_have_no_gap),
+		TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none),
+		TEST(an_event_says_when_in_the_run_it_was),
+		TEST(an_event_on_a_core_with_another_tsc_is_when_it_was),
+		TEST(the_option_sets_the_threshold),
+		TEST(what_first_executions_cost_is_no_gap),
+		TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched),
+		TEST(the_deadline_ends_the_watch_and_keeps_what_was_seen),
+		TEST(watching_300_cores_takes_as_long_as_watching_11),
+		TEST(one_noisy_core_leaves_room_for_the_events_of_the_others),
+		TEST(a_tsc_that_stands_still_is_not_watched),
+		TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did),
+		TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,986 @@
+/*
+ * Who is right about the rates, on simulated machines of which the truth is known: their rates, what a read costs
+ * and when in it the clock is looked at are drawn from a seed. Each run takes the whole window of one second; only the
+ * RTC is read more slowly while its next second is far, so that a run is some 50,000 accesses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "drivers.h"
+#include "platform.h"
+#include "report.h"
+#include "rules.h"
+#include "sim.h"
+#include "sim_internal.h"
+#include "survey.h"
+#include "survey_rates.h"
+#include "survey_clocks.h"
+#include "survey_skew.h"
+#include "survey_plan.h"
+
+#define RUNS          1000
+#define RUNS_AT_1_US  50
+#define SAMPLES       256
+#define DRIVERS       8
+#define PPM           1000           /* in ppb */
+#define PPB           1000000000
+#define TENTHS        10000000       /* of a ppm: rates are drawn in these */
+#define OFF_MAX_TENTHS 20000
+#define ACCESS_NS_MIN 50
+#define ACCESS_NS_MAX 20000
+#define PIT_HZ_NUM    105000000
+#define PIT_HZ_DEN    88
+#define RTC_FAR_PS    (10 * SIM_PS_PER_MS) /* from its seconds: then a read of it takes RTC_SLOW_PS more */
+#define RTC_SLOW_PS   (200 * SIM_PS_PER_US)
+
+enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
+
+static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
+
+struct bench {
+	uint64_t seed;
+	/* The RTC has each update so much too late at most, and shows its second so much before the end of it; 0 */
+	uint64_t late_max_ps, early_max_ps;
+	uint64_t leaps_at_ps, leap_ps; /* from then on the RTC is so much ahead */
+	uint64_t jitter_ps;        /* at most so much of a read lies before the clock is looked at, and behind */
+	int64_t off_tenths[CLOCKS]; /* how fast each clock is against its claim, in tenths of a ppm */
+	uint64_t tsc_hz;
+	uint64_t changes_at_ps;    /* then the rate of CHANGING becomes faster by CHANGE_PPM */
+	int changing;
+	int64_t change_ppm;
+
+	struct platform platform;
+	struct report report;
+	struct latency latencies[REPORT_CLOCKS_MAX];
+	struct device devices[DRIVERS];
+	struct survey survey;
+	struct sample samples[SAMPLES];
+	struct latency scratch;
+	struct smp smp;
+};
+
+static struct bench *bench;
+
+static uint64_t
+draw(uint64_t below)
+{
+	bench->seed ^= bench->seed << 13;
+	bench->seed ^= bench->seed >> 7;
+	bench->seed ^= bench->seed << 17;
+	return bench->seed % below;
+}
+
+/* The machine. */
+
+static void
+spend_some(void)
+{
+	if (bench->jitter_ps)
+		sim_advance_ps(draw(bench->jitter_ps));
+}
+
+static uint64_t
+read_hpet(uint64_t address, unsigned width_bytes)
+{
+	uint64_t value;
+
+	spend_some();
+	value = sim_hpet_read(address, width_bytes);
+	spend_some();
+	return value;
+}
+
+static uint32_t
+in_pm(void *context, uint16_t port, unsigned width_bytes)
+{
+	uint32_t value;
+
+	(void)context;
+	(void)port;
+	(void)width_bytes;
+	spend_some();
+	value = sim_pm_read();
+	spend_some();
+	return value;
+}
+
+static uint32_t
+in_pit(void *context, uint16_t port, unsigned width_bytes)
+{
+	(void)context;
+	(void)width_bytes;
+	return sim_pit_in(port);
+}
+
+static void
+out_pit(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
+{
+	(void)context;
+	(void)width_bytes;
+	spend_some();
+	sim_pit_out(port, (uint8_t)value);
+	spend_some();
+}
+
+/* A part of WHOLE that depends on nothing but the second. */
+static uint64_t
+part_of(uint64_t second, uint64_t whole)
+{
+	return second * UINT64_C(0x9e3779b97f4a7c15) % whole;
+}
+
+static uint8_t
+rtc_in_at(uint64_t now_ps, uint16_t port)
+{
+	uint64_t true_ps = sim.now_ps;
+	uint8_t value;
+
+	sim.now_ps = now_ps;
+	value = sim_rtc_in(port);
+	sim.now_ps = true_ps;
+	return value;
+}
+
+/* As an emulator that is late with each second, or a chip that shows it early in its update. */
+static uint32_t
+in_rtc(void *context, uint16_t port, unsigned width_bytes)
+{
+	uint64_t second = sim.now_ps / SIM_PS_PER_S;
+	uint64_t late_ps = bench->late_max_ps ? part_of(second, bench->late_max_ps) : 0;
+	uint64_t early_ps = bench->early_max_ps ? part_of(second + 1, bench->early_max_ps) : 0;
+	bool is_second = (sim.rtc.index & 0x7f) == 0;
+
+	(void)context;
+	(void)width_bytes;
+	if (sim.now_ps % SIM_PS_PER_S > RTC_FAR_PS && sim.now_ps % SIM_PS_PER_S < SIM_PS_PER_S - RTC_FAR_PS)
+		sim_advance_ps(RTC_SLOW_PS);
+	if (sim.now_ps >= bench->leaps_at_ps)
+		early_ps += bench->leap_ps;
+	return rtc_in_at(sim.now_ps - late_ps + (is_second || bench->leap_ps ? early_ps : 0), port);
+}
+
+static void
+out_rtc(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
+{
+	(void)context;
+	(void)width_bytes;
+	sim_rtc_out(port, (uint8_t)value);
+}
+
+static struct sim_counter *
+counter_of(int clock)
+{
+	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
+}
+
+/* Called between batches: where a rate changes, it does so here. */
+static bool
+expired(void *context)
+{
+	(void)context;
+	if (sim.now_ps >= bench->changes_at_ps) {
+		bench->changes_at_ps = SIM_NEVER;
+		sim_counter_hasten(counter_of(bench->changing), bench->change_ppm);
+	}
+	return false;
+}
+
+static void
+ignore_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	(void)what;
+	(void)done_ns;
+	(void)total_ns;
+}
+
+static struct report_clock *
+find(int clock)
+{
+	for (size_t i = 0; i < bench->report.clock_count; i++)
+		if (strcmp(bench->report.clocks[i].clock.id, ids[clock]) == 0)
+			return &bench->report.clocks[i];
+	fail_msg("no clock %s", ids[clock]);
+	return NULL;
+}
+
+/*
+ * The counters get their true rates; the PIT's and the RTC's simulated rates are fixed, so that their claims are set
+ * off the other way. The TSC's claim is right or not likewise.
+ */
+static void
+set_rates(void)
+{
+	const int64_t *off = bench->off_tenths;
+	uint64_t hpet_hz = UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS;
+
+	sim.tsc.counter.hz = (struct rate){ bench->tsc_hz, 1 };
+	sim.hpet.counter.hz = (struct rate){ hpet_hz * (uint64_t)(TENTHS + off[HPET]), TENTHS };
+	sim.pm.counter.hz = (struct rate){ UINT64_C(3579545) * (uint64_t)(TENTHS + off[PM]), TENTHS };
+}
+
+static void
+set_claims(void)
+{
+	const int64_t *off = bench->off_tenths;
+
+	find(TSC)->clock.claimed = (struct rate){ bench->tsc_hz * TENTHS, (uint64_t)(TENTHS + off[TSC]) };
+	find(PIT)->clock.claimed = (struct rate){ (uint64_t)PIT_HZ_NUM * TENTHS,
+						  PIT_HZ_DEN * (uint64_t)(TENTHS + off[PIT]) };
+	find(RTC)->clock.claimed = (struct rate){ TENTHS, (uint64_t)(TENTHS + off[RTC]) };
+}
+
+static void
+open_clocks(void)
+{
+	struct report *report = &bench->report;
+
+	memset(report, 0, sizeof(*report));
+	memset(bench->devices, 0, sizeof(bench->devices));
+	sim_platform(&bench->platform);
+	report->duration_ns = UINT64_C(100000000);
+	report->options.profile = PROFILE_QUICK;
+	for (size_t d = 0; drivers[d]; d++) {
+		struct clock rows[DRIVER_CLOCKS_MAX] = { 0 };
+
+		drivers[d]->open(&bench->platform, &bench->devices[d], rows);
+		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
+			struct report_clock *entry = &report->clocks[report->clock_count];
+
+			entry->clock = rows[i];
+			entry->latency = &bench->latencies[report->clock_count++];
+		}
+	}
+	bench->smp = (struct smp){ .context = bench, .count = 1 };
+	bench->survey = (struct survey){
+		.report = report,
+		.smp = &bench->smp,
+		.hooks = {
+			.interrupts_mask = hw_interrupts_mask, .interrupts_restore = hw_interrupts_restore,
+			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .expired = expired,
+			.progress = ignore_progress,
+		},
+		.samples = bench->samples,
+		.sample_max = SAMPLES,
+		.scratch = &bench->scratch,
+	};
+}
+
+/* A machine on which an access of a device takes ACCESS_PS and jitters by up to JITTER_PS each way. */
+static void
+begin(uint64_t access_ps, uint64_t jitter_ps)
+{
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
+	sim.now_ps = draw(SIM_PS_PER_S);
+	bench->jitter_ps = jitter_ps;
+	bench->changes_at_ps = bench->leaps_at_ps = SIM_NEVER;
+	sim_unmap(SIM_HPET_BASE);
+	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
+	sim_hook_ports((struct sim_port_hook){ SIM_PM_PORT, SIM_PM_PORT, in_pm, NULL, NULL });
+	sim_hook_ports((struct sim_port_hook){ 0x40, 0x43, in_pit, out_pit, NULL });
+	sim_hook_ports((struct sim_port_hook){ 0x70, 0x71, in_rtc, out_rtc, NULL });
+	set_rates();
+	open_clocks();
+	set_claims();
+}
+
+/* From now on the machine is a guest: the RTC's edges may be 10 ms late. */
+static void
+become_a_guest(void)
+{
+	memcpy(bench->report.hypervisor, "SIM", 4);
+}
+
+static void
+become_a_soak(void)
+{
+	bench->report.options.profile = PROFILE_SOAK;
+	bench->report.duration_ns = 1000000000;
+}
+
+/* The window; then RUN_PS in which nobody looks; then the last reading. */
+static void
+measure_for(uint64_t run_ps)
+{
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(run_ps);
+	survey_rates_again(&bench->survey);
+}
+
+/* The window; then a second or so in which nobody looks; then the last reading. */
+static void
+measure(void)
+{
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(SIM_PS_PER_S + draw(SIM_PS_PER_S));
+	survey_rates_again(&bench->survey);
+	assert_false(bench->report.incomplete);
+}
+
+static void
+close_clocks(void)
+{
+	for (size_t d = 0; drivers[d]; d++)
+		drivers[d]->close(&bench->devices[d]);
+}
+
+/* What is true of it. */
+
+static long double
+fraction(const struct rate *rate)
+{
+	return (long double)rate->num / (long double)rate->den;
+}
+
+static long double
+true_hz(int clock)
+{
+	static const struct rate pit = { PIT_HZ_NUM, PIT_HZ_DEN }, rtc = { 1, 1 };
+
+	return fraction(clock == PIT ? &pit : clock == RTC ? &rtc : &counter_of(clock)->hz);
+}
+
+/* Its true rate as a part of what it claims. */
+static long double
+pace(int clock)
+{
+	struct rate claimed = find(clock)->clock.claimed;
+
+	return true_hz(clock) / fraction(&claimed);
+}
+
+/* No clock but one is known by itself: of the clock that the TSC was measured against the claim is held true. */
+static long double
+pace_of_reference(void)
+{
+	for (int c = HPET; c < CLOCKS; c++)
+		if (strstr(bench->report.tsc_source, ids[c]))
+			return pace(c);
+	fail_msg("%s", bench->report.tsc_source);
+	return 0;
+}
+
+static void
+assert_holds_ppb(const struct interval_ppb *ppb, long double truth)
+{
+	assert_true(ppb->known);
+	assert_true(ppb->low <= ppb->value && ppb->value <= ppb->high);
+	if (truth < ppb->low || truth > ppb->high)
+		fail_msg("%Lf is not within %lld and %lld", truth, (long long)ppb->low, (long long)ppb->high);
+}
+
+static void
+assert_rates_hold_the_truth(void)
+{
+	for (int c = 0; c < CLOCKS; c++) {
+		const struct report_clock *entry = find(c);
+		long double millihz = true_hz(c) / pace_of_reference() * 1000;
+
+		assert_true(entry->measured.known);
+		assert_true(entry->measured.low <= millihz && millihz <= entry->measured.high);
+		assert_holds_ppb(&entry->error, (pace(c) / pace_of_reference() - 1) * PPB);
+		if (c == TSC)
+			continue;
+		assert_holds_ppb(&entry->change_since, 0);
+		if (c != RTC) /* of a window of one second it sees no middle */
+			assert_holds_ppb(&entry->change_halves, 0);
+	}
+}
+
+static void
+assert_pairs_hold_the_truth(void)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < bench->report.rate_count; i++) {
+		const struct report_rate *rate = &bench->report.rates[i];
+
+		for (int a = 0; a < CLOCKS; a++)
+			for (int b = 0; b < CLOCKS; b++)
+				if (strcmp(rate->a, ids[a]) == 0 && strcmp(rate->b, ids[b]) == 0) {
+					assert_holds_ppb(&rate->ppb, (pace(a) / pace(b) - 1) * PPB);
+					found++;
+				}
+	}
+	assert_int_equal(found, CLOCKS * (CLOCKS - 1) / 2);
+}
+
+/* Up to 2,000 ppm either way. */
+static void
+draw_rates(void)
+{
+	bench->tsc_hz = 800000000 + draw(UINT64_C(4200000000));
+	for (int c = 0; c < CLOCKS; c++)
+		bench->off_tenths[c] = (int64_t)draw(2 * OFF_MAX_TENTHS + 1) - OFF_MAX_TENTHS;
+}
+
+static int
+set_up(void **state)
+{
+	bench = calloc(1, sizeof(*bench));
+	*state = bench;
+	if (!bench)
+		return -1;
+	bench->seed = UINT64_C(0x9e3779b97f4a7c15);
+	bench->tsc_hz = UINT64_C(2303998123);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void
+in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < RUNS; run++) {
+		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
+
+		draw_rates();
+		if (run % 4 == 0) { /* two that are right are more than one that is wrong by more than its error */
+			bench->off_tenths[HPET] = OFF_MAX_TENTHS;
+			bench->off_tenths[PM] = bench->off_tenths[PIT] = 0;
+		}
+		begin(access_ns * SIM_PS_PER_NS, draw(2) ? draw(access_ns * SIM_PS_PER_NS) + 1 : 0);
+		sim.tsc.counter.step_ticks = draw(2) ? 26 : 1;
+		if (draw(3) == 0) { /* a host that takes the core away for up to 10 ms, a few times a second */
+			sim.preempt_every = 20000;
+			sim.preempt_ps = draw(10 * SIM_PS_PER_MS);
+			sim.preempt_seed = draw(1000000) + 1;
+		}
+		bench->early_max_ps = run % 2 ? 1984 * SIM_PS_PER_US : 0;
+		bench->late_max_ps = run % 2 ? 0 : 10 * SIM_PS_PER_MS;
+		if (bench->late_max_ps)
+			become_a_guest();
+		measure();
+		assert_true(bench->survey.tsc_step_ticks >= sim.tsc.counter.step_ticks);
+		if (run % 4 == 0)
+			assert_true(pace_of_reference() == 1);
+		assert_rates_hold_the_truth();
+		assert_pairs_hold_the_truth();
+		close_clocks();
+	}
+}
+
+static void
+at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < RUNS_AT_1_US; run++) {
+		draw_rates();
+		bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[HPET];
+		begin(SIM_PS_PER_US, 0);
+		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3; /* the HPET's 64 bits are read high, low, high */
+		measure();
+		for (int c = HPET; c <= PM; c++) {
+			const struct interval_ppb *error = &find(c)->error;
+
+			assert_holds_ppb(error, (pace(c) / pace_of_reference() - 1) * PPB);
+			assert_true(error->high - error->low <= 10 * PPM);
+		}
+		close_clocks();
+	}
+}
+
+/* The one finding is RULE against CLOCK, and holds TRUTH_PPM. */
+static void
+assert_only(const char *rule, const char *clock, int64_t truth_ppm)
+{
+	const struct finding *finding = &bench->report.findings[0];
+
+	judge_report(&bench->report);
+	for (size_t i = 1; i < bench->report.finding_count; i++)
+		print_error("%s: %s\n", bench->report.findings[i].rule, bench->report.findings[i].text);
+	assert_int_equal(bench->report.finding_count, 1);
+	assert_string_equal(finding->rule, rule);
+	if (clock)
+		assert_string_equal(finding->clock, clock);
+	else
+		assert_null(finding->clock);
+	assert_true(finding->has_measured);
+	assert_true(finding->low <= truth_ppm && truth_ppm <= finding->high);
+	assert_true(finding->low > finding->limit || finding->high < -finding->limit);
+}
+
+static void
+assert_clean(void)
+{
+	judge_report(&bench->report);
+	for (size_t i = 0; i < bench->report.finding_count; i++)
+		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
+}
+
+static void
+begin_well(void)
+{
+	begin(SIM_PS_PER_US / 2, SIM_PS_PER_US / 4);
+}
+
+static void
+a_machine_within_90_ppm_is_clean(void **state)
+{
+	(void)state;
+	for (int c = 0; c < CLOCKS; c++)
+		bench->off_tenths[c] = c % 2 ? 450 : -450;
+	begin_well();
+	measure();
+	assert_clean();
+	close_clocks();
+}
+
+static void
+one_clock_that_is_off_is_the_one_that_is_named(void **state)
+{
+	static const struct {
+		int64_t ppm;
+		const char *rule;
+	} faults[] = { { 150, "rate-off" }, { -150, "rate-off" }, { 1000, "rate-wrong" }, { -1000, "rate-wrong" },
+		       { -20000, "rate-wrong" } };
+
+	(void)state;
+	for (int c = TSC; c <= PIT; c++) {
+		for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+			bench->off_tenths[c] = 10 * faults[i].ppm;
+			begin_well();
+			measure();
+			assert_only(faults[i].rule, ids[c], faults[i].ppm);
+			bench->off_tenths[c] = 0;
+			close_clocks();
+		}
+	}
+}
+
+static void
+an_rtc_that_drifts_alone_is_named(void **state)
+{
+	static const int64_t off_ppm[] = { 150, -1000, -20000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(off_ppm) / sizeof(off_ppm[0]); i++) {
+		bench->off_tenths[RTC] = 10 * off_ppm[i];
+		begin_well();
+		measure();
+		assert_only(i ? "rate-wrong" : "rate-off", "rtc", off_ppm[i]);
+		close_clocks();
+	}
+}
+
+/* Known within 10,000 ppm over a second there, it is found out when it drifts by more. */
+static void
+an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
+{
+	(void)state;
+	bench->off_tenths[RTC] = -200000;
+	begin_well();
+	become_a_guest();
+	measure();
+	assert_only("rate-wrong", "rtc", -20000);
+	close_clocks();
+	bench->off_tenths[RTC] = -10000;
+	begin_well();
+	become_a_guest();
+	measure();
+	assert_clean();
+	close_clocks();
+}
+
+/* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
+static void
+an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
+{
+	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
+
+	(void)state;
+	for (unsigned i = 0; i < 16; i++) {
+		bool guest = i % 2, after = i / 2 % 2;
+
+		begin_well();
+		if (guest)
+			become_a_guest();
+		survey_prepare(&bench->survey);
+		bench->leap_ps = leaps_ps[i / 4 % 2];
+		/* The window begins with the next second. */
+		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
+				     (after ? SIM_PS_PER_S : 0);
+		survey_rates(&bench->survey);
+		sim_advance_ps((i / 8 ? 162 : 10) * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		judge_report(&bench->report);
+		assert_int_equal(bench->report.finding_count != 0, !guest);
+		for (size_t f = 0; f < bench->report.finding_count; f++)
+			assert_string_equal(bench->report.findings[f].clock, "rtc");
+		assert_int_equal(bench->report.note_count, guest && !after);
+		if (guest && !after)
+			assert_non_null(strstr(bench->report.notes[0], "and otherwise after it"));
+		close_clocks();
+	}
+	bench->leap_ps = 0;
+}
+
+/* Of a leap after the window the rates over the whole run and over the rest of it tell: they are one witness. */
+static void
+a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
+{
+	static const struct {
+		uint64_t run_s, leap_ms;
+	} leaps[] = { { 100, 100 }, { 200, 200 }, { 600, 500 }, { 1200, 1500 }, { 100, 3000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(leaps) / sizeof(leaps[0]); i++) {
+		begin_well();
+		become_a_guest();
+		become_a_soak();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
+		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
+		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		assert_true(find(RTC)->implied_since.known);
+		assert_true(find(RTC)->implied.high < find(RTC)->implied_window.high); /* it is in the one alone */
+		assert_clean();
+		assert_int_equal(bench->report.note_count, 0);
+		close_clocks();
+		bench->leap_ps = 0;
+	}
+}
+
+/* So far off that its minutes' wraps since the window can't be counted: its edges are watched once more. */
+static void
+an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
+{
+	static const struct {
+		int64_t off_ppm;
+		uint64_t run_s;
+	} faults[] = { { 1000000, 2 }, { 1000000, 60 }, { 1000000, 162 }, { -200000, 162 }, { -500000, 18 },
+		       { 500000, 3600 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		bench->off_tenths[RTC] = 10 * faults[i].off_ppm;
+		begin_well();
+		become_a_guest();
+		measure_for(faults[i].run_s * SIM_PS_PER_S);
+		assert_only("rate-wrong", "rtc", faults[i].off_ppm);
+		assert_int_equal(bench->report.note_count, 0);
+		close_clocks();
+	}
+}
+
+/* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more tell. */
+static void
+so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
+{
+	(void)state;
+	for (unsigned hours = 1; hours <= 3; hours++) {
+		bench->off_tenths[RTC] = 50000;
+		begin_well();
+		become_a_guest();
+		become_a_soak();
+		measure_for(hours * 3600 * SIM_PS_PER_S);
+		assert_only("rate-wrong", "rtc", 5000);
+		close_clocks();
+	}
+}
+
+/* Then nothing is said of what it did after the window. */
+static void
+an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only(void **state)
+{
+	(void)state;
+	bench->off_tenths[RTC] = 10000000;
+	begin_well();
+	become_a_guest();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	assert_clean();
+	assert_int_equal(bench->report.note_count, 1);
+	assert_non_null(strstr(bench->report.notes[0], " in the rates' window, and it is not known how after it: "));
+	close_clocks();
+}
+
+/*
+ * A sample of the RTC takes 4 accesses, one with a new second 6: so each edge is known within 10 us, the rate over one
+ * second within 20 ppm in all, and that of the clock which it is measured by within another 10.
+ */
+static void
+on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early(void **state)
+{
+	const struct interval_ppb *error;
+
+	(void)state;
+	bench->off_tenths[RTC] = 50;
+	begin(SIM_PS_PER_US, 0);
+	bench->early_max_ps = 1984 * SIM_PS_PER_US;
+	measure();
+	error = &find(RTC)->error;
+	assert_holds_ppb(error, (pace(RTC) / pace_of_reference() - 1) * PPB);
+	assert_true(error->high - error->low <= 30 * PPM);
+	close_clocks();
+}
+
+/* Without a claim for the TSC there are two witnesses, and an RTC that is too wide to decide. */
+static void
+of_two_that_disagree_neither_is_blamed(void **state)
+{
+	(void)state;
+	bench->off_tenths[HPET] = 10000;
+	begin_well();
+	become_a_guest();
+	find(TSC)->clock.claimed = (struct rate){ 0, 0 };
+	find(PIT)->clock.state = CLOCK_ABSENT;
+	measure();
+	assert_only("rate-disagree", NULL, 1000);
+	close_clocks();
+}
+
+static void
+a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody(void **state)
+{
+	(void)state;
+	begin_well(); /* the TSC is 2,303,998,123 Hz */
+	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
+	find(TSC)->clock.claimed_within_hz = 50000000;
+	measure();
+	assert_clean();
+	close_clocks();
+	begin_well();
+	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
+	measure();
+	assert_only("rate-wrong", "tsc", 1738);
+	close_clocks();
+}
+
+static void
+what_the_reader_says_of_the_tsc_goes_before_cpuid(void **state)
+{
+	(void)state;
+	bench->off_tenths[TSC] = -200000;
+	begin_well();
+	bench->report.options.tsc_hz = bench->tsc_hz;
+	measure();
+	assert_clean();
+	close_clocks();
+	bench->off_tenths[TSC] = 0;
+	begin_well();
+	bench->report.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
+	measure();
+	assert_only("rate-wrong", "tsc", 1001);
+	close_clocks();
+}
+
+/* By 180 ppm in the second half: 90 on the whole, less than anybody is accused of. */
+static void
+a_rate_that_changes_within_the_window_is_found_and_nobody_else_is(void **state)
+{
+	(void)state;
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		survey_prepare(&bench->survey);
+		bench->changing = c;
+		bench->change_ppm = 180;
+		/* The window begins with the next second. */
+		bench->changes_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2;
+		survey_rates(&bench->survey);
+		assert_int_equal(bench->changes_at_ps, SIM_NEVER);
+		assert_only("rate-changed", ids[c], 180);
+		close_clocks();
+	}
+}
+
+static void
+a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void **state)
+{
+	(void)state;
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		sim_counter_hasten(counter_of(c), -1000);
+		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can tell */
+		survey_rates_again(&bench->survey);
+		assert_only("rate-changed", ids[c], -1000);
+		close_clocks();
+	}
+}
+
+static void
+an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody(void **state)
+{
+	(void)state;
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		strcpy(bench->report.accelerator, "tcg");
+		bench->report.cores_started = 2;
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		if (c != TSC)
+			sim_counter_hasten(counter_of(c), -1000);
+		sim_advance_ps(5 * SIM_PS_PER_S);
+		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* by 5 ms in 5 s: 1000 ppm */
+		survey_rates_again(&bench->survey);
+		if (c == TSC)
+			judge_report(&bench->report);
+		else
+			assert_only("rate-changed", ids[c], -1000);
+		assert_int_equal(bench->report.finding_count, c != TSC);
+		close_clocks();
+	}
+}
+
+static void
+a_counter_that_is_written_after_the_window_is_found_at_the_end(void **state)
+{
+	(void)state;
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(10 * SIM_PS_PER_S);
+	sim.hpet.counter.origin_ticks += 10000000; /* a second of 10 MHz forward */
+	survey_rates_again(&bench->survey);
+	assert_true(find(HPET)->change.low > 0);
+	assert_int_equal(bench->report.finding_count, 0);
+	assert_int_equal(find(HPET)->monotonic.backward, 0);
+	judge_report(&bench->report);
+	assert_int_equal(bench->report.finding_count, 1);
+	assert_string_equal(bench->report.findings[0].clock, "hpet");
+	close_clocks();
+
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(10 * SIM_PS_PER_S);
+	sim.hpet.counter.origin_ticks -= 5000000; /* half a second back */
+	survey_rates_again(&bench->survey);
+	assert_true(find(HPET)->change.known); /* behind by less than it gained: its rate tells */
+	assert_true(find(HPET)->change.high < 0);
+	close_clocks();
+
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim.hpet.counter.origin_ticks = 0;
+	sim.hpet.counter.origin_ps = sim.now_ps;
+	survey_rates_again(&bench->survey);
+	assert_int_equal(find(HPET)->monotonic.backward, 1);
+	assert_true(find(HPET)->turned_sick);
+	assert_only("clock-backward", "hpet", 1);
+	close_clocks();
+}
+
+static void
+a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept(void **state)
+{
+	(void)state;
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(3 * SIM_PS_PER_S);
+	sim.pm.counter.stuck_at_ps = sim.now_ps;
+	survey_rates_again(&bench->survey);
+	assert_int_equal(find(PM)->clock.state, CLOCK_STUCK);
+	assert_true(find(PM)->turned_sick);
+	assert_in_range(find(PM)->turned_sick_ms, 4000, 7000);
+	assert_holds_ppb(&find(PM)->error, 0);
+	judge_report(&bench->report);
+	assert_int_equal(bench->report.finding_count, 1);
+	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
+	close_clocks();
+}
+
+static const struct report_rate *
+pair(const char *a, const char *b)
+{
+	for (size_t i = 0; i < bench->report.rate_count; i++)
+		if (strcmp(bench->report.rates[i].a, a) == 0 && strcmp(bench->report.rates[i].b, b) == 0)
+			return &bench->report.rates[i];
+	fail_msg("no pair %s, %s", a, b);
+	return NULL;
+}
+
+static void
+two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not(void **state)
+{
+	(void)state;
+	bench->off_tenths[PM] = 200;
+	begin_well();
+	measure();
+	assert_true(pair("tsc", "hpet")->same_source);
+	assert_false(pair("tsc", "acpi_pm")->same_source);
+	assert_false(pair("hpet", "acpi_pm")->same_source);
+	assert_false(pair("hpet", "rtc")->same_source); /* the RTC is known too little to tell */
+	close_clocks();
+}
+
+/* Ten seconds: the RTC's edges have a middle, and in a soak the rates are those over the whole run. */
+static void
+a_soak_reports_the_rates_over_the_whole_run(void **state)
+{
+	int64_t narrow;
+
+	(void)state;
+	for (int c = 0; c < CLOCKS; c++)
+		bench->off_tenths[c] = 50;
+	begin_well();
+	become_a_soak();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	assert_true(find(RTC)->change_halves.known);
+	narrow = find(HPET)->error.high - find(HPET)->error.low;
+	sim_advance_ps(90 * SIM_PS_PER_S);
+	survey_rates_again(&bench->survey);
+	assert_true(10 * (find(HPET)->error.high - find(HPET)->error.low) < 2 * narrow);
+	assert_rates_hold_the_truth();
+	assert_pairs_hold_the_truth();
+	assert_clean();
+	close_clocks();
+}
+
+#define RATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
+		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
+		RATE_TEST(a_machine_within_90_ppm_is_clean),
+		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
+		RATE_TEST(an_rtc_that_drifts_alone_is_named),
+		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
+		RATE_TEST(an_rtc_that_leaps_is_to_blame_on_bare_metal_only),
+		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
+		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
+		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
+		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
+		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
+		RATE_TEST(of_two_that_disagree_neither_is_blamed),
+		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
+		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
+		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_nobody_else_is),
+		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is),
+		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody),
+		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
+		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
+		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),
+		RATE_TEST(a_soak_reports_the_rates_over_the_whole_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1042 @@
+/*
+ * Tournaments, contention and warp checks of whole crews: simulated cores on host threads, whose true
+ * offsets and drifts the test knows. How long anything takes is the host's affair: one tick is a nanosecond of
+ * simulated time, and what must be late is made late by so many of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "report.h"
+#include "rules.h"
+#include "survey.h"
+#include "survey_skew.h"
+#include "survey_plan.h"
+#include "survey_clocks.h"
+#include "threads.h"
+
+#define GHZ          UINT64_C(1000000000)
+#define TICKS_PER_MS UINT64_C(1000000) /* at 1 GHz */
+#define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
+#define NOBODY       SIZE_MAX
+#define ANYBODY      (SIZE_MAX - 1)
+#define CLOCKS       4
+
+static struct {
+	struct report report;
+	struct survey survey;
+	struct latency scratch;
+	struct smp smp;
+	struct sample samples[SURVEY_SAMPLES_MIN];
+	void *memory;
+	uint64_t batch_ticks;   /* by which each batch of meetings lasts longer */
+	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
+	uint64_t held_up_batches, held_up_ticks;
+	size_t dies;            /* this core dies in a meeting, NOBODY */
+	uint64_t dies_meetings; /* after so many of the tournament, at its 5th reading */
+	struct {                /* in the tournament itself, not in its rehearsal */
+		size_t first, second;  /* cores; first NOBODY: none, ANYBODY: all pairs */
+		uint64_t meetings;     /* of theirs, so many, ... */
+		bool missed;           /* ... are never held, or */
+		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
+		int64_t moves_ticks;   /* ... its TSC moves */
+		uint64_t met;          /* counts their meetings */
+	} spoilt;
+	uint64_t expires_meetings; /* the deadline passes when core 1 has had so many; 0: never */
+	pthread_barrier_t barrier;
+	size_t turns;           /* so many times run_all runs one core after the other */
+} bench;
+
+static bool
+expired(void *context)
+{
+	(void)context;
+	return bench.expires_meetings && bench.report.cores[1].meetings >= bench.expires_meetings;
+}
+
+static void
+progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	assert_non_null(what);
+	assert_in_range(done_ns, 0, total_ns);
+}
+
+static void
+core_facts(struct core_facts *facts)
+{
+	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
+}
+
+/* Whether this batch has the pair whose meetings are spoilt; side by side the others are spoilt with it. */
+static bool
+has_spoilt_pair(const uint32_t *cores, size_t count)
+{
+	bool is_begun = bench.survey.room.first.begin_tsc != 0;
+
+	for (size_t i = 0; i < count; i += 2)
+		if (is_begun && cores[i] == bench.spoilt.first && cores[i + 1] == bench.spoilt.second)
+			return true;
+	return is_begun && bench.spoilt.first == ANYBODY;
+}
+
+static size_t
+run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+	 uint64_t bound_ns)
+{
+	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.meetings;
+	bool held_up;
+	size_t finished = count;
+
+	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
+	    bench.report.cores[bench.dies].meetings == bench.dies_meetings &&
+	    bench.survey.room.first.begin_tsc)
+		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
+	if (spoilt)
+		threads_cores[bench.spoilt.second].late_ticks = bench.spoilt.late_ticks;
+	if (!spoilt || !bench.spoilt.missed)
+		finished = threads_crew.run_some(context, cores, count, job, argument, bound_ns);
+	if (spoilt) {
+		threads_cores[bench.spoilt.second].late_ticks = 0;
+		if (bench.spoilt.met == bench.spoilt.meetings)
+			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
+	}
+	held_up = threads_batches() - bench.held_up < bench.held_up_batches;
+	threads_pass(bench.batch_ticks + (held_up ? bench.held_up_ticks : 0));
+	return finished;
+}
+
+/* CORES cores that START starts, and memory for just so many and tournaments up to WIDEST. */
+static void
+open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest, uint64_t hz)
+{
+	size_t bytes = survey_room_size(cores, widest);
+
+	memset(&bench, 0, sizeof(bench));
+	bench.dies = bench.spoilt.first = NOBODY;
+	start(cores);
+	bench.smp = threads_crew;
+	bench.smp.run_some = run_some;
+	bench.report.options.profile = PROFILE_QUICK;
+	bench.report.core_count = cores;
+	bench.report.tsc = (struct rate){ hz, 1 };
+	bench.survey = (struct survey){
+		.report = &bench.report,
+		.smp = &bench.smp,
+		.hooks = {
+			.tsc_ordered = threads_tsc,
+			.pause = threads_pause,
+			.core_facts = core_facts,
+			.expired = expired,
+			.progress = progress,
+		},
+		.samples = bench.samples,
+		.sample_max = SURVEY_SAMPLES_MIN,
+		.scratch = &bench.scratch,
+		.total_ns = survey_plan_ns(&bench.report, cores),
+	};
+	scale_init(&bench.survey.scale, bench.report.tsc);
+	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
+	assert_non_null(bench.memory);
+	memset(bench.memory, 0, bytes);
+	survey_lay_out(&bench.survey, bench.memory, cores, widest);
+	for (size_t i = 0; i < cores; i++)
+		bench.report.cores[i].apic_id = ID_OF(i);
+}
+
+static void
+open_bench(size_t cores, enum tournament widest, uint64_t hz)
+{
+	open_bench_of(threads_start_in_turns, cores, widest, hz);
+}
+
+static int
+close_bench(void **state)
+{
+	(void)state;
+	threads_stop();
+	free(bench.memory);
+	return 0;
+}
+
+/* Core's true offset against the boot core's, which stands at world time, is within what the report says. */
+static void
+assert_offset_holds(size_t core, int64_t truth)
+{
+	const struct offset *offset = &bench.report.cores[core].offset;
+
+	assert_true(offset_is_known(*offset));
+	assert_true(offset->low <= truth && truth <= offset->high);
+}
+
+static void
+all_pairs_of(void (*start)(size_t cores), size_t cores)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	open_bench_of(start, cores, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	assert_true(skew->measured);
+	assert_int_equal(skew->kind, TOURNAMENT_ALL);
+	assert_string_equal(skew->kind_reason, "");
+	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
+	assert_int_equal(skew->meetings, cores * (cores - 1) / 2);
+	assert_int_equal(skew->summary.pairs, cores * (cores - 1) / 2);
+	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(skew->summary.apart, 0);
+	assert_true(skew->summary.bound_ticks < UINT64_MAX);
+	assert_int_equal(skew->warps, 0);
+	assert_in_range(skew->width, 1, cores / 2);
+	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
+	assert_in_range(skew->offsets.begin_tsc, THREADS_WORLD_0, skew->offsets.end_tsc - 1);
+	assert_in_range(skew->offsets.end_tsc, skew->offsets.begin_tsc + 1, threads_world());
+	for (size_t i = 0; i < cores; i++) {
+		assert_int_equal(bench.report.cores[i].meetings, cores - 1);
+		assert_int_equal(skew->players[i], i);
+		assert_false(bench.report.cores[i].apart);
+		assert_offset_holds(i, 0);
+	}
+	assert_false(bench.report.incomplete);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+static void
+one_core_meets_nobody(void **state)
+{
+	(void)state;
+	open_bench(1, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	survey_contended(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_false(bench.report.skew.measured);
+	assert_false(bench.report.skew.locked.measured);
+	assert_false(bench.report.skew.lock_free.measured);
+	assert_int_equal(threads_batches(), 0);
+}
+
+static void
+two_cores_meet_once_in_1_round(void **state)
+{
+	(void)state;
+	all_pairs_of(threads_start, 2);
+}
+
+static void
+three_cores_meet_in_3_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(threads_start, 3);
+}
+
+static void
+five_cores_meet_in_5_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(threads_start, 5);
+}
+
+static void
+all_2016_pairs_of_64_cores_meet_in_63_rounds(void **state)
+{
+	(void)state;
+	all_pairs_of(threads_start_in_turns, 64);
+}
+
+/* A star of which each pair met, and the boot core all others. */
+static void
+assert_whole_star(size_t cores)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	assert_int_equal(skew->kind, TOURNAMENT_STAR);
+	assert_int_equal(skew->rounds, cores - 1);
+	assert_int_equal(skew->meetings, cores - 1);
+	assert_int_equal(skew->width, 1);
+	assert_int_equal(bench.report.cores[0].meetings, cores - 1);
+	for (size_t i = 1; i < cores; i++) {
+		assert_int_equal(bench.report.cores[i].meetings, 1);
+		assert_offset_holds(i, 0);
+	}
+	assert_int_equal(skew->warps, 0);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+/* 20 ms a batch: even 127 pairs at a time would take 5.1 s, the star alone takes as much. */
+static void
+a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so(void **state)
+{
+	(void)state;
+	open_bench(255, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 20 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_whole_star(255);
+	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
+	survey_skew(&bench.survey);
+	assert_true(bench.report.skew.drift_measured);
+	assert_int_equal(bench.survey.room.latest.kind, TOURNAMENT_STAR);
+}
+
+/* 15 pairs at a second a batch: 5 s and more, but at most 15. */
+static void
+six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one(void **state)
+{
+	open_bench(6, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 1000 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
+	close_bench(state);
+	open_bench(6, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 1000 * TICKS_PER_MS;
+	bench.report.options.profile = PROFILE_STANDARD;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.meetings, 15);
+}
+
+static void
+without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
+{
+	(void)state;
+	open_bench(1024, TOURNAMENT_STAR, GHZ);
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left to meet once more */
+	survey_skew(&bench.survey);
+	assert_whole_star(1024);
+	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
+	assert_int_equal(threads_most(), 2); /* and there was no rehearsal */
+	assert_int_equal(threads_batches(), 1023);
+}
+
+/* Of 16 cores, 120 pairs up to 8 at a time: one batch that takes 2 s is the host's affair, wherever it is. */
+static void
+one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
+{
+	for (uint64_t batch = 1; batch <= 8; batch++) {
+		open_bench(16, TOURNAMENT_ALL, GHZ);
+		bench.batch_ticks = TICKS_PER_MS;
+		bench.held_up = batch;
+		bench.held_up_batches = 1;
+		bench.held_up_ticks = 2000 * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.report.skew.meetings, 120);
+		close_bench(state);
+	}
+	open_bench(16, TOURNAMENT_ALL, GHZ);
+}
+
+/* Two of three batches of 1.2 s would make 3.6 s, and yet the rehearsal had all three in 2.4. */
+static void
+few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
+{
+	(void)state;
+	open_bench(3, TOURNAMENT_ALL, GHZ);
+	bench.held_up = 1;
+	bench.held_up_batches = 2;
+	bench.held_up_ticks = 1200 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
+	assert_int_equal(bench.report.skew.meetings, 3);
+}
+
+/* 12 batches of half a second are twice the three seconds that a quick run has for it. */
+static void
+a_tournament_that_overruns_its_budget_twice_keeps_what_was_met(void **state)
+{
+	(void)state;
+	open_bench(16, TOURNAMENT_ALL, GHZ);
+	bench.batch_ticks = 500 * TICKS_PER_MS;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.report.skew.meetings, 12);
+	assert_int_equal(bench.report.skew.rounds, 12);
+	assert_true(offset_is_known(bench.report.cores[12].offset));
+	assert_false(offset_is_known(bench.report.cores[13].offset));
+	assert_int_equal(bench.report.note_count, 1);
+	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 15 rounds"));
+	assert_false(bench.report.incomplete);
+}
+
+/* All of 12 rounds of half a second are played in time, if only just; of 13 the last is not. */
+static void
+a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
+{
+	for (size_t cores = 13; cores <= 14; cores++) {
+		open_bench(cores, TOURNAMENT_STAR, GHZ);
+		bench.batch_ticks = 500 * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.report.skew.meetings, 12);
+		assert_int_equal(bench.report.note_count, cores - 13);
+		if (cores == 13)
+			close_bench(state);
+	}
+	assert_non_null(strstr(bench.report.notes[0], "cut short after 6 s: 12 of 13 rounds"));
+}
+
+static void
+the_deadline_keeps_what_was_met(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+	size_t met = 0;
+
+	(void)state;
+	open_bench(8, TOURNAMENT_ALL, GHZ);
+	bench.expires_meetings = 3;
+	survey_skew(&bench.survey);
+	assert_true(bench.report.incomplete);
+	assert_true(skew->measured);
+	assert_in_range(skew->meetings, 5, 19); /* of 28: core 1's third round, of four meetings each */
+	assert_int_equal(bench.report.cores[1].meetings, 3);
+	for (size_t a = 0; a < 8; a++)
+		for (size_t b = a + 1; b < 8; b++)
+			met += offset_is_known(offsets_pair(&skew->offsets, a, b));
+	assert_int_equal(met, skew->meetings);
+	survey_skew(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_false(skew->drift_measured);
+	assert_false(skew->locked.measured);
+}
+
+static void
+a_core_a_billion_ticks_ahead_is_the_one_apart(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, GHZ);
+	threads_cores[3].offset_ticks = 1000000000;
+	survey_skew(&bench.survey);
+	assert_int_equal(skew->summary.apart, 1);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(bench.report.cores[i].apart, i == 3);
+		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
+	}
+	assert_true(skew->warps > 0);
+	assert_int_equal(skew->worst_warp_a, ID_OF(3));
+	assert_int_not_equal(skew->worst_warp_b, ID_OF(3));
+	assert_in_range(skew->worst_warp_ticks, 1, 999999999);
+	assert_int_equal(skew->worst_warp_ns, skew->worst_warp_ticks);
+}
+
+static void
+small_skews_lie_within_what_is_said(void **state)
+{
+	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, GHZ);
+	for (size_t i = 0; i < 5; i++)
+		threads_cores[i].offset_ticks = offsets[i];
+	survey_skew(&bench.survey);
+	for (size_t i = 0; i < 5; i++)
+		assert_offset_holds(i, offsets[i]);
+}
+
+/* ---- meetings once more ---- */
+
+#define LATE_TICKS UINT64_C(100000) /* at 1 GHz 100 us, longer than any machine's cores need for a round trip */
+
+/* Four cores, of which 1 and 3 have MEETINGS that are spoilt. */
+static void
+open_bench_with_spoilt_pair(uint64_t meetings)
+{
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	bench.spoilt.first = 1;
+	bench.spoilt.second = 3;
+	bench.spoilt.meetings = meetings;
+	bench.spoilt.late_ticks = LATE_TICKS;
+}
+
+static uint64_t
+width_of_spoilt_pair(void)
+{
+	struct offset offset = offsets_pair(&bench.report.skew.offsets, 1, 3);
+
+	assert_true(offset_is_known(offset));
+	return (uint64_t)(offset.high - offset.low);
+}
+
+static void
+a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench_with_spoilt_pair(1);
+	threads_cores[3].offset_ticks = 2000;
+	survey_skew(&bench.survey);
+	assert_true(skew->again > 0);
+	assert_true(bench.spoilt.met > 1);
+	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
+	assert_offset_holds(3, 2000);
+	assert_int_equal(skew->meetings, 6); /* as many as pairs; those once more count for themselves */
+	assert_int_equal(bench.report.cores[3].meetings, 3);
+	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(bench.report.note_count, 0);
+}
+
+static void
+a_pair_that_stays_spoilt_meets_once_more_and_no_further(void **state)
+{
+	(void)state;
+	open_bench_with_spoilt_pair(UINT64_MAX);
+	survey_skew(&bench.survey);
+	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+	assert_in_range(bench.spoilt.met, 2, 1 + 3 * 6);
+	assert_in_range(bench.report.skew.again, 1, 3 * 6);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_offset_holds(3, 0);
+}
+
+static void
+a_pair_that_missed_each_other_meets_once_more(void **state)
+{
+	(void)state;
+	open_bench_with_spoilt_pair(2);
+	bench.spoilt.missed = true;
+	survey_skew(&bench.survey);
+	assert_true(bench.spoilt.met > 2);
+	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.skew.summary.pairs, 6);
+}
+
+/*
+ * Nobody meets anybody. Quick: 3 rounds and 2 meetings more, at 600 ms each, are the three seconds that there are.
+ * Standard: after 3 rounds of 2.5 s 4 meetings more are ten seconds, though there are sixty.
+ */
+static void
+pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most(void **state)
+{
+	for (unsigned quick = 0; quick < 2; quick++) {
+		open_bench_with_spoilt_pair(UINT64_MAX);
+		bench.report.options.profile = quick ? PROFILE_QUICK : PROFILE_STANDARD;
+		bench.spoilt.first = ANYBODY;
+		bench.spoilt.missed = true;
+		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
+		survey_skew(&bench.survey);
+		assert_int_equal(bench.survey.room.first.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.spoilt.met, quick ? 5 : 7);
+		assert_false(bench.report.skew.measured);
+		if (!quick)
+			close_bench(state);
+	}
+}
+
+/* What was true in the first meeting is no longer so in the second: the first stays, and that is said. */
+static void
+a_tsc_that_moves_before_its_pair_meets_again_contradicts(void **state)
+{
+	const struct offsets_summary *summary = &bench.report.skew.summary;
+
+	(void)state;
+	open_bench_with_spoilt_pair(1);
+	bench.spoilt.moves_ticks = 1000000000;
+	survey_skew(&bench.survey);
+	assert_int_equal(summary->contradictions, 1);
+	assert_int_equal(summary->contradiction_b, 3);
+	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
+	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
+}
+
+static bool
+holds(struct offset offset, int64_t ticks)
+{
+	return offset.low <= ticks && ticks <= offset.high;
+}
+
+/* Of four cores the last one's TSC steps by TICKS, AFTER_TICKS from the tournament's begin. */
+static void
+step(int64_t ticks, uint64_t after_ticks)
+{
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[3].step_ticks = ticks;
+	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
+	survey_skew(&bench.survey);
+}
+
+/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's meeting. */
+static void
+whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
+{
+	size_t in_meetings = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		const struct report_skew *skew = &bench.report.skew;
+		int64_t ticks = i % 2 ? 1000000 : -1000000;
+
+		step(ticks, 5000 + 16 * i);
+		for (size_t a = 0; a < 3; a++) {
+			struct offset pair = offsets_pair(&skew->offsets, a, 3);
+
+			assert_true(holds(pair, 0) || holds(pair, ticks));
+			in_meetings += offsets_moved(&skew->offsets, a, 3) > 0;
+		}
+		assert_int_equal(skew->meetings, 6); /* a pair that meets again counts for itself */
+		assert_int_equal(bench.report.cores[3].meetings, 3);
+		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
+		if (i < 299)
+			close_bench(state);
+	}
+	assert_true(in_meetings > 10);
+}
+
+/* ---- drift ---- */
+
+/* In 10^12 ticks, beside which no round trip counts, 50 ppm are 50 million. */
+static void
+a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[2].drift_ppb = 50000;
+	survey_skew(&bench.survey);
+	assert_false(skew->drift_measured);
+	assert_int_equal(bench.report.cores[2].drift.low_ppb, INT64_MIN);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	assert_true(skew->drift_measured);
+	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
+	for (size_t i = 0; i < 4; i++) {
+		const struct drift *drift = &bench.report.cores[i].drift;
+		int64_t truth = i == 2 ? 50000 : 0;
+
+		assert_true(drift->low_ppb <= truth && truth <= drift->high_ppb);
+		assert_true(drift->high_ppb - drift->low_ppb < 50000);
+	}
+	assert_true(bench.report.cores[2].drift.low_ppb > 0);
+	assert_int_equal(skew->meetings, 6); /* of the first */
+	assert_int_equal(bench.report.cores[2].meetings, 3);
+}
+
+/* What stood apart and still does has not moved. */
+static void
+a_skewed_core_that_runs_true_does_not_drift(void **state)
+{
+	const struct drift *drift;
+
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	threads_cores[1].offset_ticks = -1000000000;
+	survey_skew(&bench.survey);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	drift = &bench.report.cores[1].drift;
+	assert_true(drift->low_ppb <= 0 && drift->high_ppb >= 0);
+	assert_true(drift->high_ppb - drift->low_ppb < 50000);
+}
+
+/* Each later tournament is held against the first: what moved only before the third is seen in the third. */
+static void
+a_third_tournament_is_held_against_the_first(void **state)
+{
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	survey_skew(&bench.survey);
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	threads_cores[1].offset_ticks = 100000000; /* in 2 * 10^12: 50 ppm */
+	threads_pass(UINT64_C(1000000000000));
+	survey_skew(&bench.survey);
+	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
+	assert_in_range(bench.report.cores[1].drift.low_ppb, 40000, 50000);
+	assert_in_range(bench.report.cores[1].drift.high_ppb, 50000, 60000);
+}
+
+/* At 50 MHz the one that is left alone waits for 13 million ticks at most, and nobody else for as long. */
+static void
+a_core_that_dies_in_its_second_meeting_costs_its_meetings_only(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
+	bench.dies = 3;
+	bench.dies_meetings = 1;
+	survey_skew(&bench.survey);
+	assert_false(bench.smp.alive(bench.smp.context, 3));
+	assert_int_equal(skew->meetings, 7); /* of 10: three of its four were lost */
+	assert_int_equal(skew->rounds, 5);
+	assert_int_equal(bench.report.cores[3].meetings, 1);
+	for (size_t i = 0; i < 5; i++) {
+		if (i != 3)
+			assert_offset_holds(i, 0);
+		assert_in_range(bench.report.cores[i].meetings, 1, 4);
+	}
+	survey_skew(&bench.survey);
+	assert_true(skew->drift_measured);
+	assert_int_equal(bench.report.cores[3].drift.high_ppb, INT64_MAX);
+	assert_true(bench.report.cores[4].drift.high_ppb < INT64_MAX);
+	survey_warps(&bench.survey);
+	assert_int_equal(skew->locked.cores, 4);
+	assert_int_equal(bench.report.cores[3].warp_iterations, 0);
+	assert_int_equal(bench.report.cores[4].warp_iterations, 20000);
+}
+
+static void
+a_core_that_dies_at_once_never_met_anybody(void **state)
+{
+	(void)state;
+	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
+	threads_cores[4].dies_reading = 1;
+	survey_skew(&bench.survey);
+	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.cores[4].meetings, 0);
+	assert_false(offset_is_known(bench.report.cores[4].offset));
+	assert_offset_holds(3, 0);
+}
+
+static void
+each_living_core_says_of_itself_what_it_is(void **state)
+{
+	(void)state;
+	open_bench(3, TOURNAMENT_ALL, 10 * TICKS_PER_MS);
+	threads_cores[1].dies_reading = 1;
+	survey_skew(&bench.survey);
+	survey_facts(&bench.survey);
+	assert_true(bench.report.cores[0].facts_known);
+	assert_false(bench.report.cores[1].facts_known);
+	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
+}
+
+static void
+without_room_nothing_is_asked_of_the_cores(void **state)
+{
+	(void)state;
+	open_bench(2, TOURNAMENT_ALL, GHZ);
+	bench.survey.room.cores = 0;
+	survey_facts(&bench.survey);
+	survey_skew(&bench.survey);
+	survey_contended(&bench.survey);
+	survey_warps(&bench.survey);
+	assert_int_equal(threads_batches(), 0);
+}
+
+/* 100 ticks a reading, 300 on core 2; where all are to read at once, none is done before the last has come. */
+static void
+sample(void *device, struct sample *samples, size_t count)
+{
+	uint64_t ticks = threads_self() == 2 ? 300 : 100;
+
+	(void)device;
+	if (!bench.turns)
+		pthread_barrier_wait(&bench.barrier);
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct sample){ 1000 + i * ticks, i, 1000 + (i + 1) * ticks };
+}
+
+static void
+never_sample(void *device, struct sample *samples, size_t count)
+{
+	(void)device;
+	(void)samples;
+	fail_msg("%zu samples of a clock that is not asked for", count);
+}
+
+static size_t
+run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	if (!bench.turns)
+		return threads_crew.run_all(context, job, argument, bound_ns);
+	for (uint32_t core = 0; core < threads_crew.count; core++)
+		threads_crew.run_some(context, &core, 1, job, argument, bound_ns);
+	bench.turns--;
+	return threads_crew.count;
+}
+
+static void
+dont_wait(void)
+{
+}
+
+/*
+ * Measures a main clock that is there, one of which only a core at a time may be read, another way of reading and a
+ * stuck one, with CORES cores, of which the first TURNS times one reads after the other.
+ */
+static void
+contend(size_t cores, size_t turns)
+{
+	static const struct clock clocks[CLOCKS] = {
+		{ .id = "a", .main = "a", .state = CLOCK_PRESENT, .sample = sample },
+		{ .id = "b", .main = "b", .state = CLOCK_PRESENT, .sample = never_sample, .one_core_only = true },
+		{ .id = "c", .main = "a", .state = CLOCK_PRESENT, .sample = never_sample },
+		{ .id = "d", .main = "d", .state = CLOCK_STUCK, .sample = never_sample },
+	};
+
+	open_bench_of(threads_start, cores, TOURNAMENT_ALL, GHZ);
+	bench.report.clock_count = CLOCKS;
+	for (size_t i = 0; i < CLOCKS; i++)
+		bench.report.clocks[i].clock = clocks[i];
+	bench.smp.run_all = run_all;
+	bench.turns = turns;
+	if (turns)
+		bench.survey.hooks.pause = dont_wait;
+	pthread_barrier_init(&bench.barrier, NULL, (unsigned)cores);
+	survey_contended(&bench.survey);
+	pthread_barrier_destroy(&bench.barrier);
+}
+
+static void
+assert_figures_of(size_t cores)
+{
+	for (size_t i = 0; i < cores; i++) {
+		const struct core_latency *contended = bench.report.cores[i].contended;
+
+		assert_int_equal(contended[0].count, SURVEY_CONTENDED_SAMPLES);
+		assert_int_equal(contended[0].min_ns, i == 2 ? 300 : 100);
+		assert_int_equal(contended[0].p99_ns, i == 2 ? 300 : 100);
+		for (size_t c = 1; c < CLOCKS; c++)
+			assert_int_equal(contended[c].count, 0);
+	}
+}
+
+static void
+a_clock_that_all_read_at_once_has_a_figure_from_each_core(void **state)
+{
+	(void)state;
+	contend(4, 0);
+	assert_figures_of(4);
+	assert_int_equal(threads_batches(), 1);
+}
+
+static void
+a_clock_that_is_read_by_one_after_the_other_was_not_contended(void **state)
+{
+	(void)state;
+	contend(3, 100);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+	assert_int_equal(bench.turns, 96); /* four tries */
+}
+
+static void
+cores_that_missed_each_other_are_asked_again(void **state)
+{
+	(void)state;
+	contend(3, 2);
+	assert_int_equal(bench.turns, 0);
+	assert_figures_of(3);
+}
+
+static void
+equal_cores_are_accused_of_no_warp(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	survey_warps(&bench.survey);
+	assert_true(skew->locked.measured && skew->lock_free.measured);
+	assert_int_equal(skew->locked.cores, 4);
+	assert_int_equal(skew->lock_free.cores, 4);
+	assert_int_equal(skew->locked.iterations, 80000);
+	assert_int_equal(skew->lock_free.iterations, 80000);
+	assert_int_equal(skew->locked.warps, 0);
+	assert_int_equal(skew->lock_free.warps, 0);
+	assert_int_equal(bench.report.cores[1].warp_iterations, 20000);
+}
+
+static void
+a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	threads_cores[2].offset_ticks = 1000000000;
+	survey_warps(&bench.survey);
+	assert_true(skew->locked.warps > 0 && skew->lock_free.warps > 0);
+	assert_int_equal(skew->locked.worst_a, ID_OF(2));
+	assert_int_equal(skew->lock_free.worst_a, ID_OF(2));
+	assert_int_not_equal(skew->locked.worst_b, ID_OF(2));
+	assert_in_range(skew->lock_free.worst_ticks, 1, 999999999);
+}
+
+static void
+read_own_tsc(void *device, struct sample *samples, size_t count)
+{
+	(void)device;
+	for (size_t i = 0; i < count; i++) {
+		samples[i].begin = threads_tsc();
+		samples[i].ticks = samples[i].end = threads_tsc();
+		threads_pause();
+	}
+}
+
+/* Four cores, of which the boot core's TSC stops at world time STOPS_AT, 0: never; or those of all do. */
+static void
+open_bench_that_stops(uint64_t stops_at, bool all_stop)
+{
+	static struct latency latency;
+
+	open_bench(4, TOURNAMENT_ALL, GHZ);
+	bench.report.clock_count = 1;
+	bench.report.clocks[0] = (struct report_clock){
+		.clock = { .id = "tsc", .main = "tsc", .state = CLOCK_PRESENT, .sample = read_own_tsc },
+		.latency = &latency,
+	};
+	for (size_t i = 0; i < (all_stop ? 4 : 1); i++)
+		threads_cores[i].stops_at = stops_at;
+}
+
+/* All that they do together, in the order of a run. */
+static void
+measure_together(void)
+{
+	struct survey *survey = &bench.survey;
+
+	survey_skew(survey);
+	survey_cores(survey);
+	survey_contended(survey);
+	survey_warps(survey);
+	survey_skew(survey);
+	judge_report(&bench.report);
+}
+
+/* What was measured before stands; of what was being measured there is nothing, neither a warp nor 0 ns. */
+static void
+assert_only_the_tsc_is_accused_of_standing(void)
+{
+	const struct report *report = &bench.report;
+
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "clock-stuck");
+	assert_true(report->incomplete);
+	assert_int_equal(report->skew.warps, 0);
+	assert_int_equal(report->skew.summary.contradictions, 0);
+	assert_false(report->skew.lock_free.measured && !report->skew.locked.measured);
+	for (size_t i = 0; i < 4; i++) {
+		const struct report_core *core = &report->cores[i];
+
+		assert_true(!core->latency[0].count || core->latency[0].min_ns > 0);
+		assert_true(!core->contended[0].count || core->contended[0].min_ns > 0);
+		assert_true(!offset_is_known(core->offset) || holds(core->offset, 0));
+	}
+}
+
+/* At moments a tenth apart, from a few ticks into the rehearsal. */
+static void
+whenever_the_boot_cores_tsc_stops_no_core_is_accused(void **state)
+{
+	uint64_t lasted_ticks;
+
+	open_bench_that_stops(0, false);
+	measure_together();
+	assert_int_equal(bench.report.finding_count, 0);
+	assert_true(bench.report.skew.drift_measured && bench.report.skew.lock_free.measured);
+	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
+	lasted_ticks = threads_world() - THREADS_WORLD_0;
+	for (unsigned all = 0; all < 2; all++)
+		for (uint64_t ticks = 300; ticks < lasted_ticks; ticks += ticks / 10) {
+			close_bench(state);
+			open_bench_that_stops(THREADS_WORLD_0 + ticks, all);
+			measure_together();
+			assert_only_the_tsc_is_accused_of_standing();
+		}
+}
+
+static void
+a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure(void **state)
+{
+	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
+		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
+		survey_contended(&bench.survey);
+		assert_true(bench.survey.tsc_stands);
+		assert_int_equal(threads_batches(), 1); /* nor are they asked again */
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
+		if (ticks < 2000)
+			close_bench(state);
+	}
+}
+
+/* Of the locked check nothing stands then, of the lock-free one after it neither. */
+static void
+a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
+{
+	for (unsigned all = 0; all < 2; all++) {
+		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
+		survey_warps(&bench.survey);
+		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
+		assert_true(bench.survey.tsc_stands);
+		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
+		assert_int_equal(bench.report.cores[1].warp_iterations, 0);
+		if (!all)
+			close_bench(state);
+	}
+}
+
+/* Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. */
+static void
+the_plan_has_room_for_two_tournaments(void **state)
+{
+	struct report *report = &bench.report;
+	uint64_t alone_ns, pair_ns;
+
+	(void)state;
+	open_bench(1, TOURNAMENT_ALL, GHZ);
+	alone_ns = survey_plan_ns(report, 1);
+	pair_ns = survey_plan_ns(report, 2);
+	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 6000 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+	report->options.profile = PROFILE_STANDARD;
+	alone_ns = survey_plan_ns(report, 1);
+	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 120000 * TICKS_PER_MS + 1000 * TICKS_PER_MS);
+}
+
+#define SKEW_TEST(name) cmocka_unit_test_teardown(name, close_bench)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SKEW_TEST(one_core_meets_nobody),
+		SKEW_TEST(two_cores_meet_once_in_1_round),
+		SKEW_TEST(three_cores_meet_in_3_rounds),
+		SKEW_TEST(five_cores_meet_in_5_rounds),
+		SKEW_TEST(all_2016_pairs_of_64_cores_meet_in_63_rounds),
+		SKEW_TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so),
+		SKEW_TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one),
+		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
+		SKEW_TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star),
+		SKEW_TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star),
+		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_met),
+		SKEW_TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short),
+		SKEW_TEST(the_deadline_keeps_what_was_met),
+		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_one_apart),
+		SKEW_TEST(small_skews_lie_within_what_is_said),
+		SKEW_TEST(a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another),
+		SKEW_TEST(a_pair_that_stays_spoilt_meets_once_more_and_no_further),
+		SKEW_TEST(a_pair_that_missed_each_other_meets_once_more),
+		SKEW_TEST(pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most),
+		SKEW_TEST(a_tsc_that_moves_before_its_pair_meets_again_contradicts),
+		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
+		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
+		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
+		SKEW_TEST(a_third_tournament_is_held_against_the_first),
+		SKEW_TEST(a_core_that_dies_in_its_second_meeting_costs_its_meetings_only),
+		SKEW_TEST(a_core_that_dies_at_once_never_met_anybody),
+		SKEW_TEST(each_living_core_says_of_itself_what_it_is),
+		SKEW_TEST(without_room_nothing_is_asked_of_the_cores),
+		SKEW_TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core),
+		SKEW_TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended),
+		SKEW_TEST(cores_that_missed_each_other_are_asked_again),
+		SKEW_TEST(equal_cores_are_accused_of_no_warp),
+		SKEW_TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without),
+		SKEW_TEST(whenever_the_boot_cores_tsc_stops_no_core_is_accused),
+		SKEW_TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure),
+		SKEW_TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check),
+		SKEW_TEST(the_plan_has_room_for_two_tournaments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

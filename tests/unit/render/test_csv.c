@@ -1,0 +1,150 @@
+/* The report as one tidy table, against its goldens, and quoting as RFC 4180 has it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "csv.h"
+#include "golden.h"
+#include "report_literal.h"
+
+#define TEXT_SIZE (1 << 20)
+#define COLUMNS   8
+
+static char buffer[TEXT_SIZE];
+
+static struct text
+rendered(const struct report *report)
+{
+	struct text csv;
+
+	text_init(&csv, buffer, sizeof(buffer));
+	csv_render(&csv, report);
+	assert_false(csv.truncated);
+	return csv;
+}
+
+static void
+compare(struct report *(*literal)(void), const char *golden)
+{
+	struct report *report = literal();
+	struct text csv;
+
+	judge_report(report);
+	csv = rendered(report);
+	golden_compare(golden, &csv);
+	literal_free(report);
+}
+
+static void
+clean_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_clean, "clean.csv");
+}
+
+static void
+sick_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_sick, "sick.csv");
+}
+
+static void
+unmeasured_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_empty, "empty.csv");
+}
+
+/* No field of these has a comma, so that commas are what columns are counted by. */
+static void
+every_row_has_eight_columns_and_an_end(void **state)
+{
+	struct report *report = literal_sick();
+	struct text csv;
+	size_t commas = 0, rows = 0;
+
+	(void)state;
+	judge_report(report);
+	csv = rendered(report);
+	for (size_t i = 0; i < csv.length; i++) {
+		commas += buffer[i] == ',';
+		if (buffer[i] != '\n')
+			continue;
+		assert_int_equal(commas, COLUMNS - 1);
+		commas = 0;
+		rows++;
+	}
+	assert_int_equal(buffer[csv.length - 1], '\n');
+	assert_true(rows > 200);
+	literal_free(report);
+}
+
+static void
+fields_with_commas_quotes_or_line_ends_are_quoted(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->finding_count = 3;
+	report->findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
+	report->findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
+	report->findings[2] = (struct finding){ .rule = "c", .core = REPORT_NO_CORE, .unit = "s\r\n" };
+	rendered(report);
+	assert_non_null(strstr(buffer, ",finding_a,,,,\"m,s\"\n"));
+	assert_non_null(strstr(buffer, ",finding_b,,,,\"\"\"s\"\"\"\n"));
+	assert_non_null(strstr(buffer, ",finding_c,,,,\"s\r\n\"\n"));
+	literal_free(report);
+}
+
+static void
+second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->finding_count = 5;
+	for (size_t i = 0; i < 5; i++)
+		report->findings[i] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE };
+	report->findings[1].clock = "tsc";
+	report->findings[3].core = 2;
+	rendered(report);
+	assert_non_null(strstr(buffer, ",,,finding_a,,,,\n2026-01-01T00:00:05,tsc,,finding_a,,,,\n"
+				       "2026-01-01T00:00:05,,,finding_a_2,,,,\n2026-01-01T00:00:05,,2,finding_a,,,,\n"
+				       "2026-01-01T00:00:05,,,finding_a_3,,,,\n"));
+	literal_free(report);
+}
+
+static void
+interval_has_its_ends_and_a_negative_figure_its_sign(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	rendered(report);
+	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm\n"));
+	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz\n"));
+	assert_null(strstr(buffer, "rate_against_rtc")); /* not known */
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_machine_renders_as_its_golden),
+		cmocka_unit_test(sick_machine_renders_as_its_golden),
+		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
+		cmocka_unit_test(every_row_has_eight_columns_and_an_end),
+		cmocka_unit_test(fields_with_commas_quotes_or_line_ends_are_quoted),
+		cmocka_unit_test(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own),
+		cmocka_unit_test(interval_has_its_ends_and_a_negative_figure_its_sign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* The report as a page: what stands around the mark, what takes its place, and how large it becomes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "judge.h"
+#include "html.h"
+#include "json.h"
+#include "report_literal.h"
+
+#define TEXT_SIZE (4 << 20)
+#define PAGE(string) ((struct html_page){ string, sizeof(string) - 1 })
+
+static char html_bytes[TEXT_SIZE], json_bytes[TEXT_SIZE];
+
+static struct text
+rendered(struct html_page page, const struct report *report)
+{
+	struct text html;
+
+	text_init(&html, html_bytes, sizeof(html_bytes));
+	html_render(&html, page, report);
+	return html;
+}
+
+static void
+report_takes_the_place_of_the_mark(void **state)
+{
+	struct report *report = literal_clean();
+	struct text html = rendered(PAGE("<p>\xc2\xb5s</p>@REPORT@\n</script>"), report), json;
+
+	(void)state;
+	text_init(&json, json_bytes, sizeof(json_bytes));
+	json_render_brief(&json, report);
+	assert_int_equal(html.length, 10 + json.length + 10);
+	assert_memory_equal(html.bytes, "<p>\xc2\xb5s</p>", 10);
+	assert_memory_equal(html.bytes + 10, json.bytes, json.length);
+	assert_string_equal(html.bytes + 10 + json.length, "\n</script>");
+	literal_free(report);
+}
+
+static void
+page_without_a_whole_mark_gives_nothing(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	assert_int_equal(rendered(PAGE("<p>no mark</p>"), report).length, 0);
+	assert_int_equal(rendered(PAGE("<p>@REPORT"), report).length, 0);
+	assert_int_equal(rendered((struct html_page){ "@REPORT@", 7 }, report).length, 0);
+	assert_int_equal(rendered(PAGE(""), report).length, 0);
+	literal_free(report);
+}
+
+static void
+mark_may_come_after_its_own_beginning(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	assert_memory_equal(rendered(PAGE("@REP@@REPORT@"), report).bytes, "@REP@{", 6);
+	literal_free(report);
+}
+
+static void
+small_buffer_is_said_to_be_truncated(void **state)
+{
+	struct report *report = literal_clean();
+	struct text html;
+
+	(void)state;
+	text_init(&html, html_bytes, 1000);
+	html_render(&html, PAGE("@REPORT@"), report);
+	assert_true(html.truncated);
+	assert_true(html.length < 1000);
+	literal_free(report);
+}
+
+/* The sick machine's CPU calls itself </script>. */
+static void
+nothing_in_the_report_can_end_its_script(void **state)
+{
+	struct report *report = literal_sick();
+
+	(void)state;
+	judge_report(report);
+	rendered(PAGE("@REPORT@"), report);
+	assert_non_null(strstr(html_bytes, "\\u003c/script>"));
+	assert_null(strchr(html_bytes, '<'));
+	literal_free(report);
+}
+
+/* WHOLE without white space outside of strings and without what stands in lists of exact durations. */
+static void
+make_brief(char *whole)
+{
+	static const char exact[] = "\"exact\": [";
+	bool quoted = false;
+	char *to = whole;
+
+	for (const char *from = whole; *from; from++) {
+		if (!quoted && strncmp(from, exact, sizeof(exact) - 1) == 0) {
+			to += sprintf(to, "\"exact\":null");
+			from = strchr(from, ']');
+			continue;
+		}
+		quoted ^= *from == '"' && from[-1] != '\\';
+		if (quoted || (*from != ' ' && *from != '\n'))
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static void
+check_brief(struct report *report)
+{
+	struct text brief, whole;
+
+	text_init(&brief, html_bytes, sizeof(html_bytes));
+	json_render_brief(&brief, report);
+	text_init(&whole, json_bytes, sizeof(json_bytes));
+	json_render(&whole, report);
+	assert_non_null(strstr(json_bytes, "\"exact\": ["));
+	make_brief(json_bytes);
+	assert_string_equal(html_bytes, json_bytes);
+	assert_null(strstr(html_bytes, "\"exact\":["));
+	assert_non_null(strstr(html_bytes, "\"exact\":null"));
+	literal_free(report);
+}
+
+static void
+brief_report_leaves_out_exact_durations_and_white_space_and_nothing_else(void **state)
+{
+	(void)state;
+	check_brief(literal_clean());
+	check_brief(literal_sick());
+}
+
+/* A page is under 600,000 bytes, its template under 400,000. */
+static void
+report_of_64_cores_takes_less_than_200000_bytes_of_a_page(void **state)
+{
+	struct report *report = literal_of(64, TOURNAMENT_ALL, NULL);
+	struct text html;
+
+	(void)state;
+	judge_report(report);
+	html = rendered(PAGE("@REPORT@"), report);
+	assert_false(html.truncated);
+	assert_in_range(html.length, 64 * 64, 200000);
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(report_takes_the_place_of_the_mark),
+		cmocka_unit_test(page_without_a_whole_mark_gives_nothing),
+		cmocka_unit_test(mark_may_come_after_its_own_beginning),
+		cmocka_unit_test(small_buffer_is_said_to_be_truncated),
+		cmocka_unit_test(nothing_in_the_report_can_end_its_script),
+		cmocka_unit_test(brief_report_leaves_out_exact_durations_and_white_space_and_nothing_else),
+		cmocka_unit_test(report_of_64_cores_takes_less_than_200000_bytes_of_a_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

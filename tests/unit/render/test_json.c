@@ -1,0 +1,278 @@
+/* The JSON report against its goldens; that they meet the schema is checked by tests/test_schema.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "golden.h"
+#include "json.h"
+#include "json_writer.h"
+#include "recommend.h"
+#include "report_literal.h"
+
+#define TEXT_SIZE (1 << 24)
+
+static char buffer[TEXT_SIZE];
+
+static void
+compare(struct report *(*literal)(void), const char *golden)
+{
+	struct report *report = literal();
+	struct text text;
+
+	judge_report(report);
+	recommend(report);
+	text_init(&text, buffer, sizeof(buffer));
+	json_render(&text, report);
+	for (size_t i = 0; i < text.length; i++)
+		assert_true(buffer[i] == '\n' || (buffer[i] >= 0x20 && buffer[i] <= 0x7e));
+	golden_compare(golden, &text);
+	literal_free(report);
+}
+
+static void
+clean_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_clean, "clean.json");
+}
+
+static void
+sick_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_sick, "sick.json");
+}
+
+static void
+unmeasured_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(literal_empty, "empty.json");
+}
+
+static struct json
+writer(struct text *text)
+{
+	text_init(text, buffer, sizeof(buffer));
+	return json_writer(text);
+}
+
+static void
+strings_are_escaped_to_ascii(void **state)
+{
+	struct text text;
+	struct json json = writer(&text);
+
+	(void)state;
+	json_string(&json, NULL, "a\"b\\c</script>\n\x7f\xe9");
+	assert_string_equal(text.bytes, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
+}
+
+static void
+key_is_escaped_like_any_string(void **state)
+{
+	struct text text;
+	struct json json = writer(&text);
+
+	(void)state;
+	json_open_flat(&json, NULL, '{');
+	json_null(&json, "<\"");
+	json_close(&json, '}');
+	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
+}
+
+static void
+decimals_are_exact_and_lose_zeros_at_their_end(void **state)
+{
+	struct text text;
+	struct json json = writer(&text);
+
+	(void)state;
+	json_open_flat(&json, NULL, '[');
+	json_decimal(&json, NULL, 1193181667, 3);
+	json_decimal(&json, NULL, 2000, 3);
+	json_decimal(&json, NULL, 1, 3);
+	json_decimal(&json, NULL, 99990000, 6);
+	json_decimal(&json, NULL, 100, 0);
+	json_decimal(&json, NULL, UINT64_MAX, 3);
+	json_signed_decimal(&json, NULL, -1524, 3);
+	json_signed_decimal(&json, NULL, -1, 3);
+	json_signed_decimal(&json, NULL, INT64_MIN, 3);
+	json_signed_decimal(&json, NULL, 0, 3);
+	json_close(&json, ']');
+	assert_string_equal(text.bytes, "[1193181.667, 2, 0.001, 99.99, 100, 18446744073709551.615, -1.524, -0.001, "
+					"-9223372036854775.808, 0]");
+}
+
+static void
+empty_and_nested_brackets_need_no_comma(void **state)
+{
+	struct text text;
+	struct json json = writer(&text);
+
+	(void)state;
+	json_open(&json, NULL, '{');
+	json_open(&json, "none", '[');
+	json_close(&json, ']');
+	json_open(&json, "some", '[');
+	json_open_flat(&json, NULL, '{');
+	json_open_flat(&json, "a", '[');
+	json_unsigned(&json, NULL, 1);
+	json_unsigned(&json, NULL, 2);
+	json_close(&json, ']');
+	json_bool(&json, "b", true);
+	json_close(&json, '}');
+	json_open_flat(&json, NULL, '{');
+	json_close(&json, '}');
+	json_close(&json, ']');
+	json_signed(&json, "last", -3);
+	json_close(&json, '}');
+	assert_string_equal(text.bytes, "{\n  \"none\": [],\n  \"some\": [\n    {\"a\": [1, 2], \"b\": true},\n    {}\n"
+					"  ],\n  \"last\": -3\n}");
+}
+
+static void
+report_that_does_not_fit_is_truncated_and_says_so(void **state)
+{
+	struct report *report = literal_clean();
+	struct text text;
+
+	(void)state;
+	for (size_t size = 1; size < 5000; size += 97) {
+		text_init(&text, buffer, size);
+		json_render(&text, report);
+		assert_true(text.truncated);
+		assert_int_equal(text.length, size - 1);
+	}
+	literal_free(report);
+}
+
+/* The end of the value that begins at AT, by JSON's grammar as far as numbers and strings of ASCII go. */
+static const char *
+skip_value(const char *at)
+{
+	char close = *at == '{' ? '}' : ']';
+
+	if (*at == '"') {
+		for (at++; *at && *at != '"'; at++)
+			at += *at == '\\';
+		return *at ? at + 1 : at;
+	}
+	if (*at != '{' && *at != '[') {
+		size_t length = strspn(at, "-.0123456789");
+
+		for (size_t i = 0; !length && i < 3; i++) {
+			const char *const words[] = { "null", "true", "false" };
+
+			if (strncmp(at, words[i], strlen(words[i])) == 0)
+				length = strlen(words[i]);
+		}
+		if (!length)
+			fail_msg("no value: %.60s", at);
+		return at + length;
+	}
+	for (at++; *at != close;) {
+		at += strspn(at, " \n");
+		if (close == '}') {
+			assert_int_equal(*at, '"');
+			at = skip_value(at);
+			assert_int_equal(*at++, ':');
+			at += strspn(at, " ");
+		}
+		at = skip_value(at);
+		if (*at == ',' && at[1 + strspn(at + 1, " \n")] != close)
+			at++;
+		else
+			at += strspn(at, " \n");
+		if (!*at)
+			fail_msg("a %c is missing", close);
+	}
+	return at + 1;
+}
+
+static struct report *
+report_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
+{
+	struct report *report = literal_of(cores, kind, truth_ticks);
+
+	judge_report(report);
+	return report;
+}
+
+static size_t
+render(const struct report *report)
+{
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	json_render(&text, report);
+	assert_false(text.truncated);
+	assert_string_equal(skip_value(buffer), "\n");
+	return text.length;
+}
+
+/* 20 bytes for each entry of the matrix, 6 KB for each core, and the clocks. */
+static void
+reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
+{
+	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		int64_t truth_ticks[1024] = { [1] = -1000000 };
+		size_t cores = counts[i], entries = cores > 256 ? 0 : cores * cores;
+		struct report *report = report_of(cores, TOURNAMENT_ALL, truth_ticks);
+		size_t size = render(report);
+
+		assert_in_range(size, 1000 * cores, 20 * entries + 6000 * cores + 40000);
+		assert_int_equal(strstr(buffer, "\"skew\": null") != NULL, cores == 1);
+		assert_int_equal(strstr(buffer, "\"matrix\": [") != NULL, cores > 1 && cores <= 256);
+		literal_free(report);
+	}
+}
+
+/* The boot core is number 0; what it has not met is null, and so is all that a core is to one that didn't play. */
+static void
+matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
+{
+	int64_t truth_ticks[4] = { [3] = 2000 };
+	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
+
+	(void)state;
+	render(report);
+	assert_non_null(strstr(buffer, "    \"matrix\": [\n"
+				       "      [[0, 0], [-22, 24], [-23, 27], [975, 1021]],\n"
+				       "      [[-24, 22], [0, 0], null, null],\n"
+				       "      [[-27, 23], null, [0, 0], null],\n"
+				       "      [[-1021, -975], null, null, [0, 0]]\n    ],\n"));
+	assert_non_null(strstr(buffer, "\"schedule\": \"star\",\n    \"schedule_reason\": \"All pairs would take longer"));
+	assert_non_null(strstr(buffer, "\"worst_offset_ns\": 998,\n    \"worst_pair\": [0, 6],\n"
+				       "    \"error_ns\": 23,\n    \"within_ns\": 1044,\n"));
+	report->cores[1].started = false;
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	render(report);
+	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_machine_renders_as_its_golden),
+		cmocka_unit_test(sick_machine_renders_as_its_golden),
+		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
+		cmocka_unit_test(strings_are_escaped_to_ascii),
+		cmocka_unit_test(key_is_escaped_like_any_string),
+		cmocka_unit_test(decimals_are_exact_and_lose_zeros_at_their_end),
+		cmocka_unit_test(empty_and_nested_brackets_need_no_comma),
+		cmocka_unit_test(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size),
+		cmocka_unit_test(matrix_has_the_offset_of_the_columns_core_against_the_rows),
+		cmocka_unit_test(report_that_does_not_fit_is_truncated_and_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

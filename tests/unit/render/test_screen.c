@@ -1,0 +1,715 @@
+/* The screen: what each key does, what each row says and in which ink, on screens of any size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "golden.h"
+#include "recommend.h"
+#include "report_literal.h"
+#include "screen.h"
+#include "layout.h"
+
+static char room[SCREEN_ROOM];
+
+static struct report *
+judged(struct report *(*literal)(void))
+{
+	struct report *report = literal();
+
+	judge_report(report);
+	recommend(report);
+	return report;
+}
+
+static struct screen
+screen_of(const struct report *report, size_t columns, size_t rows)
+{
+	struct screen screen = {
+		.version = "0.1.0", .report = report, .title = "Rules", .document = "",
+		.saved = "Report saved on the boot volume in \\baretick\\0007",
+		.columns = columns, .rows = rows, .room = room, .room_size = sizeof(room),
+	};
+
+	screen_open(&screen);
+	return screen;
+}
+
+/* Row INDEX without the blanks at its end; after every check that holds for all of them. */
+static const char *
+row_of(const struct screen *screen, size_t index)
+{
+	static struct screen_row row;
+	size_t length = screen->columns;
+
+	memset(&row, 0xa5, sizeof(row));
+	screen_row(screen, index, &row);
+	assert_int_equal(strlen(row.bytes), screen->columns);
+	for (size_t i = 0; i < screen->columns; i++) {
+		assert_in_range(row.bytes[i], 0x20, 0x7e);
+		assert_in_range(row.inks[i], INK_PLAIN, INKS - 1);
+	}
+	while (length && row.bytes[length - 1] == ' ')
+		row.bytes[--length] = '\0';
+	return row.bytes;
+}
+
+static enum text_ink
+ink_at(const struct screen *screen, size_t index, const char *words)
+{
+	struct screen_row row;
+	const char *at;
+
+	screen_row(screen, index, &row);
+	at = strstr(row.bytes, words);
+	if (!at)
+		fail_msg("\"%s\" is not in row %zu: %s", words, index, row.bytes);
+	return row.inks[at - row.bytes];
+}
+
+/* The row of the page that begins with START. */
+static size_t
+find_row(const struct screen *screen, const char *start)
+{
+	for (size_t i = 1; i + 1 < screen->rows; i++)
+		if (strncmp(row_of(screen, i), start, strlen(start)) == 0)
+			return i;
+	fail_msg("no row begins with \"%s\"", start);
+	return 0;
+}
+
+static void
+press(struct screen *screen, unsigned key)
+{
+	assert_int_equal(screen_key(screen, key), SCREEN_STAY);
+}
+
+/* All pages, line by line and with every ink that is not plain as a letter below: what people see. */
+static void
+put_pages(struct text *out, struct screen *screen)
+{
+	static const char letters[INKS + 1] = " pwfdhBHPWF";
+	struct screen_row row;
+
+	for (unsigned key = '1'; key <= '6'; key++) {
+		screen_open(screen); /* so that 3 comes from another page */
+		press(screen, key);
+		for (size_t i = 0; i < screen->rows; i++) {
+			char inks[SCREEN_COLUMNS_MAX];
+			size_t length = screen->columns, inked = 0;
+
+			screen_row(screen, i, &row);
+			for (size_t c = 0; c < screen->columns; c++)
+				inks[c] = row.bytes[c] == ' ' && row.inks[c] < INK_BAR ? ' ' : letters[row.inks[c]];
+			for (inked = screen->columns; inked && inks[inked - 1] == ' '; inked--)
+				;
+			while (length && row.bytes[length - 1] == ' ')
+				length--;
+			text_printf(out, "|%.*s\n", (int)length, row.bytes);
+			if (inked)
+				text_printf(out, "~%.*s\n", (int)inked, inks);
+		}
+	}
+}
+
+static void
+compare(struct report *(*literal)(void), size_t columns, size_t rows, const char *golden)
+{
+	static char bytes[1 << 18];
+	struct report *report = judged(literal);
+	struct screen screen = screen_of(report, columns, rows);
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	put_pages(&text, &screen);
+	golden_compare(golden, &text);
+	literal_free(report);
+}
+
+static void
+pages_are_as_their_goldens_at_80x25_and_at_160x53(void **state)
+{
+	(void)state;
+	compare(literal_clean, 80, 25, "clean-80x25.screen");
+	compare(literal_sick, 80, 25, "sick-80x25.screen");
+	compare(literal_empty, 80, 25, "empty-80x25.screen");
+	compare(literal_sick, 160, 53, "sick-160x53.screen");
+}
+
+static void
+first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(void **state)
+{
+	struct report *report = judged(literal_sick);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 9 findings");
+	assert_string_equal(row_of(&screen, 2), "Report saved on the boot volume in \\baretick\\0007");
+	assert_int_equal(ink_at(&screen, 0, "FAIL"), INK_BAR_FAIL);
+	assert_int_equal(ink_at(&screen, 1, "FAIL"), INK_FAIL);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc "), "fail"), INK_FAIL);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc_lfence"), "pass"), INK_PASS);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "hpet "), "absent"), INK_DIM);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "pit "), "fail"), INK_FAIL);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "warn"), "warn"), INK_WARN);
+	literal_free(report);
+}
+
+static void
+digits_go_to_their_pages_and_the_bar_marks_them(void **state)
+{
+	static const char *const titles[] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About" };
+	static const char *const keys[] = { "1 Sum", "2 His", "3 Clo", "4 Cor", "5 Fin", "6 Abo" };
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	for (unsigned i = SCREEN_PAGES; i-- > 0;) {
+		char title[64];
+
+		press(&screen, '1' + i);
+		snprintf(title, sizeof(title), " baretick 0.1.0   %s   PASS", titles[i]);
+		assert_memory_equal(row_of(&screen, 0), title, strlen(title));
+		for (size_t k = 0; k < SCREEN_PAGES; k++)
+			assert_int_equal(ink_at(&screen, 24, keys[k]), k == i ? INK_BAR_HERE : INK_BAR);
+	}
+	press(&screen, '0');
+	press(&screen, '7');
+	press(&screen, 'x');
+	press(&screen, 0x100);
+	assert_int_equal(screen.page, SCREEN_SUMMARY);
+	literal_free(report);
+}
+
+static void
+clock_keys_go_round_all_clocks(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	press(&screen, ']');
+	assert_int_equal(screen.page, SCREEN_SUMMARY);
+	for (size_t i = 0; i < 13; i++) {
+		press(&screen, '3');
+		assert_int_equal(screen.clock, i % 12);
+	}
+	press(&screen, '[');
+	assert_int_equal(screen.clock, 11);
+	press(&screen, ']');
+	press(&screen, ']');
+	assert_int_equal(screen.clock, 1);
+	press(&screen, '5');
+	press(&screen, '3'); /* the one that was left */
+	assert_int_equal(screen.clock, 1);
+	literal_free(report);
+}
+
+static void
+right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	for (size_t i = 0; i < 17; i++) {
+		size_t page = i < 2 ? i : i < 14 ? SCREEN_CLOCK : i - 11;
+
+		assert_int_equal(screen.page, page);
+		if (page == SCREEN_CLOCK)
+			assert_int_equal(screen.clock, i - 2);
+		press(&screen, SCREEN_KEY_RIGHT);
+	}
+	assert_int_equal(screen.page, SCREEN_SUMMARY);
+	press(&screen, SCREEN_KEY_LEFT);
+	assert_int_equal(screen.page, SCREEN_ABOUT);
+	for (size_t i = 0; i < 3; i++)
+		press(&screen, SCREEN_KEY_LEFT);
+	assert_int_equal(screen.page, SCREEN_CLOCK);
+	assert_int_equal(screen.clock, 11);
+	for (size_t i = 0; i < 12; i++)
+		press(&screen, SCREEN_KEY_LEFT);
+	assert_int_equal(screen.page, SCREEN_HISTOGRAMS);
+	for (size_t i = 1; i <= SCREEN_PAGES; i++) {
+		press(&screen, '\t');
+		assert_int_equal(screen.page, (SCREEN_HISTOGRAMS + i) % SCREEN_PAGES);
+	}
+	literal_free(report);
+}
+
+/* U+0101 to U+0117 and the scan codes 1 to 17h: only the codes of keys, behind 16 bits, do anything. */
+static void
+letters_above_latin_are_no_scan_codes(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	screen.can_quit = true;
+	press(&screen, SCREEN_KEY_DOWN);
+	assert_int_equal(screen.line, 1);
+	for (unsigned letter = 0x100; letter <= 0x117; letter++) {
+		press(&screen, letter);
+		assert_int_equal(screen.page, SCREEN_SUMMARY);
+		assert_int_equal(screen.line, 1);
+	}
+	assert_int_equal(SCREEN_KEY_UP, 0x10001);
+	assert_int_equal(screen_key(&screen, 0x10017), SCREEN_QUIT);
+	literal_free(report);
+}
+
+/* A document of 60 numbered lines; on 25 rows 23 of them are seen, so that the last first line is 37. */
+static void
+scrolling_stops_at_both_ends(void **state)
+{
+	static const struct {
+		unsigned key;
+		size_t line;
+	} steps[] = {
+		{ SCREEN_KEY_UP, 0 },	     { SCREEN_KEY_PAGE_UP, 0 }, { SCREEN_KEY_DOWN, 1 },
+		{ SCREEN_KEY_PAGE_DOWN, 24 }, { ' ', 37 },		{ ' ', 37 },
+		{ SCREEN_KEY_DOWN, 37 },      { SCREEN_KEY_UP, 36 },	{ 'b', 13 },
+		{ 'B', 0 },		      { '\r', 23 },		{ SCREEN_KEY_HOME, 0 },
+		{ SCREEN_KEY_END, 37 },	      { SCREEN_KEY_PAGE_UP, 14 },
+	};
+	char document[60 * 9 + 1], first[16], last[16], position[64];
+	struct screen screen;
+
+	(void)state;
+	for (size_t i = 0; i < 60; i++)
+		snprintf(document + 9 * i, 10, "line %3zu\n", i + 1);
+	screen = screen_of(NULL, 80, 25);
+	screen.document = document;
+	screen_open(&screen);
+	assert_int_equal(screen.lines, 60);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		press(&screen, steps[i].key);
+		assert_int_equal(screen.line, steps[i].line);
+		snprintf(first, sizeof(first), "line %3zu", steps[i].line + 1);
+		snprintf(last, sizeof(last), "line %3zu", steps[i].line + 23);
+		snprintf(position, sizeof(position), "  lines %zu-%zu of 60", steps[i].line + 1, steps[i].line + 23);
+		assert_string_equal(row_of(&screen, 1), first);
+		assert_string_equal(row_of(&screen, 23), last);
+		assert_non_null(strstr(row_of(&screen, 0), position));
+	}
+	press(&screen, '3'); /* a document has no pages, ... */
+	press(&screen, SCREEN_KEY_RIGHT);
+	assert_int_equal(screen.line, 14);
+	assert_null(strstr(row_of(&screen, 24), "Summary")); /* ... and says so */
+}
+
+static void
+page_that_fits_has_no_position_and_does_not_scroll(void **state)
+{
+	struct screen screen = screen_of(NULL, 80, 25);
+
+	(void)state;
+	screen.document = "one\ntwo\n";
+	screen_open(&screen);
+	press(&screen, SCREEN_KEY_DOWN);
+	press(&screen, SCREEN_KEY_END);
+	press(&screen, ' ');
+	assert_string_equal(row_of(&screen, 1), "one");
+	assert_string_equal(row_of(&screen, 0), " baretick 0.1.0   Rules");
+}
+
+static void
+ways_out_are_restart_power_off_and_quit_only_where_it_may(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	assert_int_equal(screen_key(&screen, 'r'), SCREEN_RESTART);
+	assert_int_equal(screen_key(&screen, 'R'), SCREEN_RESTART);
+	assert_int_equal(screen_key(&screen, 'p'), SCREEN_POWER_OFF);
+	assert_int_equal(screen_key(&screen, 'P'), SCREEN_POWER_OFF);
+	for (size_t i = 0; i < 3; i++)
+		press(&screen, ((unsigned[]){ 'q', 'Q', SCREEN_KEY_ESCAPE })[i]);
+	assert_null(strstr(row_of(&screen, 24), "quit"));
+	screen.can_quit = true;
+	assert_string_equal(row_of(&screen, 24), "1 Summary 2 Histograms 3 Clock 4 Cores 5 Findings 6 About R reset P off "
+						 "Q quit");
+	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
+	assert_int_equal(screen_key(&screen, 'Q'), SCREEN_QUIT);
+	assert_int_equal(screen_key(&screen, SCREEN_KEY_ESCAPE), SCREEN_QUIT);
+	literal_free(report);
+}
+
+/* Of each page: rows from its first to its last line, by the down key, are all there is. */
+static void
+every_line_of_every_page_is_reached_by_keys(void **state)
+{
+	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
+	struct report *report = judged(literal_sick);
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
+
+		for (size_t page = 0; page < 17; page++, press(&screen, SCREEN_KEY_RIGHT)) {
+			size_t rows = sizes[s][1] - 2;
+			size_t steps = screen.lines > rows ? screen.lines - rows : 0;
+
+			assert_true(screen.left.lines == screen.lines || screen.right.lines == screen.lines);
+			assert_false(screen.left.text.truncated || screen.right.text.truncated);
+			for (size_t i = 0; i <= steps; i++) {
+				assert_int_equal(screen.line, i);
+				press(&screen, SCREEN_KEY_DOWN);
+			}
+			assert_int_equal(screen.line, steps);
+		}
+	}
+	literal_free(report);
+}
+
+/* No line of a pane is wider than the place it has: nothing is cut off at the right. */
+static void
+lines_fit_their_panes_from_80_columns_on(void **state)
+{
+	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
+
+	(void)state;
+	for (size_t l = 0; l < 3; l++) {
+		struct report *report = judged(literals[l]);
+
+		for (size_t columns = 80; columns <= 260; columns += 4) {
+			struct screen screen = screen_of(report, columns, 50);
+
+			for (size_t page = 0; page < 17; page++, press(&screen, SCREEN_KEY_RIGHT)) {
+				const struct screen_pane *panes[] = { &screen.left, &screen.right };
+
+				for (size_t p = 0; p < 2; p++)
+					for (const char *line = panes[p]->text.bytes; *line;
+					     line += strcspn(line, "\n") + 1)
+						if (strcspn(line, "\n") > panes[p]->text.columns)
+							fail_msg("%zu columns, page %zu: %.90s", columns, page, line);
+			}
+		}
+		literal_free(report);
+	}
+}
+
+/* The rest of such a screen stays empty. */
+static void
+screens_wider_than_320_columns_have_rows_of_320(void **state)
+{
+	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
+	struct report *report = judged(literal_sick);
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		size_t columns = sizes[s][0] < 320 ? sizes[s][0] : 320;
+		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
+
+		for (size_t page = 0; page < 17; page++, press(&screen, SCREEN_KEY_RIGHT)) {
+			for (size_t i = 0; i < sizes[s][1]; i++) {
+				struct screen_row row;
+
+				memset(&row, 0xa5, sizeof(row));
+				screen_row(&screen, i, &row);
+				assert_int_equal(strnlen(row.bytes, sizeof(row.bytes)), columns);
+				for (size_t c = 0; c < columns; c++)
+					assert_in_range(row.inks[c], INK_PLAIN, INKS - 1);
+			}
+		}
+	}
+	literal_free(report);
+}
+
+static void
+tiny_screens_do_nothing_wrong(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 2, 3, 7, 79 };
+	struct report *report = judged(literal_sick);
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(sizes) / sizeof(sizes[0]); c++) {
+		for (size_t r = 0; r < sizeof(sizes) / sizeof(sizes[0]); r++) {
+			struct screen screen = screen_of(report, sizes[c], sizes[r]);
+
+			for (unsigned key = '1'; key <= '6'; key++) {
+				press(&screen, key);
+				press(&screen, SCREEN_KEY_END);
+				press(&screen, SCREEN_KEY_PAGE_UP);
+				press(&screen, SCREEN_KEY_HOME);
+				for (size_t i = 0; i < sizes[r]; i++)
+					row_of(&screen, i);
+				assert_int_equal(screen.line, 0);
+			}
+		}
+	}
+	literal_free(report);
+}
+
+static void
+smallest_room_cuts_and_does_not_overflow(void **state)
+{
+	struct report *report = judged(literal_sick);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	for (size_t size = 4; size < 4000; size += 97) {
+		char *small = malloc(size); /* the address sanitizer watches its end */
+
+		screen.room = small;
+		screen.room_size = size;
+		screen_open(&screen);
+		for (size_t i = 0; i < 17; i++, press(&screen, SCREEN_KEY_RIGHT))
+			for (size_t row = 0; row < 25; row++)
+				row_of(&screen, row);
+		free(small);
+	}
+	literal_free(report);
+}
+
+/* Every exact duration below 10,000 ns and every bucket of the histogram, each listed, as cutoff=100 asks for. */
+static void
+longest_page_fits_its_room(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 160, 53);
+
+	(void)state;
+	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
+		literal_record(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
+	for (uint64_t ns = LATENCY_EXACT_NS; ns < HISTOGRAM_VALUE_MAX; ns += ns / 100)
+		literal_record(report->clocks[0].latency, ns, 1);
+	report->options.cutoff_millionths = 100000000;
+	press(&screen, '3');
+	assert_false(screen.right.text.truncated);
+	assert_true(screen.right.lines > 10000);
+	screen = screen_of(report, 80, 25);
+	press(&screen, '3');
+	assert_false(screen.left.text.truncated);
+	literal_free(report);
+}
+
+static void
+no_clocks_is_a_sentence(void **state)
+{
+	struct report *report = literal_empty();
+	size_t clocks = report->clock_count;
+	struct screen screen;
+
+	(void)state;
+	report->clock_count = 0;
+	judge_report(report);
+	screen = screen_of(report, 80, 25);
+	press(&screen, '3');
+	press(&screen, '3');
+	press(&screen, ']');
+	press(&screen, '[');
+	assert_string_equal(row_of(&screen, 1), "No clock was looked at.");
+	press(&screen, SCREEN_KEY_RIGHT);
+	assert_int_equal(screen.page, SCREEN_CORES);
+	press(&screen, SCREEN_KEY_LEFT);
+	assert_int_equal(screen.page, SCREEN_CLOCK);
+	report->clock_count = clocks;
+	literal_free(report);
+}
+
+static void
+clock_page(struct screen *screen, const char *id)
+{
+	press(screen, '3');
+	for (size_t i = 0; strcmp(screen->report->clocks[screen->clock].clock.id, id) != 0; i++) {
+		assert_true(i < screen->report->clock_count);
+		press(screen, ']');
+	}
+}
+
+/* A TSC at half the PIT's rate is -500,000 ppm from it; the PIT is +1,000,000 ppm from the TSC, and not +500,000. */
+static void
+pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+	size_t row;
+
+	(void)state;
+	report->rate_count = 3;
+	report->rates[0] = (struct report_rate){ "tsc", "pit", { true, -500000000, -500001000, -499998000 }, false };
+	report->rates[1] = (struct report_rate){ "pit", "hpet", { true, 2000, -1500, 5500 }, true };
+	report->rates[2] = (struct report_rate){ "tsc", "rtc", { false, 0, 0, 0 }, false };
+	clock_page(&screen, "tsc");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     against pit: -500001 .. -499998 ppm");
+	assert_null(strstr(screen.left.text.bytes, "against rtc"));
+	clock_page(&screen, "pit");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     tsc against pit: -500001 .. -499998 ppm");
+	assert_string_equal(row_of(&screen, row + 1), "         against hpet (the same source): -1.500 .. +5.500 ppm");
+	clock_page(&screen, "hpet");
+	row = find_row(&screen, "rate");
+	assert_string_equal(row_of(&screen, row), "rate     pit against hpet (the same source): -1.500 .. +5.500 ppm");
+	clock_page(&screen, "rtc");
+	assert_null(strstr(screen.left.text.bytes, "\nrate"));
+	literal_free(report);
+}
+
+static struct report *
+report_of(size_t cores)
+{
+	struct report *report = literal_of(cores, TOURNAMENT_ALL, NULL);
+
+	judge_report(report);
+	return report;
+}
+
+static void
+cores_page_of_100_cores_has_their_map_where_160_columns_are(void **state)
+{
+	struct report *report = report_of(100);
+	struct screen screen = screen_of(report, 160, 53);
+
+	(void)state;
+	press(&screen, '4');
+	assert_int_equal(screen.right_column, 0);
+	assert_non_null(strstr(screen.left.text.bytes, "\nPairs of cores, "));
+	screen = screen_of(report, 80, 25);
+	press(&screen, '4');
+	assert_null(strstr(screen.left.text.bytes, "Pairs of cores, "));
+	assert_non_null(strstr(screen.left.text.bytes, "pairs furthest apart"));
+	literal_free(report);
+
+	report = report_of(60);
+	screen = screen_of(report, 160, 53);
+	press(&screen, '4');
+	assert_int_equal(screen.right_column, 81);
+	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores, "));
+	literal_free(report);
+}
+
+static void
+cores_page_of_255_cores_is_folded_and_whole(void **state)
+{
+	struct report *report = report_of(255);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	press(&screen, '4');
+	assert_false(screen.left.text.truncated);
+	assert_non_null(strstr(screen.left.text.bytes, "package 3 (63)"));
+	press(&screen, SCREEN_KEY_END);
+	assert_string_equal(row_of(&screen, 23), "package 3 (63)       1953      0      0      0  12096      0      0      0");
+	literal_free(report);
+}
+
+/* row_of() looks at every byte; here are strings of all there are, in all fields, and in a document. */
+static void
+bytes_outside_ascii_never_reach_a_row(void **state)
+{
+	struct report *report = judged(literal_sick);
+	char hostile[256], saved[256];
+	struct screen screen;
+
+	(void)state;
+	for (size_t i = 0; i < 255; i++)
+		hostile[i] = (char)(i + 1);
+	hostile[255] = '\0';
+	memcpy(saved, hostile, sizeof(saved));
+	memcpy(report->cpu, hostile, sizeof(report->cpu) - 1);
+	memcpy(report->firmware, hostile + 120, sizeof(report->firmware) - 1);
+	memcpy(report->hypervisor, hostile + 128, sizeof(report->hypervisor) - 1);
+	memcpy(report->notes[0], hostile, REPORT_SENTENCE - 1);
+	memcpy(report->findings[0].text, hostile, REPORT_SENTENCE - 1);
+	memcpy(report->clocks[0].clock.reason, hostile + 127, CLOCK_REASON_SIZE - 1);
+	memcpy(report->advice.rows[0].reason, hostile, REPORT_SENTENCE - 1);
+	screen = screen_of(report, 160, 53);
+	screen.saved = saved;
+	for (size_t i = 0; i < 17; i++, press(&screen, SCREEN_KEY_RIGHT))
+		for (size_t line = 0; line <= screen.lines; line += 51, press(&screen, ' '))
+			for (size_t row = 0; row < 53; row++)
+				row_of(&screen, row);
+	literal_free(report);
+
+	screen = screen_of(NULL, 80, 25);
+	screen.document = hostile;
+	screen_open(&screen);
+	for (size_t row = 0; row < 25; row++)
+		row_of(&screen, row);
+	assert_string_equal(row_of(&screen, 1), "?????????");
+	room[3] = '\x9b'; /* whatever the renderers would let through */
+	assert_string_equal(row_of(&screen, 1), "?????????");
+	room[3] = '#';
+	assert_string_equal(row_of(&screen, 1), "???#?????");
+}
+
+static void
+bars_fill_their_rows_and_the_page_has_no_bar(void **state)
+{
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 100, 31);
+	struct screen_row row;
+
+	(void)state;
+	for (size_t i = 0; i < 31; i++) {
+		bool is_bar = i == 0 || i == 30;
+
+		screen_row(&screen, i, &row);
+		for (size_t c = 0; c < 100; c++)
+			assert_int_equal(row.inks[c] >= INK_BAR, is_bar);
+	}
+	literal_free(report);
+}
+
+/* An ink never says what no word says: each verdict's word is there in every ink that is not plain. */
+static void
+inks_stand_on_words(void **state)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *word;
+		enum text_ink ink, bar;
+	} cases[] = {
+		{ VERDICT_PASS, " PASS ", INK_PASS, INK_BAR_PASS },
+		{ VERDICT_WARN, " WARN ", INK_WARN, INK_BAR_WARN },
+		{ VERDICT_FAIL, " FAIL ", INK_FAIL, INK_BAR_FAIL },
+		{ VERDICT_INCOMPLETE, " INCOMPLETE ", INK_WARN, INK_BAR_WARN },
+	};
+	struct report *report = judged(literal_clean);
+	struct screen screen = screen_of(report, 80, 25);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		report->verdict = cases[i].verdict;
+		screen_open(&screen);
+		assert_int_equal(ink_at(&screen, 0, cases[i].word), cases[i].bar);
+		assert_int_equal(ink_at(&screen, 1, table_loud(cases[i].verdict)), cases[i].ink);
+	}
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pages_are_as_their_goldens_at_80x25_and_at_160x53),
+		cmocka_unit_test(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key),
+		cmocka_unit_test(digits_go_to_their_pages_and_the_bar_marks_them),
+		cmocka_unit_test(clock_keys_go_round_all_clocks),
+		cmocka_unit_test(right_and_left_go_through_pages_and_clocks_and_tab_through_pages),
+		cmocka_unit_test(letters_above_latin_are_no_scan_codes),
+		cmocka_unit_test(scrolling_stops_at_both_ends),
+		cmocka_unit_test(page_that_fits_has_no_position_and_does_not_scroll),
+		cmocka_unit_test(ways_out_are_restart_power_off_and_quit_only_where_it_may),
+		cmocka_unit_test(every_line_of_every_page_is_reached_by_keys),
+		cmocka_unit_test(lines_fit_their_panes_from_80_columns_on),
+		cmocka_unit_test(screens_wider_than_320_columns_have_rows_of_320),
+		cmocka_unit_test(tiny_screens_do_nothing_wrong),
+		cmocka_unit_test(smallest_room_cuts_and_does_not_overflow),
+		cmocka_unit_test(longest_page_fits_its_room),
+		cmocka_unit_test(no_clocks_is_a_sentence),
+		cmocka_unit_test(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction),
+		cmocka_unit_test(cores_page_of_100_cores_has_their_map_where_160_columns_are),
+		cmocka_unit_test(cores_page_of_255_cores_is_folded_and_whole),
+		cmocka_unit_test(bytes_outside_ascii_never_reach_a_row),
+		cmocka_unit_test(bars_fill_their_rows_and_the_page_has_no_bar),
+		cmocka_unit_test(inks_stand_on_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

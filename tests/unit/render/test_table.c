@@ -1,0 +1,677 @@
+/* The table against its goldens, and what must hold of every table: width, order, nothing left out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "golden.h"
+#include "number.h"
+#include "observed.h"
+#include "recommend.h"
+#include "report_literal.h"
+#include "layout.h"
+#include "table.h"
+#include "table_cores.h"
+#include "table_sections.h"
+
+#define TEXT_SIZE (1 << 20)
+
+static char buffer[TEXT_SIZE];
+
+typedef void renderer(struct text *out, const struct report *report);
+
+static struct text
+render(renderer *put, struct report *report)
+{
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	put(&text, report);
+	return text;
+}
+
+static size_t
+assert_lines_fit(const struct text *text)
+{
+	size_t lines = 0, column = 0;
+
+	for (size_t i = 0; i < text->length; i++) {
+		char c = text->bytes[i];
+
+		assert_true(c == '\n' || (c >= 0x20 && c <= 0x7e));
+		if (c == '\n' && i)
+			assert_int_not_equal(text->bytes[i - 1], ' ');
+		column = c == '\n' ? 0 : column + 1;
+		if (column > 79)
+			fail_msg("line %zu is longer than 79 columns: %.90s", lines + 1, text->bytes + i - 79);
+		lines += c == '\n';
+	}
+	assert_int_equal(column, 0);
+	return lines;
+}
+
+static void
+compare(renderer *put, struct report *(*literal)(void), const char *golden)
+{
+	struct report *report = literal();
+	struct text text;
+
+	judge_report(report);
+	recommend(report);
+	text = render(put, report);
+	assert_lines_fit(&text);
+	golden_compare(golden, &text);
+	literal_free(report);
+}
+
+static void
+clean_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(table_render, literal_clean, "clean.txt");
+}
+
+static void
+sick_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(table_render, literal_sick, "sick.txt");
+}
+
+static void
+unmeasured_machine_renders_as_its_golden(void **state)
+{
+	(void)state;
+	compare(table_render, literal_empty, "empty.txt");
+}
+
+static void
+longest_strings_keep_79_columns(void **state)
+{
+	struct report *report = literal_sick();
+	struct text text;
+
+	(void)state;
+	memset(report->cpu, 'c', sizeof(report->cpu) - 1);
+	memset(report->firmware, 'f', sizeof(report->firmware) - 1);
+	memset(report->notes[0], 'n', REPORT_SENTENCE - 1);
+	memset(report->clocks[0].clock.reason, 'r', CLOCK_REASON_SIZE - 1);
+	report->clocks[0].clock.state = CLOCK_BROKEN;
+	report->cores[0].apic_id = UINT32_MAX;
+	report->cores[2].apic_id = UINT32_MAX - 1;
+	literal_record(report->clocks[1].latency, HISTOGRAM_VALUE_MAX, 1);
+	judge_report(report);
+	text = render(table_render, report);
+	assert_lines_fit(&text);
+	assert_non_null(strstr(text.bytes, "4294967295*\n"));
+	literal_free(report);
+}
+
+static void
+table_cut_off_at_any_size_is_the_start_of_the_whole_one(void **state)
+{
+	struct report *report = literal_sick();
+	static char whole[TEXT_SIZE];
+	struct text text;
+
+	(void)state;
+	judge_report(report);
+	text = render(table_render, report);
+	memcpy(whole, text.bytes, text.length + 1);
+	for (size_t size = 1; size < 4000; size += 61) {
+		size_t same = 0;
+
+		text_init(&text, buffer, size);
+		table_render(&text, report);
+		assert_true(text.truncated);
+		assert_true(text.length < size);
+		while (same < text.length && whole[same] == text.bytes[same])
+			same++;
+		assert_true(same + 79 >= text.length);
+	}
+	literal_free(report);
+}
+
+static void
+lines_break_between_words_as_late_as_they_can(void **state)
+{
+	(void)state;
+	assert_int_equal(table_fit("aaa bbb cc", 10), 10);
+	assert_int_equal(table_fit("aaa bbb cc", 9), 7);
+	assert_int_equal(table_fit("aaa bbb cc", 7), 7);
+	assert_int_equal(table_fit("aaa bbb cc", 6), 3);
+	assert_int_equal(table_fit("aaa bbb cc", 2), 2);
+	assert_int_equal(table_fit("", 5), 0);
+}
+
+static void
+starved_warp_check_is_inconclusive_unless_it_saw_a_warp(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->skew.locked.starved = true;
+	assert_non_null(strstr(render(table_skew, report).bytes, "one core at a time: 4 cores took 80000 turns\n"
+								 "  on one shared last value: inconclusive: no warp"));
+	assert_non_null(strstr(buffer, "without a lock: 4 cores took 80000 turns on\n  one shared last value: no warp."));
+	report->skew.locked.warps = 1;
+	assert_null(strstr(render(table_skew, report).bytes, "inconclusive"));
+	assert_non_null(strstr(buffer, ": 1 warp, the worst"));
+	literal_free(report);
+}
+
+/* The line that begins with START, or the next one after FROM. */
+static const char *
+find_line(const char *from, const char *start)
+{
+	for (; from; from = strchr(from, '\n')) {
+		from += *from == '\n';
+		if (strncmp(from, start, strlen(start)) == 0)
+			return from;
+	}
+	fail_msg("no line begins with \"%s\" in:\n%s", start, buffer);
+	return NULL;
+}
+
+/* How many lines stand between the one that begins with START and the next empty one. */
+static size_t
+lines_below(const char *from, const char *start)
+{
+	const char *line = find_line(from, start);
+	size_t lines = 0;
+
+	for (line = strchr(line, '\n') + 1; *line && *line != '\n'; line = strchr(line, '\n') + 1)
+		lines++;
+	return lines;
+}
+
+static const char *const headings[] = { "    core     p50    p99", "    core     p50  times", "    core  pkg.c.t" };
+
+static void
+up_to_64_cores_have_a_row_each_in_every_block(void **state)
+{
+	static const size_t counts[] = { 2, 4, 60, 61, 64 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct report *report = literal_of(counts[i], TOURNAMENT_ALL, NULL);
+
+		judge_report(report);
+		render(table_render, report);
+		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
+		for (size_t h = 0; h < 3; h++)
+			assert_int_equal(lines_below(buffer, headings[h]), counts[i]);
+		literal_free(report);
+	}
+}
+
+/* 255 cores are of 4 packages, 1024 of 16, which are more than 8 and so one group. */
+static void
+rows_of_more_cores_are_folded_by_package_or_into_one(void **state)
+{
+	static const struct {
+		size_t cores, groups;
+	} cases[] = { { 65, 2 }, { 255, 4 }, { 512, 8 }, { 513, 1 }, { 1024, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = literal_of(cases[i].cores, TOURNAMENT_ALL, NULL);
+
+		judge_report(report);
+		render(table_render, report);
+		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
+		/* A label and three rows a group; the boot core, and the last one, which is the slowest for all clocks. */
+		for (size_t h = 0; h < 2; h++)
+			assert_int_equal(lines_below(buffer, headings[h]), 4 * cases[i].groups + 2);
+		assert_int_equal(lines_below(buffer, headings[2]), cases[i].groups + 1);
+		literal_free(report);
+	}
+	assert_non_null(find_line(buffer, "all cores (1024)\n     min    9 ns  10 ns 559 ns"));
+	assert_non_null(find_line(buffer, "  median  520 ns 521 ns 1.07us"));
+	assert_non_null(find_line(buffer, "     max  1.03us 1.03us 1.58us"));
+	assert_non_null(find_line(buffer, "all cores (1024)        -30 ..      +30  -0.003 ..  +0.003"));
+}
+
+static void
+folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each(void **state)
+{
+	int64_t truth_ticks[255] = { [200] = -1000000 };
+	struct report *report = literal_of(255, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	for (size_t i = 10; i < 22; i++) {
+		report->cores[i].started = false;
+		LITERAL_COPY(report->cores[i].reason, "it did not check in");
+	}
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	for (size_t i = 100; i < 109; i++)
+		report->cores[i].drift = (struct drift){ -3000, -2000 };
+	render(table_cores, report);
+	assert_int_equal(lines_below(buffer, headings[0]), 4 * 4 + 1 + 8 + 8 + 1 + 1 + 1);
+	assert_non_null(find_line(buffer, "      34  did not start: it did not check in\n     200  "));
+	assert_non_null(find_line(buffer, "4 more did not start or stopped answering, 1 more drift: see report.json.\n"));
+	render(table_skew, report);
+	assert_int_equal(lines_below(buffer, headings[2]), 4 + 1 + 8 + 1 + 1);
+	assert_non_null(find_line(buffer, "     214! 1.43.0        -23 ..      +23  -3.000 ..  -2.000"));
+	assert_non_null(find_line(buffer, "     400! 3.8.0     -50002"));
+	assert_non_null(find_line(buffer, "package 3 (63)          -30 ..      +30  -0.003 ..  +0.003"));
+	literal_free(report);
+}
+
+static void
+row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much(void **state)
+{
+	int64_t truth_ticks[192] = { 0 };
+	struct report *report;
+
+	(void)state;
+	for (size_t i = 64; i < 128; i++)
+		truth_ticks[i] = 300;
+	report = literal_of(192, TOURNAMENT_ALL, truth_ticks);
+	render(table_skew, report);
+	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
+	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
+	assert_non_null(find_line(buffer, "56 more stand apart: see report.json.\n"));
+	/* 64 * 63 / 2 pairs within, 64 * 128 with others. */
+	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
+	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
+	literal_free(report);
+}
+
+static void
+map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61(void **state)
+{
+	int64_t truth_ticks[61] = { [30] = 300 };
+	struct report *report = literal_of(60, TOURNAMENT_ALL, truth_ticks);
+	const char *map;
+
+	(void)state;
+	render(table_skew, report);
+	map = find_line(buffer, "Pairs of cores");
+	assert_int_equal(lines_below(map, "          0246802468"), 60);
+	assert_non_null(find_line(map, "       0* \\.............................<.............................\n"));
+	assert_non_null(find_line(map, "      60  >>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\\>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\n"));
+	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
+	literal_free(report);
+
+	report = literal_of(61, TOURNAMENT_ALL, truth_ticks);
+	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
+	assert_int_equal(lines_below(buffer, "      core       core"), 8);
+	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
+	literal_free(report);
+}
+
+static void
+map_of_a_star_is_the_row_of_the_boot_core(void **state)
+{
+	int64_t truth_ticks[300] = { [3] = -400 };
+	struct report *report = literal_of(12, TOURNAMENT_STAR, truth_ticks);
+
+	(void)state;
+	render(table_skew, report);
+	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
+	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
+	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
+	literal_free(report);
+
+	report = literal_of(300, TOURNAMENT_STAR, truth_ticks);
+	render(table_skew, report);
+	assert_int_equal(lines_below(buffer, "      core       core"), 8);
+	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
+	assert_null(strstr(buffer, "pairs within"));
+	literal_free(report);
+}
+
+static void
+map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
+{
+	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
+	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_solve(report);
+	render(table_skew, report);
+	assert_non_null(strstr(buffer, "column's, > it is ahead, ? not known, ! contradicts the others\n"));
+	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
+				       "      10  .?...\\\n"));
+	assert_non_null(strstr(buffer, "\nNot proven synchronised, as 1 pair contradicts the rest: 14 of 15 pairs of 6\n"
+				       "  cores met (5 rounds, "));
+	assert_non_null(strstr(buffer, "The pair that contradicts the most is\n  cores 4 and 8, by "));
+	literal_free(report);
+}
+
+static void
+assert_says(struct report *report, const char *words)
+{
+	struct text text = render(table_skew, report);
+
+	assert_lines_fit(&text);
+	for (size_t i = 0; i < text.length; i++) /* lines may break between any two words */
+		if (buffer[i] == '\n' && buffer[i + 1] == ' ' && buffer[i + 2] == ' ' && buffer[i + 3] != ' ')
+			memmove(&buffer[i], &buffer[i + 2], strlen(&buffer[i + 2]) + 1);
+	if (!strstr(buffer, words))
+		fail_msg("\"%s\" is not in:\n%s", words, buffer);
+}
+
+/* Each pair's interval reaches up to 59 ticks, half a nanosecond each, to either side of the truth. */
+static void
+sentence_on_synchrony_is_what_the_pairs_prove(void **state)
+{
+	int64_t truth_ticks[4] = { [3] = 20000 };
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	assert_says(report, "\nProven synchronised within 29 ns: every pair of 4 cores met (3 rounds, 6 meetings, 2 pairs "
+			    "side by side), best round trip 41 ns.\nDrift");
+	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	assert_says(report, "\nNot synchronised, as 1 of 4 cores stands apart: every pair of 4 cores met (");
+	assert_says(report, " Cores 4 and 6 are 9978 to 10024 ns apart. No two are further apart than 10024 ns.\n");
+	literal_tournament(report, TOURNAMENT_STAR, NULL);
+	assert_says(report, "\nProven synchronised within 52 ns: 3 cores met the boot core (3 rounds, 3 meetings, 1 pair "
+			    "side by side), best round trip 41 ns. All pairs would take longer than this profile "
+			    "allows.\n");
+	report->skew.again = 2;
+	assert_says(report, " 3 cores met the boot core (3 rounds, 3 meetings, 2 once more, 1 pair side by side), ");
+	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
+	literal_solve(report);
+	assert_says(report, "\nNot proven synchronised, as not every core's offset is known: 2 of 3 pairs of 4 cores met");
+	literal_forget_tournament(report);
+	assert_says(report, "\nThe cores' offsets are not measured.\nTSC_ADJUST");
+	literal_free(report);
+
+	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
+	assert_says(report, "\nNot synchronised, and no majority of the 2 cores tells who is right: every pair of 2 cores met "
+			    "(1 round, 1 meeting, 1 pair side by side)");
+	literal_free(report);
+	report = literal_of(4, TOURNAMENT_ALL, NULL);
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
+	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
+	literal_solve(report);
+	assert_says(report, "\nNot synchronised, and no majority of the 4 cores tells who is right: every pair of 4 cores "
+			    "met (3 rounds, 6 meetings, 2 pairs side by side), best round trip 41 ns. Cores 4 and 6 are "
+			    "5000 to 5050 ns apart. No two are further apart than ");
+	assert_null(strstr(buffer, " 4! "));
+	assert_null(strstr(buffer, " 6! "));
+	assert_non_null(strstr(buffer, " ..\\<\n"));
+	assert_non_null(strstr(buffer, " ..>\\\n"));
+	literal_free(report);
+	report = literal_of(1, TOURNAMENT_ALL, NULL);
+	assert_says(report, "\nOne core ran: there is no other TSC to compare its own with.\nTSC_ADJUST: 0 on 1 core.\n");
+	literal_free(report);
+}
+
+static void
+offset_that_may_be_10_ms_or_more_has_units_at_both_ends(void **state)
+{
+	struct report *report = literal_of(2, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
+	literal_solve(report);
+	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
+	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999999 });
+	literal_solve(report);
+	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
+	literal_free(report);
+}
+
+static void
+sentence_on_drift_names_the_core_that_drifts_most(void **state)
+{
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none shown by 3 of 3 other cores, all within "
+			    "-0.003 .. +0.003 ppm.\n");
+	report->cores[1].drift = (struct drift){ INT64_MIN, INT64_MAX };
+	report->cores[2].drift = (struct drift){ 1, 90 };
+	report->cores[3].drift = (struct drift){ -80, -2 };
+	assert_says(report, "over 18.1 s: 2 of 2 cores drift, core 6 the most: -0.080 .. -0.002 ppm.\n");
+	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
+	report->skew.drift_measured = false;
+	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
+	literal_free(report);
+}
+
+static void
+sentence_on_tsc_adjust_says_none_equal_or_which(void **state)
+{
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	report->cores[2].facts.tsc_adjust = INT64_MIN;
+	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
+	assert_says(report, "-0.003 ..  +0.003 -9223372036854775808\n");
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].facts.tsc_adjust = -17;
+	assert_says(report, "\nTSC_ADJUST: -17 on all 4 cores.\n");
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].facts.has_tsc_adjust = false;
+	assert_says(report, "\nTSC_ADJUST: CPUID has none.\n");
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].facts_known = false;
+	assert_says(report, "\nTSC_ADJUST: not read.\n");
+	literal_free(report);
+}
+
+static void
+longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
+{
+	static const size_t counts[] = { 60, 255 };
+
+	(void)state;
+	for (size_t n = 0; n < 2; n++) {
+		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
+		struct report *report = literal_of(counts[n], TOURNAMENT_ALL, truth_ticks);
+		struct text text;
+
+		for (size_t i = 0; i < counts[n]; i++) {
+			struct core_facts *facts = &report->cores[i].facts;
+
+			report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+			facts->package = facts->core = facts->thread = UINT32_MAX;
+			facts->tsc_adjust = INT64_MIN + (int64_t)i;
+			report->cores[i].drift = (struct drift){ INT64_MIN + 1, INT64_MAX - 1 };
+			report->cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
+		}
+		report->skew.summary.contradictions = SIZE_MAX;
+		report->skew.summary.contradiction_ticks = INT64_MAX / 16;
+		judge_report(report);
+		text = render(table_render, report);
+		assert_lines_fit(&text);
+		literal_free(report);
+	}
+}
+
+/* A clock that only one core at a time may read is left out by its nature, and no word is lost on it. */
+static void
+clocks_that_no_two_cores_read_at_once_are_named(void **state)
+{
+	struct report *report = literal_clean();
+	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
+	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
+
+	(void)state;
+	assert_null(strstr(render(table_cores, report).bytes, "Not seen"));
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
+	report->clocks[pit].clock.one_core_only = true;
+	assert_non_null(strstr(render(table_cores, report).bytes,
+			       "\nNot seen from all cores at once: hpet; no two came to read it at the same\n"
+			       "  moment.\n"));
+	literal_free(report);
+}
+
+static void
+durations_take_at_most_6_characters(void **state)
+{
+	static const struct {
+		uint64_t ps;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 ps" },		    { 434, "434 ps" },		 { 999, "999 ps" },
+		{ 1000, "1.00ns" },	    { 9840, "9.84ns" },		 { 9994, "9.99ns" },
+		{ 9995, "10.0ns" },	    { 99949, "99.9ns" },	 { 99950, "100 ns" },
+		{ 999499, "999 ns" },	    { 999500, "1.00us" },	 { 12345678, "12.3us" },
+		{ 999500000, "1.00ms" },    { 122070312, "122 us" },	 { 1000000000000, "1.00 s" },
+		{ 12300000000000, "12.3 s" }, { 999400000000000, "999 s" }, { 86400000000000000, "86400s" },
+		{ 86401000000000000, ">1 day" }, { UINT64_MAX, ">1 day" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(number_ps(cases[i].ps).text, cases[i].text);
+	assert_string_equal(number_ns(9).text, "9 ns");
+	assert_string_equal(number_ns(999).text, "999 ns");
+	assert_string_equal(number_ns(1000).text, "1.00us");
+	assert_string_equal(number_ns(1234).text, "1.23us");
+	assert_string_equal(number_ns(UINT64_MAX).text, ">1 day");
+	for (uint64_t ps = 1; ps < UINT64_MAX / 7; ps = ps * 7 / 5 + 1)
+		assert_in_range(strlen(number_ps(ps).text), 4, 6);
+}
+
+static void
+ratios_take_at_most_6_characters(void **state)
+{
+	(void)state;
+	assert_string_equal(number_times(0).text, "0.0");
+	assert_string_equal(number_times(123).text, "12.3");
+	assert_string_equal(number_times(99999).text, "9999.9");
+	assert_string_equal(number_times(100000).text, "10000");
+	assert_string_equal(number_times(9999994).text, "999999");
+	assert_string_equal(number_times(9999995).text, ">1e6");
+	assert_string_equal(number_times(UINT64_MAX).text, ">1e6");
+}
+
+static void
+rates_take_at_most_12_characters(void **state)
+{
+	static const struct {
+		uint64_t millihz;
+		const char *text;
+	} cases[] = {
+		{ 0, "-" },		       { 1000, "1.000 Hz" },	       { 999999, "999.999 Hz" },
+		{ 8192000, "8.192000 kHz" },   { 1193181667, "1.193182 MHz" }, { 3579545000, "3.579545 MHz" },
+		{ 14318180000, "14.31818 MHz" }, { 100000000000, "100.0000 MHz" },
+		{ 999999970000, "1.000000 GHz" }, { 2303998000000, "2.303998 GHz" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(number_rate(cases[i].millihz).text, cases[i].text);
+	for (uint64_t millihz = 1; millihz < UINT64_MAX / 7; millihz = millihz * 7 / 5 + 1)
+		assert_in_range(strlen(number_rate(millihz).text), 6, 12);
+}
+
+static void
+shares_are_rounded_to_nearest(void **state)
+{
+	(void)state;
+	assert_string_equal(number_percent(1, 3, 4).text, "33.3333");
+	assert_string_equal(number_percent(2, 3, 4).text, "66.6667");
+	assert_string_equal(number_percent(1, 1, 1).text, "100.0");
+	assert_string_equal(number_percent(1, 2000000, 4).text, "0.0001");
+	assert_string_equal(number_percent(0, 0, 4).text, "-");
+}
+
+/* 7, 2 and 1 of 10 samples: the list goes on until a row reaches the cut-off, and ends with the longest. */
+static void
+observed_durations_stop_at_the_cut_off_and_end_with_the_longest(void **state)
+{
+	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
+	struct latency *latency = literal_latency(durations);
+	struct observed_list list = observed_list(latency, 70000000);
+	struct observed row;
+
+	(void)state;
+	assert_true(observed_next(&list, &row));
+	assert_int_equal(row.ns, 10);
+	assert_int_equal(row.running, 7);
+	assert_false(row.after_gap);
+	assert_true(observed_next(&list, &row));
+	assert_int_equal(row.ns, 20000);
+	assert_int_equal(row.count, 1);
+	assert_int_equal(row.running, 10);
+	assert_true(row.after_gap);
+	assert_false(observed_next(&list, &row));
+
+	list = observed_list(latency, 70000001);
+	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_int_equal(row.ns, 20);
+	assert_int_equal(row.running, 9);
+	assert_true(observed_next(&list, &row));
+	assert_int_equal(row.ns, 20000);
+	assert_false(observed_next(&list, &row));
+	free(latency);
+}
+
+static void
+longest_duration_is_listed_once(void **state)
+{
+	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
+	struct latency *latency = literal_latency(durations);
+	struct observed_list list = observed_list(latency, 100000000);
+	struct observed row;
+
+	(void)state;
+	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_int_equal(row.ns, 9999);
+	assert_false(row.after_gap);
+	assert_false(observed_next(&list, &row));
+	list = observed_list(latency, 0);
+	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_int_equal(row.ns, 9999);
+	assert_true(row.after_gap);
+	assert_false(observed_next(&list, &row));
+	latency_clear(latency);
+	literal_record(latency, 9, 7);
+	literal_record(latency, 10, 3);
+	list = observed_list(latency, 70000000);
+	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_int_equal(row.ns, 10);
+	assert_false(observed_next(&list, &row));
+	latency_clear(latency);
+	list = observed_list(latency, 0);
+	assert_false(observed_next(&list, &row));
+	free(latency);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_machine_renders_as_its_golden),
+		cmocka_unit_test(sick_machine_renders_as_its_golden),
+		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
+		cmocka_unit_test(longest_strings_keep_79_columns),
+		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
+		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
+		cmocka_unit_test(starved_warp_check_is_inconclusive_unless_it_saw_a_warp),
+		cmocka_unit_test(up_to_64_cores_have_a_row_each_in_every_block),
+		cmocka_unit_test(rows_of_more_cores_are_folded_by_package_or_into_one),
+		cmocka_unit_test(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each),
+		cmocka_unit_test(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much),
+		cmocka_unit_test(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61),
+		cmocka_unit_test(map_of_a_star_is_the_row_of_the_boot_core),
+		cmocka_unit_test(map_shows_the_pair_that_contradicts_and_the_one_that_never_met),
+		cmocka_unit_test(sentence_on_synchrony_is_what_the_pairs_prove),
+		cmocka_unit_test(offset_that_may_be_10_ms_or_more_has_units_at_both_ends),
+		cmocka_unit_test(sentence_on_drift_names_the_core_that_drifts_most),
+		cmocka_unit_test(sentence_on_tsc_adjust_says_none_equal_or_which),
+		cmocka_unit_test(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns),
+		cmocka_unit_test(durations_take_at_most_6_characters),
+		cmocka_unit_test(ratios_take_at_most_6_characters),
+		cmocka_unit_test(rates_take_at_most_12_characters),
+		cmocka_unit_test(shares_are_rounded_to_nearest),
+		cmocka_unit_test(observed_durations_stop_at_the_cut_off_and_end_with_the_longest),
+		cmocka_unit_test(longest_duration_is_listed_once),
+		cmocka_unit_test(clocks_that_no_two_cores_read_at_once_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* The table's blocks on interference, on what data sheets promise, and on which clock to take. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "report_literal.h"
+#include "layout.h"
+#include "table.h"
+#include "table_cores.h"
+#include "table_sections.h"
+
+static char buffer[1 << 16];
+
+typedef void renderer(struct text *out, const struct report *report);
+
+/* What PUT makes of REPORT; no line is longer than 79 columns. */
+static const char *
+render(renderer *put, const struct report *report)
+{
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	put(&text, report);
+	assert_false(text.truncated);
+	for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)
+		assert_in_range(strcspn(line, "\n"), 0, 79);
+	return buffer;
+}
+
+static void
+assert_has(renderer *put, const struct report *report, const char *words)
+{
+	if (!strstr(render(put, report), words))
+		fail_msg("not there: %s\nin: %s", words, buffer);
+}
+
+static void
+cores_that_were_left_alone_are_said_to_be(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	assert_has(table_interference, report,
+		   "\nInterference\n\nNever taken away for more than 10.0us in 4.00 s of watching 4 cores.\n");
+	report->core_count = 1;
+	literal_watch(report);
+	report->interference.smi_known = true;
+	assert_has(table_interference, report,
+		   "in 1.00 s of watching 1 core. The boot\n  core counted no SMI in the whole run.\n");
+	literal_free(report);
+}
+
+static void
+gaps_are_described_with_the_worst_and_blamed_on_nobody(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_take_away(report, 2, 12, 20000000);
+	assert_has(table_interference, report,
+		   "Taken away 1 time for more than 10.0us in 4.00 s of watching 4 cores: 20.0ms in\n"
+		   "  all, 0.500 % of the time, at worst 20.0ms on core 4, as a busy host or SMIs\n"
+		   "  do. No clock is blamed for it.\n");
+	literal_take_away(report, 3, 13, 60000000);
+	report->interference.smi_known = true;
+	report->interference.smi_count = 1;
+	assert_has(table_interference, report,
+		   "Taken away 2 times for more than 10.0us in 4.00 s of watching 4 cores: 80.0ms\n"
+		   "  in all, 2.000 % of the time, at worst 60.0ms on core 6, as a busy host or\n"
+		   "  SMIs do. No clock is blamed for it. The boot core counted 1 SMI in the whole\n  run.\n");
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static void
+on_bare_metal_there_is_no_host_to_be_busy(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_take_away(report, 0, 12, 150000);
+	report->hypervisor[0] = '\0';
+	assert_has(table_interference, report, "on core 0, as SMIs do. No");
+	literal_free(report);
+}
+
+static void
+cores_that_were_not_watched_are_said_not_to_be(void **state)
+{
+	struct report *report = literal_empty();
+
+	(void)state;
+	assert_string_equal(render(table_interference, report), "\nInterference\n\nNo core was watched for gaps.\n");
+	report->interference.smi_known = true;
+	report->interference.smi_count = 3;
+	assert_string_equal(render(table_interference, report),
+			    "\nInterference\n\nNo core was watched for gaps. The boot core counted 3 SMIs in the whole "
+			    "run.\n");
+	literal_free(report);
+}
+
+/* A read of the PM timer takes 1.12 us in the median: 11,117 ns are not hit, and 11,500 are. */
+static void
+reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for(void **state)
+{
+	struct report *report = literal_clean();
+	struct latency *latency = literal_find(report, "acpi_pm")->latency;
+
+	(void)state;
+	literal_record(latency, 11117, 20);
+	literal_record(latency, 11500, 30);
+	assert_has(table_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
+	report->options.gap_ns = 200000;
+	assert_has(table_interference, report, "A read that takes 200 us more than the median is hit;");
+	assert_has(table_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
+	literal_free(report);
+}
+
+static void
+promises_are_kept_broken_or_not_seen_with_the_reason(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->behaviours.count = 0;
+	assert_string_equal(render(table_behaviours, report), "");
+	literal_behaviour(report, "pit-latch", "pit", "A latched count stands.");
+	literal_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->broken = true;
+	literal_behaviour(report, "pit-out", "pit", "Not seen: port 61h is not there.");
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
+	assert_string_equal(render(table_behaviours, report),
+			    "\nWhat the data sheets promise, and what came of it\n\n"
+			    "kept     pit-latch      A latched count stands.\n"
+			    "broken   pit-status     NULL COUNT is 0.\n"
+			    "not seen pit-out        port 61h is not there.\n"
+			    "kept     rtc-update     UIP was seen once.\n"
+			    "broken   rtc-update     UIP was seen twice.\n");
+	literal_free(report);
+}
+
+/* The limit in force decides, as it does for the finding. */
+static void
+a_limit_that_was_raised_keeps_the_promise(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->behaviours.count = 0;
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
+	report->options.limit_count = 1;
+	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
+	report->options.limits[0].value = 3001;
+	assert_has(table_behaviours, report, "kept     rtc-update     UIP was seen.\n");
+	report->options.limits[0].value = 3000;
+	assert_has(table_behaviours, report, "broken   rtc-update     UIP was seen.\n");
+	literal_free(report);
+}
+
+static void
+the_recommendation_numbers_the_clocks_and_names_those_to_avoid(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	assert_string_equal(render(table_advice, report), "");
+	report->advice.count = 3;
+	for (size_t i = 0; i < 3; i++)
+		LITERAL_COPY(report->advice.rows[i].reason, "for a reason.");
+	report->advice.rows[0].clock = "tsc";
+	report->advice.rows[1].clock = "hpet";
+	report->advice.rows[2].clock = "pit";
+	report->advice.rows[2].avoid = true;
+	assert_string_equal(render(table_advice, report),
+			    "\nRecommendation\n\n    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
+			    "avoid  pit: for a reason.\n");
+	literal_free(report);
+}
+
+static void
+longest_sentences_keep_79_columns(void **state)
+{
+	struct report *report = literal_clean();
+	struct report_interference *all = &report->interference;
+
+	(void)state;
+	report->behaviours.count = 0;
+	report->advice.count = REPORT_CLOCKS_MAX;
+	for (size_t i = 0; i < BEHAVIOURS_MAX; i++)
+		memset(literal_behaviour(report, "rtc-periodic", "rtc", "")->text, i & 1 ? 'x' : ' ',
+		       BEHAVIOUR_TEXT_SIZE - 1);
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		memset(report->advice.rows[i].reason, 'x', REPORT_SENTENCE - 1);
+		report->advice.rows[i].clock = "tsc_rdtscp";
+	}
+	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .watched_ns = UINT64_MAX,
+					     .gaps = UINT64_MAX, .worst_ns = UINT64_MAX, .total_ns = UINT64_MAX,
+					     .worst_core = UINT32_MAX, .smi_known = true, .smi_count = UINT32_MAX };
+	assert_true(strlen(render(table_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
+	assert_true(strlen(render(table_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
+	assert_has(table_interference, report, "18446744073709551615 times");
+	literal_free(report);
+}
+
+static void
+an_interval_is_beyond_its_limit_as_a_whole_and_on_either_side(void **state)
+{
+	struct behaviour row = { .seen = true };
+
+	(void)state;
+	literal_figure(&row, 100, 300);
+	assert_false(behaviour_is_broken(&row, 100));
+	assert_true(behaviour_is_broken(&row, 99));
+	literal_figure(&row, -300, -100);
+	assert_false(behaviour_is_broken(&row, 100));
+	assert_true(behaviour_is_broken(&row, 99));
+	literal_figure(&row, -300, 300);
+	assert_false(behaviour_is_broken(&row, 0));
+	literal_figure(&row, INT64_MIN, INT64_MIN);
+	assert_true(behaviour_is_broken(&row, INT64_MAX));
+	assert_false(behaviour_is_broken(&row, UINT64_MAX));
+	row.seen = false;
+	assert_false(behaviour_is_broken(&row, 0));
+	row = (struct behaviour){ .seen = true, .broken = true };
+	assert_true(behaviour_is_broken(&row, UINT64_MAX));
+	row.seen = false;
+	assert_false(behaviour_is_broken(&row, 0));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cores_that_were_left_alone_are_said_to_be),
+		cmocka_unit_test(gaps_are_described_with_the_worst_and_blamed_on_nobody),
+		cmocka_unit_test(on_bare_metal_there_is_no_host_to_be_busy),
+		cmocka_unit_test(cores_that_were_not_watched_are_said_not_to_be),
+		cmocka_unit_test(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for),
+		cmocka_unit_test(promises_are_kept_broken_or_not_seen_with_the_reason),
+		cmocka_unit_test(a_limit_that_was_raised_keeps_the_promise),
+		cmocka_unit_test(the_recommendation_numbers_the_clocks_and_names_those_to_avoid),
+		cmocka_unit_test(longest_sentences_keep_79_columns),
+		cmocka_unit_test(an_interval_is_beyond_its_limit_as_a_whole_and_on_either_side),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

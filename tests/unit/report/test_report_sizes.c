@@ -1,0 +1,140 @@
+/* The room that is planned for the report's texts holds the longest that they can become. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "csv.h"
+#include "json.h"
+#include "report_sizes.h"
+#include "table.h"
+
+#define CORES 255
+#define FAR   (INT64_C(1) << 60) /* no difference of ticks is larger: scale.h */
+#define WORST ((struct offset){ -FAR, FAR })
+
+static struct latency none;
+static struct report_core cores[CORES];
+static uint32_t players[CORES];
+static struct offset pairs[CORES * (CORES - 1) / 2];
+
+static void
+fill_core(struct report_core *core)
+{
+	*core = (struct report_core){
+		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
+		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
+		.warp_iterations = UINT64_MAX, .meetings = UINT64_MAX, .offset = WORST,
+		.drift = { -FAR, FAR }, .apart = true,
+		.watched_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
+	};
+	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		core->latency[i] = core->contended[i] =
+			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+}
+
+/* Sixteen clocks with long ids and no histograms: their room does not grow with the cores. */
+static struct report *
+make_report(size_t count)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	assert_non_null(report);
+	report->version = report->commit = report->fence = "x";
+	memset(report->started_at, '0', sizeof(report->started_at) - 1);
+	report->clock_count = REPORT_CLOCKS_MAX;
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		report->clocks[i].clock = (struct clock){
+			.id = "tsc_rdtscp", .title = "", .main = "tsc", .found_by = "", .state = CLOCK_PRESENT,
+		};
+		report->clocks[i].latency = &none;
+	}
+	for (size_t i = 0; i < count; i++) {
+		fill_core(&cores[i]);
+		players[i] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		pairs[i] = WORST;
+	report->cores = cores;
+	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
+	report->skew.measured = report->skew.drift_measured = true;
+	report->skew.kind = TOURNAMENT_ALL;
+	report->skew.kind_reason = "";
+	report->skew.players = players;
+	report->skew.offsets = (struct offsets){
+		.kind = TOURNAMENT_ALL, .players = count, .pairs = pairs, .end_tsc = 1,
+	};
+	return report;
+}
+
+static size_t
+length_of(void (*render)(struct text *, const struct report *), size_t count, size_t room)
+{
+	struct report *report = make_report(count);
+	struct text text;
+	char *bytes = malloc(room);
+
+	assert_non_null(bytes);
+	text_init(&text, bytes, room);
+	render(&text, report);
+	free(bytes);
+	free(report);
+	assert_false(text.truncated);
+	return text.length;
+}
+
+static void
+json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+{
+	size_t one = length_of(json_render, 1, report_size_json(1));
+	size_t all = length_of(json_render, CORES, report_size_json(CORES));
+
+	(void)state;
+	assert_in_range(all - one, 2000000, report_size_json(CORES) - report_size_json(1));
+}
+
+static void
+table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+{
+	size_t one = length_of(table_render, 1, report_size_table(1));
+	size_t all = length_of(table_render, CORES, report_size_table(CORES));
+
+	(void)state;
+	assert_in_range(all - one, 2000, report_size_table(CORES) - report_size_table(1));
+}
+
+static void
+csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
+{
+	size_t one = length_of(csv_render, 1, report_size_csv(1));
+	size_t all = length_of(csv_render, CORES, report_size_csv(CORES));
+
+	(void)state;
+	assert_in_range(all - one, 1000000, report_size_csv(CORES) - report_size_csv(1));
+}
+
+static void
+above_256_cores_the_room_grows_by_the_core_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(report_size_json(257), report_size_table(257));
+	assert_int_equal(report_size_json(256) - report_size_table(256), 256 * 256 * REPORT_SIZE_PER_PAIR);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
+		cmocka_unit_test(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
+		cmocka_unit_test(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
+		cmocka_unit_test(above_256_cores_the_room_grows_by_the_core_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,995 @@
+/*
+ * Offsets: intervals, the picture made of all pairs, and its change. In literal cases every figure is exact; in
+ * seeded ones the true offsets are known, every round trip has delays of its own each way, and the truth must
+ * lie in every interval.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "marzullo.h"
+#include "offsets.h"
+
+#define PLAYERS_MAX 1024
+
+struct world {
+	uint64_t seed;
+	struct offsets offsets;
+	int64_t truth[PLAYERS_MAX];
+	struct offset players[PLAYERS_MAX];
+	bool apart[PLAYERS_MAX];
+	struct offsets_summary summary;
+};
+
+static const size_t sizes[] = { 1, 2, 3, 5, 64, 255, 1024 };
+
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static uint64_t
+next_random(struct world *world)
+{
+	world->seed ^= world->seed << 13;
+	world->seed ^= world->seed >> 7;
+	world->seed ^= world->seed << 17;
+	return world->seed;
+}
+
+static void
+assert_offset(struct offset offset, int64_t low, int64_t high)
+{
+	assert_int_equal(offset.low, low);
+	assert_int_equal(offset.high, high);
+}
+
+static bool
+contains(struct offset offset, int64_t value)
+{
+	return offset.low <= value && value <= offset.high;
+}
+
+/* COUNT players whose TSCs agree and who have not met. */
+static struct world *
+world_new(enum tournament kind, size_t count, uint64_t seed)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	world->seed = seed;
+	world->offsets = (struct offsets){ .kind = kind, .players = count };
+	world->offsets.pairs = calloc(tournament_pairs(kind, count) + 1, sizeof(struct offset));
+	offsets_clear(&world->offsets);
+	return world;
+}
+
+static void
+world_free(struct world *world)
+{
+	free(world->offsets.pairs);
+	free(world);
+}
+
+/* What the best messages each way leave: each is late by a delay of its own, so both ends are off outwards. */
+static void
+meet(struct world *world, size_t a, size_t b, int64_t offset)
+{
+	int64_t there = 60 + (int64_t)(next_random(world) % 200), back = 60 + (int64_t)(next_random(world) % 200);
+
+	offsets_set(&world->offsets, a, b, (struct offset){ offset - back, offset + there });
+}
+
+static void
+meet_all(struct world *world)
+{
+	size_t last = world->offsets.kind == TOURNAMENT_STAR ? 1 : world->offsets.players;
+
+	for (size_t a = 0; a < last; a++)
+		for (size_t b = a + 1; b < world->offsets.players; b++)
+			meet(world, a, b, world->truth[b] - world->truth[a]);
+}
+
+static void
+solve(struct world *world)
+{
+	world->summary = offsets_solve(&world->offsets, world->players, world->apart);
+}
+
+static void
+assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *world)
+{
+	for (size_t i = 0; i < world->offsets.players; i++) {
+		struct offset own = offsets_pair(&world->offsets, 0, i);
+
+		assert_true(contains(world->players[i], world->truth[i] - world->truth[0]));
+		assert_true(world->players[i].low >= own.low && world->players[i].high <= own.high);
+	}
+}
+
+static void
+assert_apart_are_just(const struct world *world, size_t first, size_t count)
+{
+	assert_int_equal(world->summary.apart, count);
+	for (size_t i = 0; i < world->offsets.players; i++)
+		assert_int_equal(world->apart[i], i >= first && i < first + count);
+}
+
+/* ---- intervals ---- */
+
+static void
+intervals_add_negate_and_intersect(void **state)
+{
+	struct offset a = { -10, 20 }, b = { 5, 7 };
+
+	(void)state;
+	assert_offset(offset_negate(a), -20, 10);
+	assert_offset(offset_add(a, b), -5, 27);
+	assert_offset(offset_intersect(a, b), 5, 7);
+	assert_offset(offset_intersect((struct offset){ 1, 2 }, (struct offset){ 4, 9 }), 4, 2);
+	assert_true(offset_is_known(a));
+	assert_false(offset_excludes_zero(a));
+	assert_true(offset_excludes_zero(b));
+	assert_true(offset_excludes_zero(offset_negate(b)));
+	assert_false(offset_excludes_zero((struct offset){ 0, 3 }));
+	assert_false(offset_excludes_zero((struct offset){ -3, 0 }));
+	assert_int_equal(offset_nearest(b), 5);
+	assert_int_equal(offset_nearest(offset_negate(b)), 5);
+	assert_int_equal(offset_nearest(a), 0);
+	assert_int_equal(offset_farthest(a), 20);
+	assert_int_equal(offset_farthest((struct offset){ -30, 20 }), 30);
+}
+
+static void
+what_is_unbounded_stays_so_and_sums_saturate(void **state)
+{
+	struct offset far = { INT64_MAX - 5, INT64_MAX - 1 }, below = { INT64_MIN, 3 };
+
+	(void)state;
+	assert_offset(offset_negate(OFFSET_UNKNOWN), INT64_MIN, INT64_MAX);
+	assert_offset(offset_add(OFFSET_UNKNOWN, (struct offset){ -7, 7 }), INT64_MIN, INT64_MAX);
+	assert_offset(offset_add((struct offset){ 7, 7 }, OFFSET_UNKNOWN), INT64_MIN, INT64_MAX);
+	assert_offset(offset_negate(below), -3, INT64_MAX);
+	assert_offset(offset_add(below, (struct offset){ 1, 2 }), INT64_MIN, 5);
+	assert_offset(offset_add(far, (struct offset){ 1, 1 }), INT64_MAX - 4, INT64_MAX);
+	assert_offset(offset_add(far, far), INT64_MAX, INT64_MAX);
+	assert_offset(offset_add(offset_negate(far), offset_negate(far)), INT64_MIN, INT64_MIN);
+	assert_false(offset_is_known(OFFSET_UNKNOWN));
+	assert_false(offset_is_known(below));
+	assert_false(offset_is_known(offset_negate(below)));
+	assert_int_equal(offset_farthest((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
+}
+
+static void
+pair_is_kept_once_and_read_from_either_side(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 3, 1, (struct offset){ 10, 30 });
+	assert_offset(offsets_pair(&world->offsets, 3, 1), 10, 30);
+	assert_offset(offsets_pair(&world->offsets, 1, 3), -30, -10);
+	assert_offset(offsets_pair(&world->offsets, 2, 2), 0, 0);
+	assert_false(offset_is_known(offsets_pair(&world->offsets, 0, 1)));
+	offsets_clear(&world->offsets);
+	assert_false(offset_is_known(offsets_pair(&world->offsets, 1, 3)));
+	world_free(world);
+
+	world = world_new(TOURNAMENT_STAR, 4, 1);
+	offsets_set(&world->offsets, 2, 0, (struct offset){ 1, 2 });
+	offsets_set(&world->offsets, 2, 3, (struct offset){ 5, 6 });
+	assert_offset(offsets_pair(&world->offsets, 0, 2), -2, -1);
+	assert_false(offset_is_known(offsets_pair(&world->offsets, 2, 3)));
+	assert_false(offset_is_known(offsets_pair(&world->offsets, 0, 3)));
+	world_free(world);
+}
+
+/* ---- the majority ---- */
+
+static struct offset
+ballot_of_array(const void *context, size_t voter)
+{
+	return ((const struct offset *)context)[voter];
+}
+
+static void
+majority_is_where_most_intervals_overlap(void **state)
+{
+	/* The example of Marzullo's algorithm as it is mostly told: 8..12, 11..13, 14..15, of which 11..12. */
+	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
+	struct marzullo majority = marzullo_find(ballot_of_array, votes, 4, 4);
+
+	(void)state;
+	assert_int_equal(majority.voters, 3);
+	assert_int_equal(majority.votes, 2);
+	assert_offset(majority.shared, 11, 12);
+	assert_false(majority.tied);
+	assert_offset(majority.lowest, 11, 12);
+	majority = marzullo_find(ballot_of_array, votes, 4, 1);
+	assert_int_equal(majority.votes, 1);
+	assert_offset(majority.shared, 14, 15);
+}
+
+static void
+equal_groups_are_tied_and_both_ends_are_known(void **state)
+{
+	static const struct offset votes[] = { { 50, 60 }, { 0, 5 }, { 20, 30 }, { 1, 6 }, { 52, 61 } };
+	struct marzullo majority = marzullo_find(ballot_of_array, votes, 5, 5);
+
+	(void)state;
+	assert_int_equal(majority.votes, 2);
+	assert_true(majority.tied);
+	assert_offset(majority.shared, 52, 60);
+	assert_offset(majority.lowest, 1, 5);
+	majority = marzullo_find(ballot_of_array, votes, 4, 4);
+	assert_int_equal(majority.votes, 2);
+	assert_false(majority.tied);
+	assert_offset(majority.shared, 1, 5);
+	assert_offset(majority.lowest, 1, 5);
+}
+
+static void
+majority_of_nobody_is_unknown(void **state)
+{
+	static const struct offset votes[] = { { INT64_MIN, INT64_MAX } };
+	struct marzullo majority = marzullo_find(ballot_of_array, votes, 1, 1);
+
+	(void)state;
+	assert_int_equal(majority.voters, 0);
+	assert_int_equal(majority.votes, 0);
+	assert_false(offset_is_known(majority.shared));
+}
+
+/* 200 small electorates of 1 to 12 intervals, against a count of the votes at every value. */
+static void
+majority_of_seeded_intervals_is_that_of_counting_every_value(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_STAR, 1, 4711);
+
+	(void)state;
+	for (unsigned run = 0; run < 200; run++) {
+		size_t count = 1 + next_random(world) % 12, most = 0;
+		struct marzullo majority;
+
+		for (size_t i = 0; i < count; i++) {
+			world->players[i].low = (int64_t)(next_random(world) % 40);
+			world->players[i].high = world->players[i].low + (int64_t)(next_random(world) % 12);
+		}
+		majority = marzullo_find(ballot_of_array, world->players, count, count);
+		for (int64_t value = 51; value >= 0; value--) {
+			size_t votes = 0;
+
+			for (size_t i = 0; i < count; i++)
+				votes += contains(world->players[i], value);
+			if (votes > most)
+				most = votes;
+			assert_true(votes <= majority.votes);
+			if (contains(majority.shared, value) || contains(majority.lowest, value))
+				assert_int_equal(votes, majority.votes);
+			else if (!majority.tied)
+				assert_true(votes < majority.votes);
+			if (votes == majority.votes) {
+				assert_true(value <= majority.shared.high);
+				assert_true(value >= majority.lowest.low);
+			}
+		}
+		assert_int_equal(most, majority.votes);
+	}
+	world_free(world);
+}
+
+/* ---- the picture ---- */
+
+static void
+way_through_a_third_tightens_both_ends(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 40 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -2, 3 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 4 });
+	solve(world);
+	assert_offset(world->players[0], 0, 0);
+	assert_offset(world->players[1], -6, 8);
+	assert_offset(world->players[2], -2, 3);
+	assert_int_equal(world->summary.pairs, 3);
+	assert_int_equal(world->summary.contradictions, 0);
+	assert_int_equal(world->summary.bound_ticks, 8);
+	assert_int_equal(world->summary.worst_a, 0);
+	assert_int_equal(world->summary.worst_b, 1);
+	assert_offset(world->summary.worst, -6, 8);
+	assert_int_equal(world->summary.apart, 0);
+	assert_false(world->summary.no_majority);
+	world_free(world);
+}
+
+/* Player 2 is placed by 3 only after 1 has gone through it. */
+static void
+way_through_two_others_tightens_as_well(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -100, 100 });
+	offsets_set(&world->offsets, 0, 3, (struct offset){ -1, 2 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 0, 3 });
+	offsets_set(&world->offsets, 2, 3, (struct offset){ -4, 0 });
+	solve(world);
+	assert_offset(world->players[2], -1, 6);
+	assert_offset(world->players[1], -4, 6);
+	world_free(world);
+}
+
+static void
+player_that_never_met_the_first_is_placed_through_another(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ 90, 110 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 5 });
+	solve(world);
+	assert_offset(world->players[2], 85, 115);
+	assert_int_equal(world->summary.pairs, 2);
+	assert_int_equal(world->summary.bound_ticks, 115);
+	assert_int_equal(world->summary.worst_b, 1);
+	assert_offset(world->summary.worst, 90, 110);
+	assert_apart_are_just(world, 0, 1);
+	world_free(world);
+}
+
+static void
+player_that_met_nobody_is_unknown_and_leaves_no_bound(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 4 });
+	solve(world);
+	assert_offset(world->players[1], -4, 4);
+	assert_false(offset_is_known(world->players[2]));
+	assert_int_equal(world->summary.pairs, 1);
+	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
+	assert_offset(world->summary.worst, -4, 4);
+	assert_apart_are_just(world, 0, 0);
+	world_free(world);
+}
+
+static void
+nobody_met_leaves_everything_unknown(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+
+	(void)state;
+	solve(world);
+	assert_int_equal(world->summary.pairs, 0);
+	assert_false(offset_is_known(world->summary.worst));
+	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
+	assert_apart_are_just(world, 0, 0);
+	assert_false(world->summary.no_majority);
+	world_free(world);
+}
+
+static void
+star_bounds_pairs_that_never_met(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_STAR, 3, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 9 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -7, 5 });
+	solve(world);
+	assert_int_equal(world->summary.pairs, 2);
+	assert_int_equal(world->summary.bound_ticks, 16);
+	assert_int_equal(world->summary.worst_a, 1);
+	assert_int_equal(world->summary.worst_b, 2);
+	assert_offset(world->summary.worst, -16, 9);
+	world_free(world);
+}
+
+static void
+truth_lies_in_every_interval_of_1_to_1024_players(void **state)
+{
+	(void)state;
+	for (unsigned star = 0; star < 2; star++)
+		for (size_t s = 0; s < SIZES; s++) {
+			enum tournament kind = star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
+			struct world *world = world_new(kind, sizes[s], 42 + s);
+
+			meet_all(world);
+			solve(world);
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+			assert_int_equal(world->summary.pairs, tournament_pairs(kind, sizes[s]));
+			assert_int_equal(world->summary.contradictions, 0);
+			assert_apart_are_just(world, 0, 0);
+			assert_false(world->summary.no_majority);
+			assert_true(world->summary.bound_ticks <= 520);
+			assert_true(world->summary.bound_ticks >= 60 || sizes[s] == 1);
+			world_free(world);
+		}
+}
+
+/* Every offset of its own: nobody shares one, and still every interval holds. */
+static void
+truth_lies_in_every_interval_of_players_of_all_offsets(void **state)
+{
+	(void)state;
+	for (size_t s = 0; s < SIZES; s++) {
+		struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 99 + s);
+		uint64_t worst = 0;
+
+		for (size_t i = 1; i < sizes[s]; i++)
+			world->truth[i] = (int64_t)(next_random(world) % 2000001) - 1000000;
+		meet_all(world);
+		solve(world);
+		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+		assert_int_equal(world->summary.contradictions, 0);
+		for (size_t a = 0; a < sizes[s]; a++)
+			for (size_t b = 0; b < a; b++) {
+				uint64_t apart = (uint64_t)llabs(world->truth[a] - world->truth[b]);
+
+				worst = apart > worst ? apart : worst;
+			}
+		assert_true(worst <= world->summary.bound_ticks);
+		assert_true(offset_nearest(world->summary.worst) <= worst);
+		world_free(world);
+	}
+}
+
+static void
+many_ways_make_intervals_narrower_than_a_star_does(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 64, 7);
+	uint64_t own = 0, solved = 0;
+
+	(void)state;
+	meet_all(world);
+	solve(world);
+	for (size_t i = 1; i < 64; i++) {
+		struct offset pair = offsets_pair(&world->offsets, 0, i);
+
+		own += (uint64_t)(pair.high - pair.low);
+		solved += (uint64_t)(world->players[i].high - world->players[i].low);
+	}
+	assert_true(solved < own);
+	world_free(world);
+}
+
+/* ---- who stands apart ---- */
+
+static void
+one_skewed_player_of_3_to_1024_alone_stands_apart(void **state)
+{
+	static const int64_t skews[] = { 1000000, 20000, -2000, 300 };
+
+	(void)state;
+	for (size_t s = 2; s < SIZES; s++)
+		for (size_t i = 0; i < 4; i++) {
+			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 1000 * s + i + 1);
+			size_t sick = 1 + next_random(world) % (sizes[s] - 1);
+
+			world->truth[sick] = skews[i];
+			meet_all(world);
+			solve(world);
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+			assert_apart_are_just(world, sick, 1);
+			assert_false(world->summary.no_majority);
+			assert_true(world->summary.worst_a == sick || world->summary.worst_b == sick);
+			world_free(world);
+		}
+}
+
+static void
+skewed_boot_core_is_the_one_that_stands_apart(void **state)
+{
+	(void)state;
+	for (unsigned star = 0; star < 2; star++)
+		for (size_t s = 2; s < SIZES; s++) {
+			struct world *world = world_new(star ? TOURNAMENT_STAR : TOURNAMENT_ALL, sizes[s], s + 1);
+
+			world->truth[0] = -20000;
+			meet_all(world);
+			solve(world);
+			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+			assert_apart_are_just(world, 0, 1);
+			assert_false(world->summary.no_majority);
+			world_free(world);
+		}
+}
+
+static void
+skewed_socket_of_a_third_stands_apart_as_a_whole(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 63, 5);
+
+	(void)state;
+	for (size_t i = 21; i < 42; i++)
+		world->truth[i] = 5000;
+	meet_all(world);
+	solve(world);
+	assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+	assert_apart_are_just(world, 21, 21);
+	assert_false(world->summary.no_majority);
+	world_free(world);
+}
+
+static void
+two_players_that_differ_have_no_majority_and_the_second_is_marked(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 2, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
+	solve(world);
+	assert_true(world->summary.no_majority);
+	assert_apart_are_just(world, 1, 1);
+	assert_offset(world->summary.worst, -2100, -1900);
+	assert_int_equal(world->summary.bound_ticks, 2100);
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
+	solve(world);
+	assert_false(world->summary.no_majority);
+	assert_apart_are_just(world, 0, 0);
+	world_free(world);
+}
+
+static void
+two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **state)
+{
+	static const int64_t skews[] = { 8000, -8000 };
+
+	(void)state;
+	for (size_t s = 0; s < 2; s++) {
+		struct world *world = world_new(TOURNAMENT_ALL, 64, 3);
+
+		for (size_t i = 32; i < 64; i++)
+			world->truth[i] = skews[s];
+		meet_all(world);
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 32, 32);
+		world_free(world);
+	}
+}
+
+/* All differ from most, half of them from the boot core too: ahead and behind, or by more and by less. */
+static void
+halves_that_differ_among_themselves_are_none(void **state)
+{
+	static const int64_t truths[][6] = {
+		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
+	};
+
+	(void)state;
+	for (size_t t = 0; t < 3; t++) {
+		struct world *world = world_new(TOURNAMENT_ALL, t < 2 ? 4 : 6, 3);
+
+		for (size_t i = 0; i < world->offsets.players; i++)
+			world->truth[i] = truths[t][i];
+		meet_all(world);
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 0, 0);
+		world_free(world);
+	}
+}
+
+/* Player 2's place leaves 0 open, and its pairs with all but player 0 don't. */
+static void
+player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&world->offsets, a, b, (struct offset){ -30, 30 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -10, 60 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 10, 60 });
+	offsets_set(&world->offsets, 3, 2, (struct offset){ 10, 60 });
+	solve(world);
+	assert_offset(world->players[2], -10, 60);
+	assert_apart_are_just(world, 2, 1);
+	assert_false(world->summary.no_majority);
+	assert_int_equal(offset_nearest(world->summary.worst), 10);
+	world_free(world);
+}
+
+/* As on a busy host, where only one pair of a skewed player had its moment: each of the two may be the one. */
+static void
+pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked(void **state)
+{
+	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
+
+	(void)state;
+	for (size_t p = 0; p < 3; p++) {
+		struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+		size_t first = pairs[p][0], second = pairs[p][1];
+
+		world->truth[2] = 1000000;
+		for (size_t a = 0; a < 4; a++)
+			for (size_t b = a + 1; b < 4; b++)
+				offsets_set(&world->offsets, a, b, (struct offset){ -9000000, 9000000 });
+		offsets_set(&world->offsets, first, second, second == 2 ? (struct offset){ 999000, 1001000 } :
+									  (struct offset){ -1001000, -999000 });
+		solve(world);
+		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
+		assert_true(world->summary.no_majority);
+		assert_int_equal(world->summary.worst_a, first);
+		assert_int_equal(world->summary.worst_b, second);
+		assert_int_equal(offset_nearest(world->summary.worst), 999000);
+		assert_apart_are_just(world, 0, 0);
+		world_free(world);
+	}
+}
+
+/* The same with a second pair of it: now it differs from two of three. */
+static void
+player_of_4_that_two_pairs_prove_apart_is_marked(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&world->offsets, a, b, (struct offset){ -9000000, 9000000 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 999000, 1001000 });
+	offsets_set(&world->offsets, 3, 2, (struct offset){ 999000, 1001000 });
+	solve(world);
+	assert_false(world->summary.no_majority);
+	assert_apart_are_just(world, 2, 1);
+	world_free(world);
+}
+
+/* One pair across is open: so it may be that three agree, and nobody is a half. */
+static void
+halves_that_are_not_proven_pair_by_pair_mark_nobody(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t open = 0; open < 2; open++) {
+		world->truth[2] = world->truth[3] = 1000;
+		for (size_t a = 0; a < 4; a++)
+			for (size_t b = a + 1; b < 4; b++)
+				offsets_set(&world->offsets, a, b, (struct offset){ -9000, 9000 });
+		for (size_t a = 0; a < 2; a++)
+			for (size_t b = 2; b < 4; b++)
+				offsets_set(&world->offsets, a, b,
+					    (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
+		solve(world);
+		assert_true(world->summary.no_majority);
+		assert_apart_are_just(world, 2, open ? 0 : 2);
+	}
+	world_free(world);
+}
+
+static void
+three_players_that_all_differ_mark_nobody(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	world->truth[1] = 7000;
+	world->truth[2] = -9000;
+	meet_all(world);
+	solve(world);
+	assert_true(world->summary.no_majority);
+	assert_apart_are_just(world, 0, 0);
+	assert_int_equal(world->summary.worst_a, 1);
+	assert_int_equal(world->summary.worst_b, 2);
+	world_free(world);
+}
+
+static void
+badly_measured_player_hides_no_skewed_one(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+
+	(void)state;
+	world->truth[3] = 700;
+	meet_all(world);
+	for (size_t i = 0; i < 4; i++)
+		offsets_set(&world->offsets, i, 4, (struct offset){ -90000, 90000 });
+	solve(world);
+	assert_apart_are_just(world, 3, 1);
+	assert_false(world->summary.no_majority);
+	world_free(world);
+}
+
+/* ---- contradictions ---- */
+
+static void
+contradictory_pair_is_named_and_poisons_nothing(void **state)
+{
+	(void)state;
+	for (size_t s = 3; s < SIZES; s++)
+		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
+			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 77 + s);
+			size_t a = with_boot ? 0 : 1 + next_random(world) % (sizes[s] - 2);
+			size_t b = sizes[s] - 1;
+
+			meet_all(world);
+			meet(world, a, b, with_boot ? 5000 : -5000);
+			solve(world);
+			assert_int_equal(world->summary.contradictions, 1);
+			assert_int_equal(world->summary.contradiction_a, a);
+			assert_int_equal(world->summary.contradiction_b, b);
+			assert_true(world->summary.contradiction_ticks >= 5000 - 520);
+			assert_true(world->summary.contradiction_ticks < 5000);
+			assert_true(world->summary.bound_ticks >= 5000 - 260);
+			assert_true(offset_farthest(world->summary.worst) <= 520);
+			assert_apart_are_just(world, 0, 0);
+			for (size_t i = 0; i < sizes[s]; i++) {
+				assert_true(contains(world->players[i], 0));
+				assert_true(offset_farthest(world->players[i]) <= 520);
+			}
+			world_free(world);
+		}
+}
+
+/* Also where nothing else is known of it; and one that contradicts the others besides is still one pair. */
+static void
+pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+	uint64_t moved_ticks[6] = { 1, 1, 1, 1, 1, 1 };
+
+	(void)state;
+	world->offsets.moved_ticks = moved_ticks;
+	offsets_clear(&world->offsets);
+	meet_all(world);
+	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
+	offsets_note_moved(&world->offsets, 2, 1, 700);
+	offsets_note_moved(&world->offsets, 1, 2, 500);
+	solve(world);
+	assert_int_equal(offsets_moved(&world->offsets, 1, 2), 700);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_int_equal(world->summary.contradiction_ticks, 700);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 2);
+	assert_int_equal(world->summary.pairs, 5);
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
+	solve(world);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
+	world_free(world);
+}
+
+static void
+wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&world->offsets, a, b, (struct offset){ -10, 10 });
+	offsets_set(&world->offsets, 0, 3, (struct offset){ 990, 1010 });
+	solve(world);
+	assert_offset(world->players[1], -10, 10);
+	assert_offset(world->players[3], -20, 20);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_int_equal(world->summary.contradiction_a, 0);
+	assert_int_equal(world->summary.contradiction_b, 3);
+	assert_int_equal(world->summary.contradiction_ticks, 970);
+	assert_int_equal(world->summary.bound_ticks, 1010);
+	assert_offset(world->summary.worst, -20, 20);
+	world_free(world);
+}
+
+static void
+of_three_that_contradict_the_pair_of_the_other_two_is_named(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -10, 10 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ -10, 10 });
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 90, 110 });
+	solve(world);
+	assert_offset(world->players[1], -10, 10);
+	assert_offset(world->players[2], -10, 10);
+	assert_int_equal(world->summary.contradictions, 1);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 2);
+	assert_int_equal(world->summary.contradiction_ticks, 70);
+	world_free(world);
+}
+
+/* One of the two is wrong, and nothing else tells which: its pair is not accused, and not silent either. */
+static void
+two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
+	offsets_set(&world->offsets, 0, 2, (struct offset){ 0, 0 });
+	offsets_set(&world->offsets, 0, 3, (struct offset){ 0, 0 });
+	offsets_set(&world->offsets, 2, 1, (struct offset){ -5, 5 });
+	offsets_set(&world->offsets, 3, 1, (struct offset){ 50, 60 });
+	solve(world);
+	assert_offset(world->players[1], -5, 60);
+	assert_true(world->summary.no_majority);
+	assert_int_equal(world->summary.worst_a, 1);
+	assert_int_equal(world->summary.worst_b, 3);
+	assert_offset(world->summary.worst, -60, -50);
+	world_free(world);
+}
+
+/* It drifts by 1000 ticks from one meeting to the next, so none of its pairs agree with each other. */
+static void
+player_that_moves_meanwhile_keeps_its_own_pair_and_harms_nobody(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 64, 12);
+
+	(void)state;
+	meet_all(world);
+	for (size_t i = 0; i < 63; i++)
+		meet(world, i, 63, 1000 * (int64_t)(i + 1));
+	solve(world);
+	assert_true(contains(world->players[63], 1000));
+	assert_apart_are_just(world, 63, 1);
+	assert_true(world->summary.contradictions >= 60);
+	assert_int_equal(world->summary.contradiction_a, 62);
+	assert_int_equal(world->summary.contradiction_b, 63);
+	for (size_t i = 1; i < 63; i++) {
+		assert_true(contains(world->players[i], 0));
+		assert_true(offset_farthest(world->players[i]) <= 260);
+	}
+	world_free(world);
+}
+
+static void
+boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 1024, 13);
+
+	(void)state;
+	meet_all(world);
+	for (size_t i = 1; i < 1024; i++)
+		meet(world, 0, i, -1000 * (int64_t)i);
+	solve(world);
+	for (size_t i = 1; i < 1024; i++)
+		assert_true(contains(world->players[i], -1000 * (int64_t)i));
+	assert_true(world->summary.contradictions > 1023);
+	world_free(world);
+}
+
+/* ---- drift ---- */
+
+#define SECOND INT64_C(2000000000) /* of a TSC of 2 GHz */
+
+static struct drift
+drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
+{
+	struct offsets first = { .begin_tsc = 1000, .end_tsc = 1000 + first_end };
+	struct offsets second = { .begin_tsc = 1000 + second_begin, .end_tsc = 1000 + second_end };
+
+	return offsets_drift(earlier, &first, later, &second);
+}
+
+static void
+drift_is_rounded_outwards(void **state)
+{
+	/* 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks: 5 ppb at least, 7.5 at most. */
+	struct drift fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
+				     10 * SECOND);
+	struct drift slow = drift_of((struct offset){ 0, 10 }, (struct offset){ -110, -100 }, SECOND, 9 * SECOND,
+				     10 * SECOND);
+	struct drift still = drift_of((struct offset){ -10, 10 }, (struct offset){ -11, 10 }, SECOND, 9 * SECOND,
+				      10 * SECOND);
+
+	(void)state;
+	assert_int_equal(fast.low_ppb, 5);
+	assert_int_equal(fast.high_ppb, 8);
+	assert_int_equal(slow.low_ppb, -8);
+	assert_int_equal(slow.high_ppb, -5);
+	assert_int_equal(still.low_ppb, -2);
+	assert_int_equal(still.high_ppb, 2);
+}
+
+static void
+drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
+{
+	struct offset known = { -1, 1 };
+	struct drift drifts[] = {
+		drift_of(OFFSET_UNKNOWN, known, 10, 20, 30), drift_of(known, OFFSET_UNKNOWN, 10, 20, 30),
+		drift_of((struct offset){ 0, 0 }, (struct offset){ 3, 4 }, 10, 10, 30),
+		drift_of(known, known, 10, 5, 30),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(drifts[i].low_ppb == INT64_MIN);
+		assert_true(drifts[i].high_ppb == INT64_MAX);
+	}
+}
+
+static void
+largest_drifts_saturate(void **state)
+{
+	struct offset far = { INT64_MAX - 2, INT64_MAX - 1 };
+	struct drift fast = drift_of((struct offset){ 0, 0 }, far, 1, 2, 3);
+	struct drift slow = drift_of((struct offset){ 0, 0 }, offset_negate(far), 1, 2, 3);
+
+	(void)state;
+	assert_true(fast.low_ppb == INT64_MAX && fast.high_ppb == INT64_MAX);
+	assert_true(slow.low_ppb == INT64_MIN && slow.high_ppb == INT64_MIN);
+}
+
+/* 10 s apart, each picture 50 ms long, met at any moment of it: the truth inside, and known to 50 ppb or 2 %. */
+static void
+seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
+{
+	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };
+	struct world *world = world_new(TOURNAMENT_ALL, 2, 31);
+
+	(void)state;
+	for (unsigned run = 0; run < 1000; run++) {
+		int64_t ppb = drifts_ppb[run % 8], length = SECOND / 20, span = 10 * SECOND;
+		int64_t offset = (int64_t)(next_random(world) % 2000001) - 1000000;
+		int64_t then = (int64_t)(next_random(world) % (uint64_t)length);
+		int64_t now = span + (int64_t)(next_random(world) % (uint64_t)length);
+		struct offset earlier, later;
+		struct drift drift;
+
+		meet(world, 0, 1, offset + then / 1000 * ppb / 1000000);
+		earlier = offsets_pair(&world->offsets, 0, 1);
+		meet(world, 0, 1, offset + now / 1000 * ppb / 1000000);
+		later = offsets_pair(&world->offsets, 0, 1);
+		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
+		assert_true(drift.low_ppb <= ppb && ppb <= drift.high_ppb);
+		assert_true(drift.high_ppb - drift.low_ppb <= 60 + llabs(ppb) / 50);
+	}
+	world_free(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_add_negate_and_intersect),
+		cmocka_unit_test(what_is_unbounded_stays_so_and_sums_saturate),
+		cmocka_unit_test(pair_is_kept_once_and_read_from_either_side),
+		cmocka_unit_test(majority_is_where_most_intervals_overlap),
+		cmocka_unit_test(equal_groups_are_tied_and_both_ends_are_known),
+		cmocka_unit_test(majority_of_nobody_is_unknown),
+		cmocka_unit_test(majority_of_seeded_intervals_is_that_of_counting_every_value),
+		cmocka_unit_test(way_through_a_third_tightens_both_ends),
+		cmocka_unit_test(way_through_two_others_tightens_as_well),
+		cmocka_unit_test(player_that_never_met_the_first_is_placed_through_another),
+		cmocka_unit_test(player_that_met_nobody_is_unknown_and_leaves_no_bound),
+		cmocka_unit_test(nobody_met_leaves_everything_unknown),
+		cmocka_unit_test(star_bounds_pairs_that_never_met),
+		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_players),
+		cmocka_unit_test(truth_lies_in_every_interval_of_players_of_all_offsets),
+		cmocka_unit_test(many_ways_make_intervals_narrower_than_a_star_does),
+		cmocka_unit_test(one_skewed_player_of_3_to_1024_alone_stands_apart),
+		cmocka_unit_test(skewed_boot_core_is_the_one_that_stands_apart),
+		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
+		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
+		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
+		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
+		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
+		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
+		cmocka_unit_test(player_of_4_that_two_pairs_prove_apart_is_marked),
+		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_nobody),
+		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
+		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
+		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
+		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
+		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
+		cmocka_unit_test(of_three_that_contradict_the_pair_of_the_other_two_is_named),
+		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
+		cmocka_unit_test(player_that_moves_meanwhile_keeps_its_own_pair_and_harms_nobody),
+		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
+		cmocka_unit_test(drift_is_rounded_outwards),
+		cmocka_unit_test(drift_is_unknown_without_two_offsets_or_time_between_them),
+		cmocka_unit_test(largest_drifts_saturate),
+		cmocka_unit_test(seeded_drifts_lie_in_intervals_that_are_narrow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

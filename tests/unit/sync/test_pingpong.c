@@ -1,0 +1,578 @@
+/*
+ * Meetings of two host threads whose TSCs are one counter, which each reading moves on by a tick,
+ * and an offset each: so causality is exact, and what a meeting says of the offset can be held
+ * against the truth however the host deals out its time. What changes in the middle does so at a
+ * message, not at a moment; and time flies only for a side that is left alone, so that no bound is
+ * reached because the host kept the other from running.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cmocka.h>
+
+#include "pingpong.h"
+
+#define TRIPS        200
+#define BOUND_TICKS  (UINT64_C(1) << 32)
+#define ALONE_TICKS  (BOUND_TICKS / 1000) /* by a reading when the other has left */
+#define IN_MANY      UINT64_MAX /* messages: never */
+#define BASE         (UINT64_C(1) << 40)
+
+/* What is wrong with one side; each thing from its message of that number on. */
+struct fault {
+	int64_t offset, later_offset;
+	uint64_t moves_after, dies_after, stops_after;
+	bool stands, falls; /* its TSC: stands still; steps back at each reading */
+};
+
+static struct {
+	struct pingpong meeting;
+	struct fault faults[2];
+	uint64_t world;
+	uint64_t pauses[2];
+	bool left; /* one side has come to its end */
+} sim;
+
+static __thread enum pingpong_side self;
+
+static void
+leave(void)
+{
+	__atomic_store_n(&sim.left, true, __ATOMIC_RELEASE);
+}
+
+static void
+die(void)
+{
+	leave();
+	pthread_exit(NULL);
+}
+
+static uint64_t
+sim_tsc(void)
+{
+	const struct fault *fault = &sim.faults[self];
+	uint64_t sent = sim.meeting.slots[self].number;
+	uint64_t ticks = __atomic_load_n(&sim.left, __ATOMIC_ACQUIRE) ? ALONE_TICKS : 1;
+	uint64_t now = __atomic_add_fetch(&sim.world, ticks, __ATOMIC_RELAXED);
+
+	if (sent >= fault->dies_after)
+		die();
+	if (sent >= fault->stops_after)
+		pingpong_stop(&sim.meeting);
+	if (fault->stands)
+		return BASE;
+	if (fault->falls)
+		return BASE - 1000 * now;
+	return BASE + now +
+	       (uint64_t)(sent >= fault->moves_after ? fault->later_offset : fault->offset);
+}
+
+static void
+sim_pause(void)
+{
+	sim.pauses[self]++;
+	sched_yield();
+}
+
+static void *
+play(void *side)
+{
+	self = (enum pingpong_side)(uintptr_t)side;
+	pingpong_play(&sim.meeting, self, sim_tsc, sim_pause);
+	leave();
+	return NULL;
+}
+
+static struct pingpong_result
+meet(void)
+{
+	pthread_t threads[2];
+
+	for (uintptr_t side = 0; side < 2; side++)
+		assert_int_equal(pthread_create(&threads[side], NULL, play, (void *)side), 0);
+	for (size_t side = 0; side < 2; side++)
+		pthread_join(threads[side], NULL);
+	return pingpong_result(&sim.meeting);
+}
+
+/* One side, here: the other never comes. */
+static struct pingpong_result
+play_alone(enum pingpong_side side)
+{
+	play((void *)(uintptr_t)side);
+	return pingpong_result(&sim.meeting);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&sim, 0xa5, sizeof(sim));
+	pingpong_begin(&sim.meeting, TRIPS, BOUND_TICKS);
+	for (size_t side = 0; side < 2; side++) {
+		sim.faults[side] = (struct fault){
+			.moves_after = IN_MANY, .dies_after = IN_MANY, .stops_after = IN_MANY,
+		};
+		sim.pauses[side] = 0;
+	}
+	sim.world = 0;
+	sim.left = false;
+	return 0;
+}
+
+static void
+assert_all_exchanged(const struct pingpong_result *result)
+{
+	assert_true(result->played);
+	assert_int_equal(result->trips, TRIPS);
+	assert_int_equal(sim.meeting.records[PINGPONG_FIRST].received, TRIPS);
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, TRIPS);
+}
+
+/* The offset lies within, and that is no wider than the shortest trip and a tick each side. */
+static struct pingpong_result
+meet_at(int64_t offset)
+{
+	struct pingpong_result result;
+
+	sim.faults[PINGPONG_SECOND].offset = offset;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_int_equal(result.moved_ticks, 0);
+	assert_true(result.offset.low <= offset - 2 && result.offset.high >= offset + 2);
+	assert_in_range(result.best_trip_ticks, 2, result.median_trip_ticks);
+	assert_in_range(result.offset.high - result.offset.low, 4, result.best_trip_ticks + 2);
+	return result;
+}
+
+static void
+an_offset_of_0_lies_within_and_accuses_nobody(void **state)
+{
+	struct pingpong_result result = meet_at(0);
+
+	(void)state;
+	assert_int_equal(result.warps, 0);
+	assert_int_equal(result.worst_ticks, 0);
+}
+
+/* The second's stamps are ahead; the worst of them tells the offset from below. */
+static void
+assert_second_ahead(const struct pingpong_result *result, int64_t offset)
+{
+	assert_true(result->offset.low > 0);
+	assert_in_range(result->warps, 1, TRIPS);
+	assert_int_equal(result->warps, sim.meeting.records[PINGPONG_FIRST].warps);
+	assert_int_equal(result->ahead, PINGPONG_SECOND);
+	assert_int_equal(result->worst_ticks, result->offset.low + 1);
+	assert_in_range(result->worst_ticks, 1, offset - 1);
+}
+
+static void
+an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct pingpong_result result = meet_at(1000000);
+
+	(void)state;
+	assert_second_ahead(&result, 1000000);
+}
+
+static void
+an_offset_of_20000_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct pingpong_result result = meet_at(20000);
+
+	(void)state;
+	assert_second_ahead(&result, 20000);
+}
+
+static void
+an_offset_of_300_ticks_excludes_0_and_the_second_is_named(void **state)
+{
+	struct pingpong_result result = meet_at(300);
+
+	(void)state;
+	assert_second_ahead(&result, 300);
+}
+
+static void
+an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
+{
+	struct pingpong_result result = meet_at(-2000);
+
+	(void)state;
+	assert_true(result.offset.high < 0);
+	assert_in_range(result.warps, 1, TRIPS);
+	assert_int_equal(result.warps, sim.meeting.records[PINGPONG_SECOND].warps);
+	assert_int_equal(result.ahead, PINGPONG_FIRST);
+	assert_int_equal(result.worst_ticks, 1 - result.offset.high);
+	assert_in_range(result.worst_ticks, 1, 1999);
+}
+
+/* What counts is how far the two are apart. */
+static void
+an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* passes 0 on its way */
+	sim.faults[PINGPONG_SECOND].offset = -(int64_t)BASE;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
+	assert_second_ahead(&result, 20000);
+}
+
+static void
+an_offset_that_jumps_in_the_middle_is_one_that_moved(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_SECOND].later_offset = 1000000;
+	sim.faults[PINGPONG_SECOND].moves_after = TRIPS / 2;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_in_range(result.moved_ticks, 1, 1000000);
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+}
+
+static void
+a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
+{
+	(void)state;
+	for (enum pingpong_side side = PINGPONG_FIRST; side <= PINGPONG_SECOND; side++) {
+		struct pingpong_result result;
+
+		begin(state);
+		sim.meeting.bound_ticks = 1000;
+		result = play_alone(side);
+		assert_false(result.played);
+		assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+		assert_int_equal(result.trips, 0);
+		assert_int_equal(result.best_trip_ticks, 0);
+		assert_int_equal(result.median_trip_ticks, 0);
+		assert_int_equal(sim.world, 1000 + 2); /* to begin with, and beyond the bound */
+		assert_int_equal(sim.pauses[side], 1000);
+	}
+}
+
+static void
+where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait(void **state)
+{
+	(void)state;
+	sim.meeting.pauses_max = 777;
+	sim.faults[PINGPONG_FIRST].stands = true;
+	assert_false(play_alone(PINGPONG_FIRST).played);
+	assert_int_equal(sim.pauses[PINGPONG_FIRST], 777);
+}
+
+static void
+where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait(void **state)
+{
+	(void)state;
+	sim.meeting.pauses_max = 777;
+	sim.faults[PINGPONG_SECOND].falls = true;
+	assert_false(play_alone(PINGPONG_SECOND).played);
+	assert_int_equal(sim.pauses[PINGPONG_SECOND], 777);
+}
+
+static void
+the_count_of_pauses_is_bounded_without_being_told(void **state)
+{
+	(void)state;
+	pingpong_begin(&sim.meeting, TRIPS, 16000);
+	sim.faults[PINGPONG_FIRST].stands = true;
+	play_alone(PINGPONG_FIRST);
+	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* a turn of 16 ticks at least */
+}
+
+static void
+two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_FIRST].stands = sim.faults[PINGPONG_SECOND].stands = true;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_int_equal(result.best_trip_ticks, 0);
+	assert_int_equal(result.median_trip_ticks, 0);
+	assert_int_equal(result.warps, 0);
+}
+
+static void
+a_trip_through_which_the_tsc_stepped_back_has_no_length_either(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_FIRST].falls = true;
+	result = meet();
+	assert_all_exchanged(&result);
+	assert_int_equal(result.best_trip_ticks, 0);
+	assert_int_equal(result.median_trip_ticks, 0);
+}
+
+static void
+a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_SECOND].offset = 20000;
+	sim.faults[PINGPONG_SECOND].dies_after = 50;
+	result = meet();
+	assert_true(result.played);
+	assert_int_equal(result.trips, 50);
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 50);
+	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
+	assert_true(sim.world > BOUND_TICKS); /* for which the first waited */
+}
+
+static void
+a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_FIRST].dies_after = 50;
+	result = meet();
+	assert_true(result.played);
+	assert_int_equal(result.trips, 49);
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 50);
+	assert_true(result.offset.low < 0 && 0 < result.offset.high);
+}
+
+static void
+one_way_alone_is_no_meeting(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_FIRST].dies_after = 1;
+	result = meet();
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 1);
+	assert_false(result.played);
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+}
+
+static void
+a_meeting_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	pingpong_stop(&sim.meeting);
+	result = meet();
+	assert_int_equal(result.trips, 0);
+	assert_false(result.played);
+	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
+}
+
+static void
+a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
+{
+	struct pingpong_result result;
+
+	(void)state;
+	sim.faults[PINGPONG_SECOND].stops_after = 100;
+	result = meet();
+	assert_true(result.played);
+	assert_in_range(result.trips, 99, 101);
+	assert_in_range(sim.meeting.records[PINGPONG_SECOND].received, 100, 101);
+}
+
+/* The other's messages are all there already, so that no wait is what ends it after 100 and one. */
+static void
+a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
+{
+	sim.meeting.slots[PINGPONG_FIRST].number = TRIPS;
+	sim.faults[PINGPONG_SECOND].stops_after = 100;
+	play_alone(PINGPONG_SECOND);
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 101);
+
+	begin(state);
+	sim.meeting.slots[PINGPONG_FIRST].number = TRIPS;
+	sim.faults[PINGPONG_SECOND].later_offset = (int64_t)BOUND_TICKS + 1;
+	sim.faults[PINGPONG_SECOND].moves_after = 100;
+	play_alone(PINGPONG_SECOND);
+	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 101);
+}
+
+static void
+a_meeting_of_no_trips_is_over_at_once(void **state)
+{
+	(void)state;
+	pingpong_begin(&sim.meeting, 0, BOUND_TICKS);
+	assert_false(meet().played);
+	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
+	assert_int_equal(sim.meeting.slots[PINGPONG_FIRST].number, 0);
+}
+
+/* From here on: results of records that stand written. */
+
+static struct pingpong
+records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
+{
+	return (struct pingpong){ .records = {
+		{ .received = received, .least_ticks = first_least_ticks },
+		{ .received = received, .least_ticks = second_least_ticks },
+	} };
+}
+
+static void
+a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
+{
+	struct pingpong meeting = records_of(9, 180, 220);
+	struct pingpong_result result = pingpong_result(&meeting);
+
+	(void)state;
+	assert_true(result.played);
+	assert_int_equal(result.moved_ticks, 0);
+	assert_int_equal(result.offset.low, -181);
+	assert_int_equal(result.offset.high, 221);
+	assert_int_equal(result.trips, 9);
+	assert_int_equal(result.worst_ticks, 0);
+}
+
+static void
+a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
+{
+	struct pingpong meeting = records_of(9, 180, -1);
+	struct pingpong_result result;
+
+	(void)state;
+	meeting.records[PINGPONG_SECOND].warps = 2;
+	result = pingpong_result(&meeting);
+	assert_int_equal(result.warps, 2);
+	assert_int_equal(result.worst_ticks, 1);
+	assert_int_equal(result.ahead, PINGPONG_FIRST);
+	assert_int_equal(result.offset.high, 0);
+}
+
+static void
+bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
+{
+	struct pingpong meeting = records_of(9, -900, -100);
+	struct pingpong_result result;
+
+	(void)state;
+	meeting.records[PINGPONG_FIRST].warps = 4;
+	meeting.records[PINGPONG_SECOND].warps = 3;
+	result = pingpong_result(&meeting);
+	assert_int_equal(result.moved_ticks, 998); /* at least 899, at most -99 */
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+	assert_int_equal(result.warps, 7);
+	assert_int_equal(result.worst_ticks, 900);
+	assert_int_equal(result.ahead, PINGPONG_SECOND);
+}
+
+static void
+bounds_that_meet_within_the_tick_have_not_moved(void **state)
+{
+	struct pingpong meeting = records_of(1, -100, 98);
+
+	(void)state;
+	assert_int_equal(pingpong_result(&meeting).moved_ticks, 0); /* 99 to 99 */
+	meeting.records[PINGPONG_SECOND].least_ticks = 97;
+	assert_int_equal(pingpong_result(&meeting).moved_ticks, 1); /* at least 99, at most 98 */
+}
+
+static void
+figures_at_the_end_of_their_range_stay_bounds(void **state)
+{
+	struct pingpong meeting = records_of(1, INT64_MAX, INT64_MAX);
+	struct pingpong_result result = pingpong_result(&meeting);
+
+	(void)state;
+	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
+	meeting.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
+	result = pingpong_result(&meeting);
+	assert_true(result.offset.low == INT64_MAX && result.offset.high == INT64_MAX);
+	assert_true(result.worst_ticks == UINT64_C(1) << 63);
+}
+
+/* Buckets: 0 to 7 are exact; above, 4 to each power of two. */
+static void
+the_median_is_the_upper_end_of_its_bucket(void **state)
+{
+	static const struct {
+		unsigned bucket;
+		uint64_t median;
+	} expected[] = {
+		{ 0, 0 },     { 1, 1 },     { 7, 7 },     { 8, 9 },           { 11, 15 },
+		{ 12, 19 },   { 35, 1023 }, { 36, 1279 }, { 251, UINT64_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct pingpong meeting = records_of(3, 1, 1);
+
+		meeting.records[PINGPONG_FIRST].trips[expected[i].bucket] = 3;
+		assert_true(pingpong_result(&meeting).median_trip_ticks == expected[i].median);
+	}
+}
+
+static void
+the_median_does_not_mind_the_first_trips(void **state)
+{
+	struct pingpong meeting = records_of(9, 1, 1);
+	struct pingpong_record *first = &meeting.records[PINGPONG_FIRST];
+
+	(void)state;
+	first->best_trip_ticks = 1024;
+	first->trips[100] = 4; /* the long ones */
+	first->trips[36] = 5;
+	assert_int_equal(pingpong_result(&meeting).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_result(&meeting).best_trip_ticks, 1024);
+	first->trips[36] = 4; /* of an even number, the lesser of the two in the middle */
+	assert_int_equal(pingpong_result(&meeting).median_trip_ticks, 1279);
+	first->trips[36] = 3;
+	assert_true(pingpong_result(&meeting).median_trip_ticks > 1279);
+}
+
+#define PINGPONG_TEST(name) cmocka_unit_test_setup(name, begin)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PINGPONG_TEST(an_offset_of_0_lies_within_and_accuses_nobody),
+		PINGPONG_TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named),
+		PINGPONG_TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named),
+		PINGPONG_TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named),
+		PINGPONG_TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named),
+		PINGPONG_TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap),
+		PINGPONG_TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved),
+		PINGPONG_TEST(a_partner_that_never_comes_costs_no_more_than_the_bound),
+		PINGPONG_TEST(where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait),
+		PINGPONG_TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait),
+		PINGPONG_TEST(the_count_of_pauses_is_bounded_without_being_told),
+		PINGPONG_TEST(two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length),
+		PINGPONG_TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either),
+		PINGPONG_TEST(a_second_that_dies_after_50_messages_leaves_50_trips),
+		PINGPONG_TEST(a_first_that_dies_after_50_messages_leaves_49_trips),
+		PINGPONG_TEST(one_way_alone_is_no_meeting),
+		PINGPONG_TEST(a_meeting_that_is_stopped_before_it_begins_exchanges_nothing),
+		PINGPONG_TEST(a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message),
+		PINGPONG_TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time),
+		PINGPONG_TEST(a_meeting_of_no_trips_is_over_at_once),
+		cmocka_unit_test(a_result_widens_what_the_readings_say_by_a_tick_each_side),
+		cmocka_unit_test(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0),
+		cmocka_unit_test(bounds_that_contradict_each_other_by_998_ticks_bound_nothing),
+		cmocka_unit_test(bounds_that_meet_within_the_tick_have_not_moved),
+		cmocka_unit_test(figures_at_the_end_of_their_range_stay_bounds),
+		cmocka_unit_test(the_median_is_the_upper_end_of_its_bucket),
+		cmocka_unit_test(the_median_does_not_mind_the_first_trips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

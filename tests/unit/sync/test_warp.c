@@ -1,0 +1,482 @@
+/*
+ * The warp check on host threads with TSCs of known offsets. Where figures are exact, a baton lets
+ * one thread run at a time and moves on at every pause, and now and then inside the lock, so that
+ * the host's scheduler has no say; one test lets all run at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include <cmocka.h>
+
+#include "warp.h"
+
+#define CORES      4
+#define TURNS      1000
+#define CALM       300
+#define TICK       100 /* by which the world moves on at each reading */
+#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, and */
+#define RARELY     65536 /* hands the baton on only at every so many */
+#define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: meeting, one lock, its turns */
+
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t moved;
+	bool free_for_all; /* no baton: all run at once */
+	bool playing[CORES];
+	size_t holder;
+	uint64_t world, random;
+	int64_t offset[CORES];
+	uint64_t reads[CORES], pauses[CORES], idle[CORES];
+	uint64_t dies_reading[CORES]; /* at this read, with the lock in its hand; 0: never */
+	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0: never */
+	uint64_t dies_pausing[CORES]; /* at the first pause after so many reads */
+	size_t expected;
+	struct warp_table *table;
+} sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
+
+static _Thread_local size_t self;
+
+/* With the mutex held: the next one that still plays. */
+static void
+move_on(void)
+{
+	for (size_t step = 1; step <= CORES; step++) {
+		size_t next = (self + step) % CORES;
+
+		if (sim.playing[next]) {
+			sim.holder = next;
+			break;
+		}
+	}
+	pthread_cond_broadcast(&sim.moved);
+}
+
+static void
+wait_for_baton(void)
+{
+	while (sim.holder != self)
+		pthread_cond_wait(&sim.moved, &sim.mutex);
+}
+
+static void
+hand_on(void)
+{
+	if (sim.free_for_all)
+		return;
+	pthread_mutex_lock(&sim.mutex);
+	move_on();
+	wait_for_baton();
+	pthread_mutex_unlock(&sim.mutex);
+}
+
+static void
+leave(void)
+{
+	pthread_mutex_lock(&sim.mutex);
+	sim.playing[self] = false;
+	if (!sim.free_for_all)
+		move_on();
+	pthread_mutex_unlock(&sim.mutex);
+}
+
+static void
+die(void)
+{
+	leave();
+	pthread_exit(NULL);
+}
+
+static uint64_t
+sim_tsc(void)
+{
+	sim.idle[self] = 0;
+	if (++sim.reads[self] == sim.dies_reading[self])
+		die();
+	if (sim.reads[self] == sim.calms_reading[self])
+		sim.offset[self] = CALM;
+	if (!sim.free_for_all) {
+		sim.random ^= sim.random << 13;
+		sim.random ^= sim.random >> 7;
+		sim.random ^= sim.random << 17;
+		if (sim.random % 8 == 0)
+			hand_on();
+	}
+	return __atomic_add_fetch(&sim.world, TICK, __ATOMIC_RELAXED) + (uint64_t)sim.offset[self];
+}
+
+static void
+sim_pause(void)
+{
+	sim.pauses[self]++;
+	if (sim.dies_pausing[self] && sim.reads[self] >= sim.dies_pausing[self])
+		die();
+	if (++sim.idle[self] <= PATIENCE || sim.idle[self] % RARELY == 0)
+		hand_on();
+}
+
+static void *
+play(void *core)
+{
+	self = (size_t)core;
+	if (!sim.free_for_all) {
+		pthread_mutex_lock(&sim.mutex);
+		wait_for_baton();
+		pthread_mutex_unlock(&sim.mutex);
+	}
+	warp_play(sim.table, self, sim.expected, sim_tsc, sim_pause);
+	leave();
+	return NULL;
+}
+
+static struct warp_result
+run(size_t cores)
+{
+	pthread_t threads[CORES];
+
+	for (size_t i = 0; i < cores; i++)
+		sim.playing[i] = true;
+	for (size_t i = 0; i < cores; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, play, (void *)i), 0);
+	for (size_t i = 0; i < cores; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < cores && !sim.free_for_all; i++)
+		assert_in_range(sim.pauses[i], 0, PAUSES_MAX);
+	return warp_result(sim.table, sim.expected);
+}
+
+static void
+begin_kind(enum warp_kind kind)
+{
+	sim.free_for_all = false;
+	sim.holder = 0;
+	sim.world = UINT64_C(1) << 40;
+	sim.random = 88172645463325252u;
+	sim.expected = CORES;
+	memset(sim.offset, 0, sizeof(sim.offset));
+	memset(sim.reads, 0, sizeof(sim.reads));
+	memset(sim.pauses, 0, sizeof(sim.pauses));
+	memset(sim.idle, 0, sizeof(sim.idle));
+	memset(sim.dies_reading, 0, sizeof(sim.dies_reading));
+	memset(sim.calms_reading, 0, sizeof(sim.calms_reading));
+	memset(sim.dies_pausing, 0, sizeof(sim.dies_pausing));
+	sim.table = aligned_alloc(WARP_LINE, warp_table_size(CORES));
+	memset(sim.table, 0xa5, warp_table_size(CORES));
+	warp_begin(sim.table, kind, CORES, TURNS, sim.world);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	begin_kind(WARP_LOCKED);
+	return 0;
+}
+
+static int
+begin_lock_free(void **state)
+{
+	(void)state;
+	begin_kind(WARP_LOCK_FREE);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	free(sim.table);
+	return 0;
+}
+
+static void
+four_equal_cores_are_accused_of_nothing(void **state)
+{
+	struct warp_result result = run(CORES);
+
+	(void)state;
+	assert_int_equal(result.cores, 4);
+	assert_int_equal(result.turns, 4000);
+	assert_int_equal(result.warps, 0);
+	assert_int_equal(result.worst_ticks, 0);
+	assert_false(result.starved);
+	for (size_t i = 0; i < CORES; i++) {
+		assert_int_equal(sim.table->slots[i].turns, TURNS);
+		assert_in_range(sim.table->slots[i].handovers, TURNS / 2, TURNS);
+	}
+}
+
+static void
+a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[2] = 1000;
+	result = run(CORES);
+	assert_false(result.starved);
+	assert_in_range(result.warps, TURNS / 2, TURNS);
+	assert_int_equal(result.worst_ticks, 900); /* a tick of 100 lies between the two readings */
+	assert_int_equal(result.worst_ahead, 2);
+	assert_int_not_equal(result.worst_behind, 2);
+	assert_int_equal(sim.table->slots[2].warps, 0);
+}
+
+static void
+a_core_1000_ticks_behind_sees_the_others_ahead(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[3] = -1000;
+	result = run(CORES);
+	assert_int_equal(result.worst_ticks, 900);
+	assert_int_equal(result.worst_behind, 3);
+	assert_int_not_equal(result.worst_ahead, 3);
+	assert_int_equal(result.warps, sim.table->slots[3].warps);
+}
+
+static void
+an_offset_of_99_ticks_hides_between_readings_100_apart(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[1] = TICK - 1;
+	result = run(CORES);
+	assert_int_equal(result.warps, 0);
+	assert_false(result.starved);
+}
+
+static void
+an_offset_of_101_ticks_is_a_warp_of_1(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[1] = TICK + 1;
+	result = run(CORES);
+	assert_in_range(result.warps, TURNS / 2, TURNS);
+	assert_int_equal(result.worst_ticks, 1);
+	assert_int_equal(result.worst_ahead, 1);
+}
+
+static void
+the_worst_is_kept_when_lesser_ones_follow(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[2] = 1000;
+	sim.calms_reading[2] = TURNS / 2;
+	result = run(CORES);
+	assert_int_equal(result.worst_ticks, 900);
+	assert_int_equal(result.worst_ahead, 2);
+}
+
+static void
+the_worst_of_two_faulty_cores_is_the_one_that_is_named(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[1] = 1000;
+	sim.offset[3] = 5000;
+	result = run(CORES);
+	assert_int_equal(result.worst_ticks, 4900);
+	assert_int_equal(result.worst_ahead, 3);
+	assert_in_range(result.worst_behind, 0, 2);
+}
+
+static void
+a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.dies_reading[1] = 51;
+	result = run(CORES);
+	assert_int_equal(sim.table->slots[1].turns, 50);
+	assert_true(result.starved);
+	assert_in_range(result.turns, 50, 4 * 60); /* no more for anybody after that */
+	assert_int_equal(result.warps, 0);
+}
+
+static void
+a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.dies_pausing[1] = 51;
+	result = run(CORES);
+	assert_int_equal(sim.table->slots[1].turns, 51);
+	for (size_t i = 0; i < CORES; i++)
+		assert_int_equal(sim.table->slots[i].turns, i == 1 ? 51 : TURNS);
+	assert_true(result.starved);
+	assert_int_equal(result.warps, 0);
+}
+
+static void
+a_core_that_never_comes_is_waited_for_and_missed(void **state)
+{
+	struct warp_result result = run(CORES - 1);
+
+	(void)state;
+	assert_int_equal(result.cores, 3);
+	assert_int_equal(result.turns, 3 * TURNS);
+	assert_true(result.starved);
+}
+
+static void
+cores_that_play_one_after_the_other_prove_nothing(void **state)
+{
+	(void)state;
+	sim.expected = 1; /* nobody waits for anybody */
+	sim.free_for_all = true;
+	for (self = 0; self < CORES; self++)
+		warp_play(sim.table, self, 1, sim_tsc, sim_pause);
+
+	struct warp_result result = warp_result(sim.table, CORES);
+
+	assert_int_equal(result.turns, 4 * TURNS);
+	assert_int_equal(result.warps, 0);
+	assert_true(result.starved);
+}
+
+static void
+a_check_that_is_stopped_ends_at_once(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	warp_stop(sim.table);
+	result = run(CORES);
+	assert_int_equal(result.turns, 0);
+	assert_int_equal(result.cores, 0);
+	assert_true(result.starved);
+}
+
+/* However the host deals out time: what one core stamped, the next had not read before. */
+static void
+cores_that_really_run_at_once_are_accused_of_nothing_either(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.free_for_all = true;
+	result = run(CORES);
+	assert_in_range(result.turns, 1, 4 * TURNS);
+	assert_int_equal(result.warps, 0);
+	assert_int_equal(sim.world, (UINT64_C(1) << 40) + TICK * result.turns);
+}
+
+static void
+without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[2] = 1000000; /* more than all turns take together */
+	result = run(CORES);
+	assert_false(result.starved); /* although core 2 never followed anybody: its own stamp was the last */
+	assert_in_range(result.warps, TURNS / 2, 3 * TURNS);
+	assert_int_equal(result.worst_ticks, 999900);
+	assert_int_equal(result.worst_ahead, 2);
+	assert_int_equal(sim.table->slots[2].warps, 0);
+	for (size_t i = 0; i < CORES; i++)
+		assert_true(i == 2 || sim.table->slots[i].warps > 0);
+}
+
+static void
+without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.dies_reading[1] = 51;
+	result = run(CORES);
+	for (size_t i = 0; i < CORES; i++)
+		assert_int_equal(sim.table->slots[i].turns, i == 1 ? 50 : TURNS);
+	assert_true(result.starved);
+	assert_int_equal(result.warps, 0);
+}
+
+/* Beyond what fits beside a core number it is still seen, and by at least so much as fits: 2^50 and more. */
+static void
+without_a_lock_a_tsc_that_is_days_away_is_named_either_way(void **state)
+{
+	struct warp_result result;
+
+	sim.offset[1] = INT64_C(1) << 60;
+	result = run(CORES);
+	assert_int_equal(result.worst_ahead, 1);
+	assert_true(result.worst_ticks > UINT64_C(1) << 50);
+	end(state);
+	begin_lock_free(state);
+	sim.offset[3] = -(INT64_C(1) << 60);
+	result = run(CORES);
+	assert_int_equal(result.worst_behind, 3);
+	assert_int_equal(result.warps, sim.table->slots[3].warps);
+	assert_true(result.worst_ticks > UINT64_C(1) << 50);
+}
+
+static void
+nobody_writes_on_a_line_that_is_anothers(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, last_both) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, barrier.arrived) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, barrier.stop) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, slots) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, last_core) / WARP_LINE,
+			 offsetof(struct warp_table, lock) / WARP_LINE);
+}
+
+#define WARP_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define LOCK_FREE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_lock_free, end)
+#define ALSO_LOCK_FREE(name) { #name "_without_a_lock", name, begin_lock_free, end, NULL }
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WARP_TEST(four_equal_cores_are_accused_of_nothing),
+		WARP_TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it),
+		WARP_TEST(a_core_1000_ticks_behind_sees_the_others_ahead),
+		WARP_TEST(an_offset_of_99_ticks_hides_between_readings_100_apart),
+		WARP_TEST(an_offset_of_101_ticks_is_a_warp_of_1),
+		WARP_TEST(the_worst_is_kept_when_lesser_ones_follow),
+		WARP_TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
+		WARP_TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait),
+		WARP_TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
+		WARP_TEST(a_core_that_never_comes_is_waited_for_and_missed),
+		WARP_TEST(cores_that_play_one_after_the_other_prove_nothing),
+		WARP_TEST(a_check_that_is_stopped_ends_at_once),
+		WARP_TEST(cores_that_really_run_at_once_are_accused_of_nothing_either),
+		ALSO_LOCK_FREE(four_equal_cores_are_accused_of_nothing),
+		ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead),
+		ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart),
+		ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1),
+		ALSO_LOCK_FREE(the_worst_is_kept_when_lesser_ones_follow),
+		ALSO_LOCK_FREE(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
+		ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
+		ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed),
+		ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing),
+		ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once),
+		ALSO_LOCK_FREE(cores_that_really_run_at_once_are_accused_of_nothing_either),
+		LOCK_FREE_TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others),
+		LOCK_FREE_TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing),
+		LOCK_FREE_TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way),
+		WARP_TEST(nobody_writes_on_a_line_that_is_anothers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
