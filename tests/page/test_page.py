@@ -504,7 +504,7 @@ def test_policy_names_every_script_and_style_by_its_hash(template):
 
 
 def test_no_source_of_the_page_parses_text_as_markup_or_code():
-    sources = {path.name: path.read_text() for path in (ROOT / "src" / "page").glob("*.js")}
+    sources = {path.name: path.read_text() for path in (ROOT / "src" / "page").rglob("*.js")}
     assert len(sources) > 5
     found = {name: re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|DOMParser|srcdoc", text)
              for name, text in sources.items()}
