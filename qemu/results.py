@@ -3,7 +3,7 @@ import json
 import os
 from typing import NamedTuple
 
-SCHEMA = "baretick.report/1"
+SCHEMA = "baretick.report/2"
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
 
 TEXT = (str, type(None))
@@ -133,7 +133,7 @@ OUTCOMES = ("skip", "pass", "warn", "fail")  # the last one that was seen of a r
 def _rule_cases(report):
     """One for each rule and the clock that it is for; what was found comes before what was kept."""
     broken = report["verdict"] if report["verdict"] in ("warn", "fail") else "warn"
-    words = {"kept": "pass", "broken": broken, "not seen": "skip"}
+    words = {"passed": "pass", "failed": broken, "not_checked": "skip"}
     rows = {}
     for finding in report.get("findings") or []:
         key = finding["rule"], finding.get("clock")

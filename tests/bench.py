@@ -65,7 +65,7 @@ def cores():
         skew = report["skew"]
         if skew and skew["schedule"]:
             line += (f"; {skew['schedule']}: {skew['rounds']} rounds ({rate(skew['rounds'], skew['elapsed_ms'])}), "
-                     f"{skew['meetings']} meetings ({rate(skew['meetings'], skew['elapsed_ms'])}), "
+                     f"{skew['pingpongs']} ping-pongs ({rate(skew['pingpongs'], skew['elapsed_ms'])}), "
                      f"{skew['width']} at a time")
         print(line, flush=True)
 

@@ -26,7 +26,7 @@ def strict(text):
 
 @pytest.fixture(scope="module")
 def validator():
-    schema = strict((TESTS / "report.schema.json").read_text())
+    schema = strict((TESTS / "../src/report/report.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
@@ -65,7 +65,7 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
         assert skew is None and [core["offset_ns"] for core in cores] == [None]
         return
     assert skew["drift_ppm"] == [core["drift_ppm"] for core in cores]
-    assert 2 * skew["meetings"] == sum(core["meetings"] for core in cores)
+    assert 2 * skew["pingpongs"] == sum(core["pingpongs"] for core in cores)
     for i, row in enumerate(skew["matrix"]):
         for j, offset in enumerate(row):
             assert offset == (skew["matrix"][j][i] and [-end for end in reversed(skew["matrix"][j][i])])
@@ -74,18 +74,18 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
             assert skew["matrix"][0][i][0] <= offset["low"] <= offset["value"] <= offset["high"] <= skew["matrix"][0][i][1]
     low, high = skew["worst_offset_ns"] - skew["error_ns"], skew["worst_offset_ns"] + skew["error_ns"]
     assert max(-low, high) <= skew["within_ns"] + 1
-    assert [core["apic_id"] for core in cores if core["apart"]] == {"clean.json": [], "sick.json": [8]}[path.name]
+    assert [core["apic_id"] for core in cores if core["off_majority"]] == {"clean.json": [], "sick.json": [8]}[path.name]
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
 def test_gaps_are_the_same_seen_from_a_core_and_as_a_whole(path):
     report = strict(path.read_text())
-    cores, whole = [core for core in report["cores"] if core["watched_ns"]], report["interference"]
+    cores, whole = [core for core in report["cores"] if core["observed_ns"]], report["interference"]
     assert len(cores) == {"clean.json": 4, "sick.json": 5, "empty.json": 0}[path.name]
     if not cores:
         assert whole is None
         return
-    assert sum(core["watched_ns"] for core in cores) == whole["watched_ns"]
+    assert sum(core["observed_ns"] for core in cores) == whole["observed_ns"]
     assert sum(core["gaps"] for core in cores) == whole["gaps"] == sum(bar["count"] for bar in whole["histogram"])
     worst = [core for core in cores if core["worst_gap_ns"] == whole["worst_ns"]]
     assert not whole["gaps"] or [core["apic_id"] for core in worst] == [whole["worst_core"]]
@@ -99,7 +99,7 @@ def broken(change):
 
 @pytest.mark.parametrize("change", [
     lambda r: r.pop("interference"),
-    lambda r: r.update(schema="baretick.report/2"),
+    lambda r: r.update(schema="baretick.report/1"),
     lambda r: r.update(verdict="absent"),
     lambda r: r.update(surprise=1),
     lambda r: r["clocks"][0].update(claimed_hz="1000"),
@@ -114,14 +114,14 @@ def broken(change):
     lambda r: r["cores"][0].update(package=1 << 32),
     lambda r: r["cores"][0]["latency_contended"]["tsc"].pop("p99_ns"),
     lambda r: r["skew"].update(schedule="some"),
-    lambda r: r["skew"].update(width=0),
+    lambda r: r["skew"].update(concurrency=0),
     lambda r: r["skew"].update(surprise=1),
     lambda r: r["skew"]["matrix"][0][0].append(0),
     lambda r: r["skew"]["matrix"].extend([[]] * 256),
     lambda r: r["skew"]["drift_ppm"].append(0),
     lambda r: r["skew"]["contended"].update(worst_pair=[1]),
     lambda r: r["skew"]["lock_free"].pop("starved"),
-    lambda r: r["cores"][0].update(watched_ns=0),
+    lambda r: r["cores"][0].update(observed_ns=0),
     lambda r: r["clocks"][0]["latency"].pop("clean"),
     lambda r: r["clocks"][0]["latency"]["clean"].update(count=0),
     lambda r: r["clocks"][0].update(turned_sick_ms=0.5),

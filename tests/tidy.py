@@ -32,7 +32,7 @@ def of_run(report):
                               ("contradictions", "contradictions", "pairs"), ("best_trip", "best_trip_ns", "ns"),
                               ("median_trip", "median_trip_ns", "ns")):
         yield metric, bare(skew.get(key)), unit
-    for metric, key, unit in (("watched", "watched_ns", "ns"), ("gaps", "gaps", "gaps"), ("gaps_total", "total_ns", "ns"),
+    for metric, key, unit in (("observed", "observed_ns", "ns"), ("gaps", "gaps", "gaps"), ("gaps_total", "total_ns", "ns"),
                               ("worst_gap", "worst_ns", "ns"), ("smi_count", "smi_count", "SMIs")):
         yield metric, bare(gaps.get(key)), unit
 
@@ -56,7 +56,7 @@ def of_core(core):
     yield None, "tsc_adjust", bare(core["tsc_adjust"]), "ticks"
     yield None, "offset", ends(core["offset_ns"]), "ns"
     yield None, "drift", ends(core["drift_ppm"]), "ppm"
-    yield None, "watched", bare(core["watched_ns"]), "ns"
+    yield None, "observed", bare(core["observed_ns"]), "ns"
     yield None, "gaps", bare(core["gaps"]), "gaps"
     yield None, "worst_gap", bare(core["worst_gap_ns"]), "ns"
     for key, prefix in (("latency", ""), ("latency_contended", "contended_")):

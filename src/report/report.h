@@ -50,6 +50,7 @@ struct interval_ns {
 
 struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
+	size_t series;      /* its driver's place in the table of drivers */
 	struct interval_millihz measured;
 	struct interval_ppb error; /* of measured against clock.claimed */
 	/*
@@ -100,6 +101,7 @@ struct report_core {
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */
 	bool apart;               /* its TSC stands apart from the majority's */
+	bool drifts;              /* judged so */
 };
 
 struct report_contended { /* all cores at once on one shared last value */

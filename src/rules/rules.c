@@ -46,14 +46,14 @@ rules_is_broken(const struct report *report, const struct behaviour *row)
 	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
 }
 
-const char *
+enum outcome
 rules_outcome(const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
 
 	if (!row->seen)
-		return "not seen";
-	return behaviour_is_broken(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? "broken" : "kept";
+		return OUTCOME_NOT_CHECKED;
+	return behaviour_is_broken(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? OUTCOME_FAILED : OUTCOME_PASSED;
 }
 
 static void

@@ -36,8 +36,9 @@ void rules_limit_ids(const char *ids[RULES_MAX + 1]);
 /* The limit of RULE in this run: the option's where one was given, else the catalogue's. */
 uint64_t rules_limit(const struct rule *rule, const struct options *options);
 
-/* What came of ROW's promise by the limit of its rule: "kept", "broken" or "not seen". */
-const char *rules_outcome(const struct behaviour *row, const struct options *options);
+/* What came of ROW's promise by the limit of its rule. */
+enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED };
+enum outcome rules_outcome(const struct behaviour *row, const struct options *options);
 
 /*
  * Adds a finding of RULE_ID with a text of its own, and lets the run's verdict, VERDICT_PASS in a fresh

@@ -63,6 +63,7 @@ open_clocks(struct run *run)
 			if (!is_wanted(&report->options, rows[i].id))
 				continue;
 			entry->clock = rows[i];
+			entry->series = d;
 			entry->latency = &run->latencies[report->clock_count++];
 		}
 	}

@@ -13,7 +13,7 @@ RUNNER = ROOT / "qemu" / "run"
 sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
 sys.path[:0] = [str(ROOT / "qemu"), str(ROOT / "tests")]
 
-SCHEMA = ROOT / "tests" / "report.schema.json"
+SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 FAKE = "fake qemu,1"  # what stands in for QEMU; the reports that it gives are only as whole as a test needs
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
@@ -30,7 +30,7 @@ def block(name, body, sha=None):
 
 def report(verdict="pass", clocks=(("tsc", "pass"),)):
     """A report as far as the runner reads it."""
-    return {"schema": "baretick.report/1", "verdict": verdict, "findings": [
+    return {"schema": "baretick.report/2", "verdict": verdict, "findings": [
         {"rule": "rate", "severity": "fail", "clock": name, "text": f"{name} is wrong"}
         for name, word in clocks if word == "fail"],
         "clocks": [{"id": name, "verdict": word, "reason": "not there" if word == "absent" else None}

@@ -161,13 +161,13 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(run, cores):
     places = [(core["package"], core["core"], core["thread"]) for core in rows]
     assert sorted(places) == [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1)]
     assert [(core["tsc_adjust"], core["tsc_aux"]) for core in rows] == [(None, 0)] * 4
-    assert report["skew"]["players"] == 4
+    assert report["skew"]["cores"] == 4
     assert rows[0]["offset_ns"] == {"value": 0, "low": 0, "high": 0}
     for core in rows[1:]:
         check_interval(core["offset_ns"])
         check_interval(core["drift_ppm"])
         if core["offset_ns"] is not None:  # a host that is busy enough keeps two cores from ever meeting
-            assert core["meetings"] > 0 and core["offset_ns"]["low"] <= 0 <= core["offset_ns"]["high"]
+            assert core["pingpongs"] > 0 and core["offset_ns"]["low"] <= 0 <= core["offset_ns"]["high"]
     assert not [finding["rule"] for finding in report["findings"] if finding["rule"].startswith("tsc-")]
 
 

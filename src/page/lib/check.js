@@ -3,7 +3,7 @@
  * what the page doesn't know is left alone, because additions are free. Any field may be null or missing.
  */
 
-const SCHEMA = "baretick.report/1";
+const SCHEMA = "baretick.report/2";
 const INTERVAL = {
 	value: "number",
 	low: "number",
@@ -83,7 +83,7 @@ const REPORT = {
 		tsc_adjust: "number",
 		offset_ns: INTERVAL,
 		drift_ppm: INTERVAL,
-		apart: "boolean",
+		off_majority: "boolean",
 		gaps: "number",
 		worst_gap_ns: "number",
 		latency: BY_CLOCK,
@@ -106,7 +106,7 @@ const REPORT = {
 	},
 	interference: {
 		threshold_ns: "number",
-		watched_ns: "number",
+		observed_ns: "number",
 		gaps: "number",
 		total_ns: "number",
 		worst_ns: "number",

@@ -79,10 +79,10 @@ function interferenceWords(found) {
 
 	if (isNumber(found.gaps))
 		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)}`,
-			`in ${ns(found.watched_ns)} of watching.`);
+			`in ${ns(found.observed_ns)} of watching.`);
 	if (found.gaps > 0)
 		said.push(`They took ${ns(found.total_ns)} in all,`,
-			`${share(100 * found.total_ns / found.watched_ns)} of the time, the longest`,
+			`${share(100 * found.total_ns / found.observed_ns)} of the time, the longest`,
 			`${ns(found.worst_ns)} on core ${whole(found.worst_core)}, as a busy host`,
 			"or system management interrupts do. No clock is blamed for them.");
 	if (isNumber(found.smi_count))

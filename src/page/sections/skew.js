@@ -125,7 +125,7 @@ function offsetsChart(report) {
 					minBarLength: 2,
 					maxBarThickness: 20,
 					backgroundColor: cores.map(
-						(core) => colour(core.apart ? "fail" : "clock-tsc")),
+						(core) => colour(core.off_majority ? "fail" : "clock-tsc")),
 				}]
 			},
 			options: {
@@ -202,7 +202,7 @@ function offsetsTable(report) {
 			{
 				title: "Apart",
 				left: true,
-				text: (core) => (known(core.offset_ns) ? yesOrNo(core.apart) : NONE)
+				text: (core) => (known(core.offset_ns) ? yesOrNo(core.off_majority) : NONE)
 			},
 		],
 		report.cores, "Offset and drift of each core's TSC against the boot core's");

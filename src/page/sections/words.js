@@ -196,7 +196,7 @@ function clocksTable(report) {
 }
 
 function behaviours(report) {
-	const kinds = new Map([["kept", "pass"], ["broken", "fail"]]);
+	const kinds = new Map([["passed", "pass"], ["failed", "fail"]]);
 
 	if (!report.behaviours.length)
 		return null;

@@ -42,7 +42,7 @@ json_interference(struct json *json, const struct report *report)
 	}
 	json_open(json, "interference", '{');
 	json_unsigned_or_null(json, "threshold_ns", measured, interference->threshold_ns);
-	json_unsigned_or_null(json, "watched_ns", measured, interference->watched_ns);
+	json_unsigned_or_null(json, "observed_ns", measured, interference->watched_ns);
 	json_unsigned_or_null(json, "gaps", measured, interference->gaps);
 	json_unsigned_or_null(json, "total_ns", measured, interference->total_ns);
 	json_unsigned_or_null(json, "worst_ns", any, interference->worst_ns);
@@ -60,17 +60,22 @@ put_behaviour(struct json *json, const struct report *report, const struct behav
 	bool has_figure = row->seen && row->has_figure;
 	const int64_t figures[] = { row->measured, row->low, row->high };
 	static const char *const keys[] = { "measured", "low", "high" };
+	static const char *const outcomes[] = {
+		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not_checked",
+	};
 
 	json_open(json, NULL, '{');
 	json_string(json, "rule", row->rule);
 	json_string(json, "clock", row->clock);
-	json_string(json, "outcome", rules_outcome(row, &report->options));
+	json_string_or_null(json, "severity", rule ? verdict_word(rule->severity) : NULL);
+	json_string(json, "outcome", outcomes[rules_outcome(row, &report->options)]);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (has_figure)
 			json_signed(json, keys[i], figures[i]);
 		else
 			json_null(json, keys[i]);
 	}
+	json_unsigned_or_null(json, "limit", rule && rule->what, rule ? rules_limit(rule, &report->options) : 0);
 	json_string_or_null(json, "unit", rule ? rule->unit : NULL);
 	json_string_or_null(json, "text", row->text);
 	json_close(json, '}');

@@ -132,6 +132,7 @@ put_clock(struct json *json, const struct report *report, const struct report_cl
 	json_string(json, "id", clock->id);
 	json_string(json, "title", clock->title);
 	json_string(json, "main", clock->main);
+	json_unsigned(json, "series", entry->series);
 	json_string(json, "state", clock_state_word(clock->state));
 	json_string_or_null(json, "reason", clock->reason);
 	json_string_or_null(json, "found_by", clock->found_by);

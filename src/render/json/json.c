@@ -151,7 +151,7 @@ put_report(struct text *out, const struct report *report, bool brief)
 
 	json.dense = brief;
 	json_open(&json, NULL, '{');
-	json_string(&json, "schema", "baretick.report/1");
+	json_string(&json, "schema", "baretick.report/2");
 	put_tool(&json, report);
 	put_options(&json, report);
 	put_times(&json, report);

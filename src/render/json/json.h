@@ -1,5 +1,5 @@
 /*
- * The report as JSON, schema baretick.report/1 (tests/report.schema.json): every key in every report, numbers
+ * The report as JSON, schema baretick.report/2 (src/report/report.schema.json): every key in every report, numbers
  * as numbers, null for what was not measured, ASCII only. No string in it is trusted: '<' is escaped too, so
  * that the text can stand inside a page's <script>.
  */

@@ -43,11 +43,11 @@ put_schedule(struct json *json, const struct report_skew *skew)
 
 	json_string_or_null(json, "schedule", !known ? NULL : skew->kind == TOURNAMENT_ALL ? "all" : "star");
 	json_string_or_null(json, "schedule_reason", known ? skew->kind_reason : NULL);
-	json_unsigned_or_null(json, "players", known, skew->offsets.players);
+	json_unsigned_or_null(json, "cores", known, skew->offsets.players);
 	json_unsigned_or_null(json, "pairs", known, skew->summary.pairs);
 	json_unsigned_or_null(json, "rounds", known, skew->rounds);
-	json_unsigned_or_null(json, "width", known, skew->width);
-	json_unsigned_or_null(json, "meetings", known, skew->meetings);
+	json_unsigned_or_null(json, "concurrency", known, skew->width);
+	json_unsigned_or_null(json, "pingpongs", known, skew->meetings);
 	if (known)
 		json_decimal(json, "elapsed_ms", skew->elapsed_ns / NS_PER_US, US_PER_MS_DIGITS);
 	else

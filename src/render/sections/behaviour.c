@@ -3,7 +3,7 @@
 
 #include "rules.h"
 
-#define OUTCOME_COLUMNS 9
+#define OUTCOME_COLUMNS 12
 #define RULE_COLUMNS    15
 #define TEXT_COLUMN     (OUTCOME_COLUMNS + RULE_COLUMNS)
 #define ADVICE_INDENT   7
@@ -24,14 +24,17 @@ static void
 put_row(struct text *out, const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
-	const char *outcome = rules_outcome(row, options);
+	static const char *const words[] = {
+		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not checked",
+	};
+	enum outcome outcome = rules_outcome(row, options);
 	size_t line_start = out->length;
 
-	if (!row->seen)
+	if (outcome == OUTCOME_NOT_CHECKED)
 		out->ink = INK_DIM;
 	else
-		out->ink = rule && text_equal(outcome, "broken") ? table_ink(rule->severity) : INK_PASS;
-	text_printf(out, "%-*s", OUTCOME_COLUMNS, outcome);
+		out->ink = rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
+	text_printf(out, "%-*s", OUTCOME_COLUMNS, words[outcome]);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
 	table_wrap(out, line_start, TEXT_COLUMN, text_of(row));

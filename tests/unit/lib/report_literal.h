@@ -317,8 +317,11 @@ literal_clean(void)
 	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
 	LITERAL_COPY(report->tsc_source, "measured against hpet");
 	report->clock_count = LITERAL_CLOCKS;
-	for (size_t i = 0; i < LITERAL_CLOCKS; i++)
+	for (size_t i = 0, series = 0; i < LITERAL_CLOCKS; i++) {
 		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
+		series += i && text_equal(literal_clocks[i].id, literal_clocks[i].main);
+		report->clocks[i].series = series;
+	}
 	report->rate_count = 2;
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };

@@ -122,7 +122,7 @@ reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for(void **
 }
 
 static void
-promises_are_kept_broken_or_not_seen_with_the_reason(void **state)
+promises_passed_failed_or_not_checked_with_the_reason(void **state)
 {
 	struct report *report = literal_clean();
 
@@ -136,11 +136,11 @@ promises_are_kept_broken_or_not_seen_with_the_reason(void **state)
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
 	assert_string_equal(render(table_behaviours, report),
 			    "\nWhat the data sheets promise, and what came of it\n\n"
-			    "kept     pit-latch      A latched count stands.\n"
-			    "broken   pit-status     NULL COUNT is 0.\n"
-			    "not seen pit-out        port 61h is not there.\n"
-			    "kept     rtc-update     UIP was seen once.\n"
-			    "broken   rtc-update     UIP was seen twice.\n");
+			    "passed      pit-latch      A latched count stands.\n"
+			    "failed      pit-status     NULL COUNT is 0.\n"
+			    "not checked pit-out        port 61h is not there.\n"
+			    "passed      rtc-update     UIP was seen once.\n"
+			    "failed      rtc-update     UIP was seen twice.\n");
 	literal_free(report);
 }
 
@@ -156,9 +156,9 @@ a_limit_that_was_raised_keeps_the_promise(void **state)
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
 	report->options.limits[0].value = 3001;
-	assert_has(table_behaviours, report, "kept     rtc-update     UIP was seen.\n");
+	assert_has(table_behaviours, report, "passed      rtc-update     UIP was seen.\n");
 	report->options.limits[0].value = 3000;
-	assert_has(table_behaviours, report, "broken   rtc-update     UIP was seen.\n");
+	assert_has(table_behaviours, report, "failed      rtc-update     UIP was seen.\n");
 	literal_free(report);
 }
 
@@ -241,7 +241,7 @@ main(void)
 		cmocka_unit_test(on_bare_metal_there_is_no_host_to_be_busy),
 		cmocka_unit_test(cores_that_were_not_watched_are_said_not_to_be),
 		cmocka_unit_test(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for),
-		cmocka_unit_test(promises_are_kept_broken_or_not_seen_with_the_reason),
+		cmocka_unit_test(promises_passed_failed_or_not_checked_with_the_reason),
 		cmocka_unit_test(a_limit_that_was_raised_keeps_the_promise),
 		cmocka_unit_test(the_recommendation_numbers_the_clocks_and_names_those_to_avoid),
 		cmocka_unit_test(longest_sentences_keep_79_columns),
