@@ -28,8 +28,7 @@ DRIVER_SAMPLE(acpi_pm_port, acpi_pm_read_port)
 DRIVER_SAMPLE(acpi_pm_memory, acpi_pm_read_memory)
 
 static const struct clock acpi_pm_row = {
-	.id = "acpi_pm", .title = "ACPI PM timer, one read", .main = "acpi_pm",
-	.claimed = { ACPI_PM_HZ, 1 },
+	.id = "acpi_pm", .title = "ACPI PM timer, one read", .rating = 200, .claimed = { ACPI_PM_HZ, 1 },
 };
 
 /* Where the FADT says that the timer is. The extended field counts unless its address is 0. */
@@ -90,7 +89,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	sample_read *read;
 	uint8_t space;
 
-	if (!probe_begin(platform, device, clocks, &acpi_pm_row, 1))
+	if (!probe_begin(platform, device, clocks, &acpi_pm_driver))
 		return;
 	clocks->found_by = "ACPI FADT";
 	if (!acpi_pm_locate(fadt, device, clocks, &space) ||
@@ -116,16 +115,9 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 			    (unsigned long long)reading);
 }
 
-static void
-acpi_pm_close(struct device *device)
-{
-	(void)device;
-}
-
 const struct driver acpi_pm_driver = {
-	.id = "acpi_pm",
 	.clock_count = 1,
-	.ids = { "acpi_pm" },
+	.rows = &acpi_pm_row,
 	.open = acpi_pm_open,
-	.close = acpi_pm_close,
+	.close = probe_close,
 };

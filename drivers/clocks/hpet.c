@@ -35,11 +35,11 @@ DRIVER_SAMPLE(hpet32, hpet_read32)
 
 static const struct clock hpet_rows[HPET_COUNT] = {
 	[HPET] = {
-		.id = "hpet", .title = "HPET main counter, its full width", .main = "hpet",
+		.id = "hpet", .title = "HPET main counter, its full width", .rating = 250,
 		.found_by = "ACPI HPET table", .sample = hpet64_sample,
 	},
 	[HPET_32] = {
-		.id = "hpet_32", .title = "HPET main counter, low half in one read", .main = "hpet",
+		.id = "hpet_32", .title = "HPET main counter, low half in one read",
 		.found_by = "ACPI HPET table", .width_bits = 32, .wrap_ticks = UINT32_MAX,
 		.sample = hpet32_sample,
 	},
@@ -137,7 +137,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 {
 	const struct acpi_hpet *table = &platform->acpi.hpet;
 
-	if (!probe_begin(platform, device, clocks, hpet_rows, HPET_COUNT))
+	if (!probe_begin(platform, device, clocks, &hpet_driver))
 		return;
 	device->address = table->base;
 	if (hpet_locate(table, &clocks[HPET]) && hpet_identify(table->base, clocks) &&
@@ -153,9 +153,8 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 }
 
 const struct driver hpet_driver = {
-	.id = "hpet",
 	.clock_count = HPET_COUNT,
-	.ids = { "hpet", "hpet_32" },
+	.rows = hpet_rows,
 	.open = hpet_open,
 	.close = hpet_close,
 };

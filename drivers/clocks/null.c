@@ -10,30 +10,20 @@ null_read(void *device)
 
 DRIVER_SAMPLE(null, null_read)
 
+static const struct clock null_row = {
+	.id = "null", .title = "nothing: what the bracket itself costs", .state = CLOCK_PRESENT,
+	.found_by = "", .wrap_ticks = UINT64_MAX, .sample = null_sample,
+};
+
 static void
 null_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	static const struct clock rows[] = {
-		{
-			.id = "null", .title = "nothing: what the bracket itself costs",
-			.main = "null", .state = CLOCK_PRESENT, .found_by = "",
-			.wrap_ticks = UINT64_MAX, .sample = null_sample,
-		},
-	};
-
-	(void)probe_begin(platform, device, clocks, rows, 1);
-}
-
-static void
-null_close(struct device *device)
-{
-	(void)device;
+	(void)probe_begin(platform, device, clocks, &null_driver);
 }
 
 const struct driver null_driver = {
-	.id = "null",
 	.clock_count = 1,
-	.ids = { "null" },
+	.rows = &null_row,
 	.open = null_open,
-	.close = null_close,
+	.close = probe_close,
 };

@@ -37,12 +37,13 @@ DRIVER_SAMPLE(pit_readback, pit_readback_read)
 
 static const struct clock pit_rows[PIT_COUNT] = {
 	[PIT] = {
-		.id = "pit", .title = "PIT channel 2 by counter latch", .main = "pit",
+		.id = "pit", .title = "PIT channel 2 by counter latch", .rating = 110,
+		.caveat = "it wraps every 55 ms: use it for calibration only",
 		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
 		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_sample,
 	},
 	[PIT_READBACK] = {
-		.id = "pit_rdback", .title = "PIT channel 2 by read-back", .main = "pit",
+		.id = "pit_rdback", .title = "PIT channel 2 by read-back",
 		.found_by = "PC/AT ports 40h-43h", .width_bits = 16, .wrap_ticks = UINT16_MAX,
 		.claimed = PIT_HZ, .one_core_only = true, .sample = pit_readback_sample,
 	},
@@ -121,7 +122,7 @@ pit_answers(void)
 static void
 pit_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	if (!probe_begin(platform, device, clocks, pit_rows, PIT_COUNT))
+	if (!probe_begin(platform, device, clocks, &pit_driver))
 		return;
 	pit_start(device);
 	uint64_t interrupts = hw_interrupts_mask();
@@ -143,9 +144,8 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 }
 
 const struct driver pit_driver = {
-	.id = "pit",
 	.clock_count = PIT_COUNT,
-	.ids = { "pit", "pit_rdback" },
+	.rows = pit_rows,
 	.open = pit_open,
 	.close = pit_close,
 };

@@ -17,17 +17,24 @@
 
 bool
 probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
-	    const struct clock *rows, size_t count)
+	    const struct driver *driver)
 {
 	device->bracket_with_mfence = !platform->cpu.lfence_serialises;
-	for (size_t i = 0; i < count; i++) {
-		clocks[i] = rows[i];
+	for (size_t i = 0; i < driver->clock_count; i++) {
+		clocks[i] = driver->rows[i];
+		clocks[i].main = driver->rows[0].id;
 		clocks[i].device = device;
 		if (!platform->cpu.has_tsc)
 			probe_state(&clocks[i], CLOCK_ABSENT,
 				    "CPUID 1h EDX[4] says that there is no TSC.");
 	}
 	return platform->cpu.has_tsc;
+}
+
+void
+probe_close(struct device *device)
+{
+	(void)device;
 }
 
 static void

@@ -14,11 +14,14 @@
 #include "platform.h"
 
 /*
- * Copies COUNT ROWS to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading
+ * Copies DRIVER's rows to CLOCKS and readies DEVICE. False where there is no TSC, so that no reading
  * can be bracketed: every row then says so, and open has nothing more to do.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
-		 const struct clock *rows, size_t count);
+		 const struct driver *driver);
+
+/* For struct driver: the close of one that changed nothing. */
+void probe_close(struct device *device);
 
 /* Gives a row its state and its sentence, cut where it is too long. */
 void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)

@@ -146,12 +146,13 @@ rtc_pf_sample(void *device, struct sample *samples, size_t count)
 
 static const struct clock rtc_rows[RTC_COUNT] = {
 	[RTC] = {
-		.id = "rtc", .title = "RTC seconds register, with its update flag", .main = "rtc",
+		.id = "rtc", .title = "RTC seconds register, with its update flag", .rating = 1,
+		.caveat = "it ticks once a second: use it for the date only",
 		.found_by = "PC/AT ports 70h-71h", .width_bits = 6, .wrap_ticks = RTC_SECONDS_MAX,
 		.claimed = { 1, 1 }, .edges_only = true, .one_core_only = true, .sample = rtc_sample,
 	},
 	[RTC_PF] = {
-		.id = "rtc_pf", .title = "RTC periodic flag in register C, 8192 Hz", .main = "rtc",
+		.id = "rtc_pf", .title = "RTC periodic flag in register C, 8192 Hz",
 		.found_by = "PC/AT ports 70h-71h", .width_bits = 64, .wrap_ticks = UINT64_MAX,
 		.claimed = { RTC_PF_HZ, 1 }, .edges_only = true, .one_core_only = true,
 		.sample = rtc_pf_sample,
@@ -263,7 +264,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 {
 	uint64_t interrupts;
 
-	if (!probe_begin(platform, device, clocks, rtc_rows, RTC_COUNT))
+	if (!probe_begin(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		probe_state(&clocks[RTC], CLOCK_ABSENT,
@@ -303,9 +304,8 @@ rtc_close(struct device *device)
 }
 
 const struct driver rtc_driver = {
-	.id = "rtc",
 	.clock_count = RTC_COUNT,
-	.ids = { "rtc", "rtc_pf" },
+	.rows = rtc_rows,
 	.open = rtc_open,
 	.close = rtc_close,
 };

@@ -34,27 +34,33 @@ DRIVER_SAMPLE(tsc_lfence, tsc_lfence_read)
 DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
 DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
+/*
+ * Not called invariant, it may follow the core's frequency or stop in its sleep: so on bare metal it comes behind the
+ * PM timer. In a guest the bit says only that the hypervisor hides it.
+ */
+#define TSC_RATING          300
+#define TSC_RATING_VARIABLE 150
+
 enum { TSC, TSC_LFENCE, TSC_RDTSCP, TSC_CPUID, TSC_COUNT };
 
 static const struct clock tsc_rows[TSC_COUNT] = {
 	[TSC] = {
-		.id = "tsc", .title = "TSC by RDTSC alone, not ordered", .main = "tsc",
+		.id = "tsc", .title = "TSC by RDTSC alone, not ordered", .rating = TSC_RATING,
 		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
 		.wrap_ticks = UINT64_MAX, .sample = tsc_sample,
 	},
 	[TSC_LFENCE] = {
-		.id = "tsc_lfence", .title = "TSC by LFENCE; RDTSC", .main = "tsc",
+		.id = "tsc_lfence", .title = "TSC by LFENCE; RDTSC",
 		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
 		.wrap_ticks = UINT64_MAX, .sample = tsc_lfence_sample,
 	},
 	[TSC_RDTSCP] = {
-		.id = "tsc_rdtscp", .title = "TSC by RDTSCP", .main = "tsc",
+		.id = "tsc_rdtscp", .title = "TSC by RDTSCP",
 		.state = CLOCK_PRESENT, .found_by = "CPUID 80000001h", .width_bits = 64,
 		.wrap_ticks = UINT64_MAX, .sample = tsc_rdtscp_sample,
 	},
 	[TSC_CPUID] = {
 		.id = "tsc_cpuid", .title = "TSC by CPUID; RDTSC, which traps in a guest",
-		.main = "tsc",
 		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
 		.wrap_ticks = UINT64_MAX, .sample = tsc_cpuid_sample,
 	},
@@ -99,9 +105,11 @@ tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
 static void
 tsc_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	if (!probe_begin(platform, device, clocks, tsc_rows, TSC_COUNT))
+	if (!probe_begin(platform, device, clocks, &tsc_driver))
 		return;
 	tsc_claim(&platform->cpu, &clocks[TSC]);
+	if (!platform->cpu.tsc_is_invariant && !platform->cpu.hypervisor[0])
+		clocks[TSC].rating = TSC_RATING_VARIABLE;
 	for (size_t i = 1; i < TSC_COUNT; i++)
 		clocks[i].claimed = clocks[TSC].claimed;
 	if (!probe_moves(tsc_read, device)) {
@@ -113,16 +121,9 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 			    "CPUID 80000001h EDX[27] says that there is no RDTSCP.");
 }
 
-static void
-tsc_close(struct device *device)
-{
-	(void)device;
-}
-
 const struct driver tsc_driver = {
-	.id = "tsc",
 	.clock_count = TSC_COUNT,
-	.ids = { "tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid" },
+	.rows = tsc_rows,
 	.open = tsc_open,
-	.close = tsc_close,
+	.close = probe_close,
 };

@@ -26,6 +26,8 @@ struct clock {
 	const char *id;    /* as in report.json and the option clocks=; static storage */
 	const char *title; /* what is read and how, for people, at most 60 characters; static storage */
 	const char *main;  /* id of the clock of which this is another way of reading; itself for a main one */
+	unsigned rating;   /* the higher the rather a kernel takes it: Linux's clocksource rating; 0: not to be recommended */
+	const char *caveat; /* what it is good for only, as the end of a sentence; NULL: for all; static storage */
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* a sentence where there is something to say, else "" */
 	const char *found_by; /* where the driver learned of it, "" where nowhere; static storage */

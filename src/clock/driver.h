@@ -29,9 +29,8 @@ struct device {
 };
 
 struct driver {
-	const char *id;
 	size_t clock_count; /* rows it leaves, at most DRIVER_CLOCKS_MAX */
-	const char *ids[DRIVER_CLOCKS_MAX]; /* of those rows, in their order */
+	const struct clock *rows; /* what open begins with; the first is the device's main clock */
 	/* Fills CLOCKS[0..clock_count) in every case; masks interrupts itself where it must. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
 	/* May be called after an open that found nothing; a second call does nothing. */
@@ -42,7 +41,7 @@ struct driver {
  * What looks, after the measuring, whether a driver's device behaves as its data sheet promises.
  */
 struct device_check {
-	const char *driver;  /* id of the driver that opened it; NULL ends a table of them */
+	const struct driver *driver; /* that opened it; NULL ends a table of them */
 	bool needs_seconds;  /* it shows something once a second only: most of the time is kept for it */
 	/*
 	 * Adds a row for each promise, seen or not. Between open and close; ROWS are those of open, in the state that

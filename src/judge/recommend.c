@@ -5,11 +5,6 @@
 #include "rules.h"
 #include "text.h"
 
-static const char *const order[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
-static const char *const order_without_tsc[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc" };
-
-#define ORDER_COUNT (sizeof(order) / sizeof(order[0]))
-
 static const struct report_clock *
 find(const struct report *report, const char *id)
 {
@@ -19,17 +14,41 @@ find(const struct report *report, const char *id)
 	return NULL;
 }
 
-/* Room for one more row, begun; NULL: there is none. */
-static bool
-begin_row(struct report_advice *advice, const char *clock, bool avoid, struct text *reason)
+/* The clocks that a kernel could use, those with the highest ratings first. */
+struct ranking {
+	size_t count;
+	const struct report_clock *clocks[REPORT_CLOCKS_MAX];
+};
+
+static struct ranking
+rank(const struct report *report)
 {
-	if (advice->count == REPORT_CLOCKS_MAX)
-		return false;
+	struct ranking ranking = { .count = 0 };
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+		size_t at = ranking.count;
+
+		if (!entry->clock.rating)
+			continue;
+		for (; at && ranking.clocks[at - 1]->clock.rating < entry->clock.rating; at--)
+			ranking.clocks[at] = ranking.clocks[at - 1];
+		ranking.clocks[at] = entry;
+		ranking.count++;
+	}
+	return ranking;
+}
+
+/* Begins a row; a clock has one at most. Returns what its reason is written into. */
+static struct text
+begin_row(struct report_advice *advice, const char *clock, bool avoid)
+{
+	struct text reason;
+
 	advice->rows[advice->count].clock = clock;
 	advice->rows[advice->count].avoid = avoid;
-	text_init(reason, advice->rows[advice->count].reason, REPORT_SENTENCE);
-	advice->count++;
-	return true;
+	text_init(&reason, advice->rows[advice->count++].reason, REPORT_SENTENCE);
+	return reason;
 }
 
 /* A duration in words of its own: number_ns() pads for columns. */
@@ -100,20 +119,16 @@ put_well(struct report *report, const struct report_clock *entry)
 	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
 	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
 	const char *warning = rule_broken(report, entry, VERDICT_WARN);
-	struct text reason;
+	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
-	if (!begin_row(&report->advice, entry->clock.id, false, &reason))
-		return;
 	put_ns(&reason, median_ns);
 	text_put(&reason, " a read");
 	if (text_equal(entry->clock.id, "tsc"))
 		put_tsc(report, &reason);
 	else if (tsc_ns && median_ns / tsc_ns > 1)
 		text_printf(&reason, ", %lu times the TSC's", median_ns / tsc_ns);
-	if (text_equal(entry->clock.id, "pit"))
-		text_put(&reason, "; it wraps in 55 ms: to calibrate by, not to live by");
-	if (text_equal(entry->clock.id, "rtc"))
-		text_put(&reason, "; it ticks once a second: for the date only");
+	if (entry->clock.caveat)
+		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)
 		text_printf(&reason, "; see the warning %s", warning);
 	text_put_char(&reason, '.');
@@ -125,8 +140,9 @@ put_sick(struct report *report, const struct report_clock *entry)
 	const char *rule = rule_broken(report, entry, VERDICT_FAIL);
 	struct text reason;
 
-	if (!rule || !begin_row(&report->advice, entry->clock.id, true, &reason))
+	if (!rule)
 		return;
+	reason = begin_row(&report->advice, entry->clock.id, true);
 	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures its rate may use it all the same.");
@@ -135,15 +151,15 @@ put_sick(struct report *report, const struct report_clock *entry)
 static bool
 is_measured(const struct report_clock *entry)
 {
-	return entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
+	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 }
 
-/* Those that are well and were measured, in the order of IDS: the LAST_RESORTS, or all others. */
+/* Those that are well and were measured: the LAST_RESORTS, or all others. */
 static void
-put_all_well(struct report *report, const char *const *ids, bool last_resorts)
+put_all_well(struct report *report, const struct ranking *ranking, bool last_resorts)
 {
-	for (size_t i = 0; i < ORDER_COUNT; i++) {
-		const struct report_clock *entry = find(report, ids[i]);
+	for (size_t i = 0; i < ranking->count; i++) {
+		const struct report_clock *entry = ranking->clocks[i];
 
 		if (is_measured(entry) && entry->verdict != VERDICT_FAIL &&
 		    is_last_resort(report, entry) == last_resorts)
@@ -154,16 +170,12 @@ put_all_well(struct report *report, const char *const *ids, bool last_resorts)
 void
 recommend(struct report *report)
 {
-	bool tsc_first = report->tsc_is_invariant || report->hypervisor[0];
-	const char *const *ids = tsc_first ? order : order_without_tsc;
+	struct ranking ranking = rank(report);
 
 	report->advice.count = 0;
-	put_all_well(report, ids, false);
-	put_all_well(report, ids, true);
-	for (size_t i = 0; i < ORDER_COUNT; i++) {
-		const struct report_clock *entry = find(report, ids[i]);
-
-		if (entry && entry->verdict == VERDICT_FAIL)
-			put_sick(report, entry);
-	}
+	put_all_well(report, &ranking, false);
+	put_all_well(report, &ranking, true);
+	for (size_t i = 0; i < ranking.count; i++)
+		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
+			put_sick(report, ranking.clocks[i]);
 }

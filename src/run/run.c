@@ -21,7 +21,7 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
 
 	for (size_t d = 0; drivers[d]; d++)
 		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
-			ids[count++] = drivers[d]->ids[i];
+			ids[count++] = drivers[d]->rows[i].id;
 	ids[count] = NULL;
 }
 
@@ -40,7 +40,7 @@ is_any_wanted(const struct options *options, const struct driver *driver)
 	bool any = false;
 
 	for (size_t i = 0; i < driver->clock_count; i++)
-		any |= is_wanted(options, driver->ids[i]);
+		any |= is_wanted(options, driver->rows[i].id);
 	return any;
 }
 

@@ -32,12 +32,12 @@ budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 
 /* Which of the run's drivers it is; as many as there are where it is none. */
 static size_t
-find_driver(const struct run *run, const char *id)
+find_driver(const struct run *run, const struct driver *driver)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 	size_t d = 0;
 
-	while (drivers[d] && d < RUN_DRIVERS_MAX && !text_equal(drivers[d]->id, id))
+	while (drivers[d] && d < RUN_DRIVERS_MAX && drivers[d] != driver)
 		d++;
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
@@ -67,7 +67,7 @@ run_checks(struct run *run)
 		uint64_t spent_ns = scale_ns(&survey->scale, hooks->tsc_ordered() - begin_tsc);
 		uint64_t left_ns = spent_ns < all_ns ? all_ns - spent_ns : 0;
 
-		if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, run->machine->drivers[driver]->ids[0]))
+		if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, check->driver->rows[0].id))
 			continue;
 		if (survey_expired(survey))
 			return;

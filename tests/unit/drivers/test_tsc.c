@@ -101,6 +101,33 @@ without_rdtscp_only_its_row_is_absent(void **state)
 	assert_int_equal(sim.count[SIM_TSCP], 0);
 }
 
+/* On bare metal only: in a guest the bit says what the hypervisor lets it say. */
+static void
+a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit(void **state)
+{
+	(void)state;
+	open_driver(&tsc_driver);
+	assert_true(clocks[TSC].rating > hpet_driver.rows[0].rating);
+	assert_true(hpet_driver.rows[0].rating > acpi_pm_driver.rows[0].rating);
+	platform.cpu.tsc_is_invariant = false;
+	open_driver(&tsc_driver);
+	assert_true(clocks[TSC].rating < acpi_pm_driver.rows[0].rating);
+	assert_true(clocks[TSC].rating > pit_driver.rows[0].rating);
+	strcpy(platform.cpu.hypervisor, "KVMKVMKVM");
+	open_driver(&tsc_driver);
+	assert_true(clocks[TSC].rating > hpet_driver.rows[0].rating);
+}
+
+/* One way of reading each device, and nothing that counts no time. */
+static void
+of_each_device_but_the_null_clock_one_row_is_rated(void **state)
+{
+	(void)state;
+	for (size_t i = 0; drivers[i]; i++)
+		for (size_t row = 0; row < drivers[i]->clock_count; row++)
+			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
+}
+
 static void
 without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
 {
@@ -158,6 +185,9 @@ main(void)
 		cmocka_unit_test_setup(
 			the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h, reset),
 		cmocka_unit_test_setup(without_rdtscp_only_its_row_is_absent, reset),
+		cmocka_unit_test_setup(
+			a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit, reset),
+		cmocka_unit_test_setup(of_each_device_but_the_null_clock_one_row_is_rated, reset),
 		cmocka_unit_test_setup(
 			without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
 		cmocka_unit_test_setup(

@@ -34,7 +34,7 @@ open_driver(const struct driver *driver)
 	driver->open(&platform, &device, clocks);
 	assert_false(sim.interrupts_masked);
 	for (size_t i = 0; i < driver->clock_count; i++) {
-		assert_string_equal(clocks[i].id, driver->ids[i]);
+		assert_string_equal(clocks[i].id, driver->rows[i].id);
 		assert_true(strlen(clocks[i].title) <= 60);
 		assert_ptr_equal(clocks[i].device, &device);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers.h"
 #include "histogram.h"
 #include "report.h"
 #include "rules.h"
@@ -88,6 +89,17 @@ static const struct literal_clock literal_clocks[] = {
 
 #define LITERAL_CLOCKS (sizeof(literal_clocks) / sizeof(literal_clocks[0]))
 
+/* What its driver says of every such clock. */
+static inline const struct clock *
+literal_row(const char *id)
+{
+	for (size_t d = 0; drivers[d]; d++)
+		for (size_t i = 0; i < drivers[d]->clock_count; i++)
+			if (text_equal(drivers[d]->rows[i].id, id))
+				return &drivers[d]->rows[i];
+	abort();
+}
+
 static inline void
 literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 {
@@ -95,7 +107,9 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 
 	entry->clock = (struct clock){ .id = from->id, .title = from->title, .main = from->main,
 				       .state = CLOCK_PRESENT, .found_by = from->found_by,
-				       .width_bits = from->width_bits, .claimed = from->claimed };
+				       .width_bits = from->width_bits, .claimed = from->claimed,
+				       .rating = literal_row(from->id)->rating,
+				       .caveat = literal_row(from->id)->caveat };
 	entry->measured = (struct interval_millihz){ millihz != 0, millihz, millihz - error_millihz,
 						     millihz + error_millihz };
 	if (from->claimed.den)
