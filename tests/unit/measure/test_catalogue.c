@@ -1,20 +1,26 @@
 /*
  * Every rule of the catalogue has a fault here: switched on in a whole run on the simulated machine, that rule and no
  * other finds it, against the clock that has it; the same run without it is clean. A rule without a row fails the test.
+ *
+ * With BARETICK_REPORTS=FOLDER each run leaves its report there, for tests/figures.py: they are the same each time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "judge.h"
 #include "bench.h"
+#include "json.h"
 #include "rules.h"
 #include "sim.h"
 #include "sim_internal.h"
+#include "text.h"
 #include "threads.h"
 
 #define GIB_4          (UINT64_C(1) << 32)
@@ -800,6 +806,28 @@ begins(void *context, const char *phase)
 	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
 }
 
+static void
+leave_report(struct report *report)
+{
+	static unsigned number;
+	static char bytes[8 << 20];
+	const char *folder = getenv("BARETICK_REPORTS");
+	char path[512];
+	struct text text;
+	FILE *file;
+
+	if (!folder)
+		return;
+	report->version = report->commit = report->fence = "-";
+	text_init(&text, bytes, sizeof(bytes));
+	json_render(&text, report);
+	snprintf(path, sizeof(path), "%s/%03u.json", folder, number++);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text.bytes, 1, text.length, file), text.length);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* FAULT may be NULL. The caller frees the bench. */
 static struct bench *
 run(const struct machine *machine, const struct fault *fault)
@@ -830,6 +858,7 @@ run(const struct machine *machine, const struct fault *fault)
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
 	run_close(&bench->run);
+	leave_report(&bench->run.report);
 	return bench;
 }
 
