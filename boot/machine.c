@@ -98,7 +98,7 @@ read_registers(void *context, struct as_found *registers)
 	const struct machine *machine = context;
 
 	registers_read(registers, &machine->platform);
-	processor_as_found(registers, &machine->platform.cpu);
+	processor_as_found(registers);
 }
 
 static void

@@ -7,8 +7,8 @@
 #include "cores_setup.h"
 #include "firmware.h"
 #include "hw.h"
+#include "paging.h"
 
-#define PAGE_SIZE         UINT64_C(4096)
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* RAM that SIPI can name ends at A0000h */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
@@ -16,7 +16,6 @@
 
 #define CR3_FLAGS         UINT64_C(0xfff)      /* PCID where CR4.PCIDE: SDM vol. 3A, 4.5.2 */
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
-#define CR4_LA57          (UINT64_C(1) << 12)
 #define CR4_PCIDE         (UINT64_C(1) << 17)  /* not before long mode, and never needed here */
 #define CR4_CET           (UINT64_C(1) << 23)  /* would ask for a shadow stack to each core */
 #define CR4_FRED          (UINT64_C(1) << 32)  /* would pass by the interrupt table */
@@ -24,11 +23,6 @@
 #define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
-
-#define PAGE_PRESENT      UINT64_C(1)          /* SDM vol. 3A, 4.5.4 */
-#define PAGE_WRITE        UINT64_C(2)
-#define PAGE_ADDRESS      UINT64_C(0x000ffffffffff000)
-#define ENTRIES           512u
 
 #define VECTORS           256u
 #define GATE_INTERRUPT    0x8eu                /* present, interrupt gate: SDM vol. 3A, 6.14.1 */
@@ -101,15 +95,15 @@ map_page(uint64_t *top, unsigned levels, uint64_t **free, uint64_t address)
 	uint64_t *table = top;
 
 	for (unsigned level = levels; level > 1; level--) {
-		uint64_t *entry = &table[address >> (12 + 9 * (level - 1)) & (ENTRIES - 1)];
+		uint64_t *entry = &table[address >> (12 + 9 * (level - 1)) & (PAGE_ENTRIES - 1)];
 
 		if (!*entry) {
 			*entry = (uintptr_t)*free | PAGE_PRESENT | PAGE_WRITE;
-			*free += ENTRIES;
+			*free += PAGE_ENTRIES;
 		}
 		table = (uint64_t *)(uintptr_t)(*entry & PAGE_ADDRESS);
 	}
-	table[address >> 12 & (ENTRIES - 1)] = (address & PAGE_ADDRESS) | PAGE_PRESENT;
+	table[address >> 12 & (PAGE_ENTRIES - 1)] = (address & PAGE_ADDRESS) | PAGE_PRESENT;
 }
 
 static uint64_t
@@ -193,7 +187,7 @@ fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
 {
 	uint32_t base = (uint32_t)(uintptr_t)page;
 	uint64_t cr4 = read_cr4();
-	uint64_t *free = tables + ENTRIES;
+	uint64_t *free = tables + PAGE_ENTRIES;
 	unsigned levels = cr4 & CR4_LA57 ? 5 : 4;
 	size_t fields = (size_t)(trampoline_fields - trampoline);
 	struct trampoline_parameters *parameters = (void *)(page + fields);

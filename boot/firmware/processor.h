@@ -3,9 +3,8 @@
 #define BARETICK_PROCESSOR_H
 
 #include "as_found.h"
-#include "cpu.h"
 
 /* Adds the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer, spurious vector and divider. */
-void processor_as_found(struct as_found *registers, const struct cpu_facts *cpu);
+void processor_as_found(struct as_found *registers);
 
 #endif

@@ -3,6 +3,7 @@
  * left it stopped: elsewhere somebody may live off it. The main counter is never written.
  */
 #include "checks.h"
+#include "cpuid.h"
 #include "hpet_pace.h"
 #include "hpet_registers.h"
 #include "probe.h"
@@ -11,12 +12,6 @@
 
 #define STOPPED_NS        (100 * UINT64_C(1000)) /* how long it is stopped: 1,000 of its slowest ticks */
 
-/* SDM vol. 2A, CPUID: leaf 1h, ECX[3]: MONITOR and MWAIT; leaf 5h: how deep MWAIT goes. */
-#define LEAF_FEATURES        1u
-#define FEATURES_ECX_MONITOR (1u << 3)
-#define LEAF_MWAIT           5u
-#define MWAIT_ECX_USED       3u /* extensions, and interrupts as break events: Linux asks for both */
-#define MWAIT_EDX_DEEPEST    (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
 /* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL, bits 3:0 the package's limit; 8 and above let it reach PC10. */
 #define MSR_PKG_CST_CONFIG   0xe2u
 #define PKG_CST_LIMIT        0xfu

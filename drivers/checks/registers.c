@@ -2,17 +2,9 @@
 #include "registers.h"
 
 #include "hpet_registers.h"
+#include "pic_registers.h"
 #include "pit_registers.h"
 #include "rtc_registers.h"
-
-#define PIC_MASTER_MASK 0x21u /* Intel 8259A data sheet, OCW1 of the first PIC */
-
-static uint8_t
-rtc_register(uint8_t nmi, uint8_t index)
-{
-	hw_out8(RTC_INDEX, nmi | index);
-	return hw_in8(RTC_DATA);
-}
 
 /* A channel that was never programmed counts as one whose bytes are read low, then high. */
 static uint8_t
@@ -26,11 +18,11 @@ pit_mode(void)
 static void
 add_rtc(struct as_found *registers)
 {
-	uint8_t nmi = hw_in8(RTC_INDEX) & RTC_INDEX_NMI;
+	const struct device rtc = { .saved = { [RTC_NMI] = hw_in8(RTC_INDEX) & RTC_INDEX_NMI } };
 
-	as_found_add(registers, "RTC register A", rtc_register(nmi, REGISTER_A) & (uint8_t)~A_UIP);
-	as_found_add(registers, "RTC register B", rtc_register(nmi, REGISTER_B));
-	rtc_register(nmi, REGISTER_D);
+	as_found_add(registers, "RTC register A", rtc_read_register(&rtc, REGISTER_A) & (uint8_t)~A_UIP);
+	as_found_add(registers, "RTC register B", rtc_read_register(&rtc, REGISTER_B));
+	(void)rtc_read_register(&rtc, REGISTER_D);
 }
 
 void

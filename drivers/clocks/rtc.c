@@ -10,6 +10,7 @@
  * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody
  * else.
  */
+#include "pic_registers.h"
 #include "probe.h"
 #include "rtc_registers.h"
 

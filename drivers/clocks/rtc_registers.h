@@ -9,8 +9,6 @@
 #define RTC_DATA           0x71u
 #define RTC_INDEX_NMI      0x80u
 #define RTC_UNREADABLE     0xffu
-#define PIC_SLAVE_MASK     0xa1u /* Intel 8259A data sheet, OCW1 of the second PIC */
-#define PIC_IRQ_8          0x01u
 
 #define REGISTER_SECONDS   0x00u
 #define REGISTER_A         0x0au

@@ -1,35 +1,8 @@
-/* CPUID, leaf by leaf. Intel's leaves: SDM vol. 2A, CPUID; AMD's: APM vol. 3, appendix E. */
+/* CPUID, leaf by leaf. See cpu.h. */
 #include "cpu.h"
+#include "cpuid.h"
 #include "hw.h"
 #include "text.h"
-
-#define LEAF_BASIC_MAX      0x00000000u
-#define LEAF_FEATURES       0x00000001u
-#define LEAF_STRUCTURED     0x00000007u
-#define LEAF_TOPOLOGY       0x0000000bu
-#define LEAF_TSC_CRYSTAL    0x00000015u
-#define LEAF_FREQUENCY      0x00000016u
-#define LEAF_EXTENDED_MAX   0x80000000u
-#define LEAF_EXTENDED       0x80000001u
-#define LEAF_BRAND_FIRST    0x80000002u
-#define LEAF_BRAND_LAST     0x80000004u
-#define LEAF_POWER          0x80000007u
-#define LEAF_EXTENDED_2     0x80000021u
-/* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
-#define LEAF_HYPERVISOR_MAX   0x40000000u
-#define LEAF_HYPERVISOR_CLOCK 0x40000010u
-
-#define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
-#define FEATURES_ECX_SSE4_2     (1u << 20)
-#define FEATURES_ECX_X2APIC     (1u << 21)
-#define FEATURES_ECX_HYPERVISOR (1u << 31)
-#define FEATURES_EDX_TSC        (1u << 4)
-#define FEATURES_EBX_APIC_SHIFT 24
-#define STRUCTURED_EBX_ADJUST   (1u << 1)
-#define EXTENDED_EDX_RDTSCP     (1u << 27)
-#define POWER_EDX_INVARIANT     (1u << 8)
-#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
-#define FREQUENCY_EAX_MHZ       0xffffu
 
 #define MSR_SMI_COUNT 0x00000034u /* SDM vol. 4, MSRs of Nehalem and of Silvermont; bits 31:0 */
 #define FAMILY_6      6u

@@ -1,27 +1,9 @@
-/*
- * What one core says of itself: its TSC's adjustment, and where it sits. AMD's leaves: APM vol. 3,
- * appendix E.
- */
+/* What one core says of itself: its TSC's adjustment, and its place in the package. See cpu.h. */
 #include "cpu.h"
+#include "cpuid.h"
 #include "hw.h"
 
-#define LEAF_TOPOLOGY    0x0000000bu /* SDM vol. 2A, CPUID; the next one has the same layout */
-#define LEAF_TOPOLOGY_V2 0x0000001fu
-#define LEAF_EXTENDED    0x80000001u
-#define LEAF_SIZES       0x80000008u /* Fn8000_0008 */
-#define LEAF_AMD_CORE    0x8000001eu /* Fn8000_001E */
-
-#define TOPOLOGY_EAX_SHIFT   0x1fu
-#define TOPOLOGY_EBX_COUNT   0xffffu
-#define TOPOLOGY_ECX_TYPE(r) ((r).ecx >> 8 & 0xffu)
-#define TYPE_NONE            0u
-#define TYPE_THREAD          1u
-#define LEVELS_MAX           8u /* six types are known, each at most once */
-
-#define EXTENDED_ECX_TOPOLOGY (1u << 22) /* TopologyExtensions */
-#define SIZES_ECX_ID_BITS(r)  ((r).ecx >> 12 & 0xfu) /* ApicIdSize: of a package; 0: as NC needs it */
-#define SIZES_ECX_COUNT(r)    (((r).ecx & 0xffu) + 1) /* NC */
-#define CORE_EBX_THREADS(r)   (((r).ebx >> 8 & 0xffu) + 1)
+#define LEVELS_MAX     8u /* six types are known, each at most once */
 
 #define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
 #define MSR_TSC_AUX    0xc0000103u /* likewise */

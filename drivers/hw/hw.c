@@ -1,6 +1,8 @@
 /* The hardware leaves on the machine itself. See hw.h for what each promises. */
 #include "hw.h"
 
+#include "paging.h"
+
 uint8_t
 hw_in8(uint16_t port)
 {
@@ -55,13 +57,7 @@ hw_write32(uint64_t address, uint32_t value)
 	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-#define CR4_LA57       (UINT64_C(1) << 12) /* SDM vol. 3A, 2.5: 57-bit linear addresses */
-#define PAGE_PRESENT   UINT64_C(1)         /* SDM vol. 3A, 4.5.4, tables 4-14 to 4-20 */
-#define PAGE_LARGE     (UINT64_C(1) << 7)
-#define PAGE_ADDRESS   UINT64_C(0x000ffffffffff000)
-#define PAGE_SIZE      UINT64_C(4096)
-#define ENTRIES_MASK   UINT64_C(511)
-#define LARGEST_LEAF   3u /* a page of 1 GiB; entries above always name a table */
+#define LARGEST_LEAF 3u /* a page of 1 GiB; entries above always name a table */
 
 static bool
 page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
@@ -69,7 +65,7 @@ page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
 	uint64_t table = cr3 & PAGE_ADDRESS;
 
 	for (unsigned level = levels; level > 0; level--) {
-		uint64_t index = (address >> (12 + 9 * (level - 1))) & ENTRIES_MASK;
+		uint64_t index = (address >> (12 + 9 * (level - 1))) & (PAGE_ENTRIES - 1);
 		uint64_t entry = hw_read64(table + index * sizeof(uint64_t));
 
 		if (!(entry & PAGE_PRESENT))

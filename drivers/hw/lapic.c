@@ -3,22 +3,16 @@
 
 #include <stddef.h>
 
+#include "cpuid.h"
 #include "hw.h"
 
-#define LEAF_FEATURES     1u                            /* SDM vol. 2A, CPUID */
-#define FEATURES_EDX_APIC (1u << 9)
 #define MSR_APIC_BASE     0x1bu                         /* 10.4.4, figure 10-5: IA32_APIC_BASE */
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* 10.12.1: x2APIC mode */
 #define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* globally enabled */
 #define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* bits 12 to MAXPHYADDR - 1 */
 #define APIC_PAGE_SIZE    4096u
 
-#define REGISTER_EOI      0x0b0u /* 10.4.1, table 10-1 */
-#define REGISTER_SVR      0x0f0u
-#define REGISTER_ICR_LOW  0x300u
-#define REGISTER_ICR_HIGH 0x310u
-#define MSR_X2APIC_SVR    0x80fu /* 10.12.1.2: register R of the page is MSR 800h + R / 16 */
-#define MSR_X2APIC_ICR    0x830u /* one register of 64 bits there */
+#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* 10.12.1.2 */
 
 #define ICR_FIXED         0x0000u /* 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
 #define ICR_INIT          0x0500u
@@ -65,6 +59,21 @@ lapic_open(struct lapic *lapic)
 	return NULL;
 }
 
+uint32_t
+lapic_read(const struct lapic *lapic, uint32_t offset)
+{
+	return lapic->x2apic ? (uint32_t)hw_msr_read(MSR_X2APIC(offset)) : hw_read32(lapic->base + offset);
+}
+
+static void
+lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value)
+{
+	if (lapic->x2apic)
+		hw_msr_write(MSR_X2APIC(offset), value);
+	else
+		hw_write32(lapic->base + offset, value);
+}
+
 bool
 lapic_can_address(const struct lapic *lapic, uint32_t apic_id)
 {
@@ -75,7 +84,7 @@ static bool
 lapic_is_idle(const struct lapic *lapic)
 {
 	for (uint32_t reads = 0; reads < SENT_READS_MAX; reads++) {
-		if (!(hw_read32(lapic->base + REGISTER_ICR_LOW) & ICR_PENDING))
+		if (!(lapic_read(lapic, LAPIC_ICR_LOW) & ICR_PENDING))
 			return true;
 		hw_pause();
 	}
@@ -88,7 +97,7 @@ lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 	if (lapic->x2apic) {
 		/* This WRMSR may overtake earlier stores (10.12.3), which the core is to find. */
 		(void)hw_tsc_mfence();
-		hw_msr_write(MSR_X2APIC_ICR, (uint64_t)apic_id << 32 | command);
+		hw_msr_write(MSR_X2APIC(LAPIC_ICR_LOW), (uint64_t)apic_id << 32 | command);
 		return true;
 	}
 	if (!lapic_is_idle(lapic))
@@ -96,8 +105,8 @@ lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 	/* The firmware's interrupt handlers must not come between the two halves. */
 	uint64_t interrupts = hw_interrupts_mask();
 
-	hw_write32(lapic->base + REGISTER_ICR_HIGH, apic_id << ICR_ID_SHIFT);
-	hw_write32(lapic->base + REGISTER_ICR_LOW, command);
+	hw_write32(lapic->base + LAPIC_ICR_HIGH, apic_id << ICR_ID_SHIFT);
+	hw_write32(lapic->base + LAPIC_ICR_LOW, command);
 	hw_interrupts_restore(interrupts);
 	return lapic_is_idle(lapic);
 }
@@ -126,21 +135,13 @@ lapic_join(const struct lapic *lapic)
 	uint64_t msr = hw_msr_read(MSR_APIC_BASE);
 	uint32_t enabled = SVR_ENABLE | LAPIC_SPURIOUS_VECTOR;
 
-	if (lapic->x2apic) {
-		if ((msr & APIC_BASE_EXTD) == 0)
-			hw_msr_write(MSR_APIC_BASE, msr | APIC_BASE_ENABLE | APIC_BASE_EXTD);
-		uint64_t svr = hw_msr_read(MSR_X2APIC_SVR) & ~(uint64_t)SVR_VECTOR_MASK;
-
-		hw_msr_write(MSR_X2APIC_SVR, svr | enabled);
-		return;
-	}
-	uint32_t svr = hw_read32(lapic->base + REGISTER_SVR) & ~SVR_VECTOR_MASK;
-
-	hw_write32(lapic->base + REGISTER_SVR, svr | enabled);
+	if (lapic->x2apic && !(msr & APIC_BASE_EXTD))
+		hw_msr_write(MSR_APIC_BASE, msr | APIC_BASE_ENABLE | APIC_BASE_EXTD);
+	lapic_write(lapic, LAPIC_SVR, (lapic_read(lapic, LAPIC_SVR) & ~SVR_VECTOR_MASK) | enabled);
 }
 
 uint64_t
 lapic_eoi_address(const struct lapic *lapic)
 {
-	return lapic->x2apic ? 0 : lapic->base + REGISTER_EOI;
+	return lapic->x2apic ? 0 : lapic->base + LAPIC_EOI;
 }

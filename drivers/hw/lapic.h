@@ -12,6 +12,15 @@
 #define LAPIC_WAKE_VECTOR     0xf0u /* of the highest class: nothing in service keeps it back */
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
+/* Offsets of its registers: SDM vol. 3A, 10.4.1, table 10-1. */
+#define LAPIC_EOI           0x0b0u
+#define LAPIC_SVR           0x0f0u
+#define LAPIC_ICR_LOW       0x300u /* in x2APIC mode one register of 64 bits with the next */
+#define LAPIC_ICR_HIGH      0x310u
+#define LAPIC_LVT_TIMER     0x320u
+#define LAPIC_INITIAL_COUNT 0x380u
+#define LAPIC_DIVIDE        0x3e0u
+
 struct lapic {
 	bool x2apic;
 	uint64_t base; /* of its page, physical; unused in x2APIC mode */
@@ -19,6 +28,9 @@ struct lapic {
 
 /* NULL, or a sentence why this core's LAPIC can't send. The mode is taken as found, and kept. */
 const char *lapic_open(struct lapic *lapic);
+
+/* The register at OFFSET of this core's LAPIC, in either mode. */
+uint32_t lapic_read(const struct lapic *lapic, uint32_t offset);
 
 /*
  * Whether APIC_ID can be named in a command: 255 is the broadcast in xAPIC mode, and larger ids

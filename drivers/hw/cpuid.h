@@ -1,0 +1,50 @@
+/* CPUID: its leaves, and what of them is asked for. Intel's: SDM vol. 2A, CPUID; AMD's: APM vol. 3, appendix E. */
+#ifndef BARETICK_CPUID_H
+#define BARETICK_CPUID_H
+
+#define LEAF_BASIC_MAX      0x00000000u
+#define LEAF_FEATURES       0x00000001u
+#define LEAF_MWAIT          0x00000005u
+#define LEAF_STRUCTURED     0x00000007u
+#define LEAF_TOPOLOGY       0x0000000bu
+#define LEAF_TSC_CRYSTAL    0x00000015u
+#define LEAF_FREQUENCY      0x00000016u
+#define LEAF_TOPOLOGY_V2    0x0000001fu /* laid out as 0Bh */
+/* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
+#define LEAF_HYPERVISOR_MAX   0x40000000u
+#define LEAF_HYPERVISOR_CLOCK 0x40000010u
+#define LEAF_EXTENDED_MAX   0x80000000u
+#define LEAF_EXTENDED       0x80000001u
+#define LEAF_BRAND_FIRST    0x80000002u
+#define LEAF_BRAND_LAST     0x80000004u
+#define LEAF_POWER          0x80000007u
+#define LEAF_SIZES          0x80000008u
+#define LEAF_AMD_CORE       0x8000001eu
+#define LEAF_EXTENDED_2     0x80000021u
+
+#define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
+#define FEATURES_ECX_MONITOR    (1u << 3)
+#define FEATURES_ECX_SSE4_2     (1u << 20)
+#define FEATURES_ECX_X2APIC     (1u << 21)
+#define FEATURES_ECX_HYPERVISOR (1u << 31)
+#define FEATURES_EDX_TSC        (1u << 4)
+#define FEATURES_EDX_APIC       (1u << 9)
+#define FEATURES_EBX_APIC_SHIFT 24
+#define MWAIT_ECX_USED          3u /* extensions, and interrupts as break events: Linux asks for both */
+#define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
+#define STRUCTURED_EBX_ADJUST   (1u << 1)
+#define TOPOLOGY_EAX_SHIFT      0x1fu
+#define TOPOLOGY_EBX_COUNT      0xffffu
+#define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)
+#define TYPE_NONE               0u
+#define TYPE_THREAD             1u
+#define FREQUENCY_EAX_MHZ       0xffffu
+#define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* TopologyExtensions */
+#define EXTENDED_EDX_RDTSCP     (1u << 27)
+#define POWER_EDX_INVARIANT     (1u << 8)
+#define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize: of a package; 0: as NC needs it */
+#define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* NC */
+#define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
+#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
+
+#endif

@@ -1,0 +1,15 @@
+/* The page tables of 64-bit mode: SDM vol. 3A, 4.5.4, tables 4-14 to 4-20. */
+#ifndef BARETICK_PAGING_H
+#define BARETICK_PAGING_H
+
+#include <stdint.h>
+
+#define CR4_LA57      (UINT64_C(1) << 12) /* 2.5: linear addresses of 57 bits, so five levels of tables */
+#define PAGE_PRESENT  UINT64_C(1)
+#define PAGE_WRITE    UINT64_C(2)
+#define PAGE_LARGE    (UINT64_C(1) << 7)
+#define PAGE_ADDRESS  UINT64_C(0x000ffffffffff000)
+#define PAGE_SIZE     UINT64_C(4096)
+#define PAGE_ENTRIES  512u
+
+#endif
