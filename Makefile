@@ -249,7 +249,7 @@ quiet: deps-build deps-run
 
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  := .ci/run qemu/packages tests/fuzz/run $(shell grep -l '^\#!/.*sh$$' qemu/* | sort)
-PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* src/page/* tests/* 2>/dev/null) $(wildcard qemu/*.py tests/*.py tests/*/*.py))
+PYTHON_FILES := $(sort $(shell grep -l '^\#!.*python3' qemu/* boot/* src/page/* tests/* 2>/dev/null) $(wildcard qemu/*/*.py tests/*.py tests/*/*.py))
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \

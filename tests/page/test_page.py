@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
 sys.path.insert(0, str(ROOT / "qemu"))
 
-import page as runner_page  # noqa: E402
-from results import incomplete  # noqa: E402
+from results import page as runner_page  # noqa: E402
+from results.reports import incomplete  # noqa: E402
 
 GOLDENS = ROOT / "tests" / "goldens"
 HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import time
 
-import arguments
-import command
+from machine import command
+from runner import arguments
 
 GLYPH_COLUMNS, GLYPH_ROWS = 8, 19  # UEFI 2.10, 34.3.1: EFI_GLYPH_WIDTH, EFI_GLYPH_HEIGHT
 BOUND_S = 120

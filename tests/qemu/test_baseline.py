@@ -4,9 +4,8 @@ import json
 import pytest
 
 from harness import report, spoken
-import baseline
-from baseline import Comparison
-import results
+from results import baseline, cases
+from results.baseline import Comparison
 
 
 def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
@@ -73,7 +72,7 @@ def test_all_clocks_that_were_not_asked_for_are_one_note():
 
 def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
     now = document(clock(p50=1200, least=1100, step=80))
-    case, = (case for case in results.cases(now, None, compare(document(clock()), now))
+    case, = (case for case in cases.of(now, None, compare(document(clock()), now))
              if case.group == "baseline" and case.text)
     assert case.text.startswith("hpet takes 1200 ns") and ": more than 2 times that; hpet counts in steps" in case.text
 

@@ -8,9 +8,8 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from harness import ROOT, RUNNER, report, spoken
-import arguments
-import matrix
-from command import Wrong
+from machine.command import Wrong
+from runner import arguments, matrix
 from test_run import needs_kvm_node, no_kvm_script
 
 MATRIX = """\

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness import FAKE, ROOT, report, spoken
-import arguments
+from runner import arguments
 
 README = (ROOT / "README.md").read_text()
 

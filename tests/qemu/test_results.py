@@ -7,12 +7,7 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from harness import ROOT, report, spoken
-import baseline
-import junit
-import page
-import results
-import summary
-import tap
+from results import baseline, cases, junit, page, reports, summary, tap
 
 HOSTILE = "www.b </script><img src=x onerror=alert(1)>|`*_[a](http://b)\n# @c ]]>\x00\x1b\u202e\ud800&amp;"
 
@@ -86,21 +81,21 @@ def hostile(value):
 # Cases.
 
 def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
-    assert results.cases(full(), None) == EXPECTED
+    assert cases.of(full(), None) == EXPECTED
 
 
 def test_a_promise_that_was_broken_without_a_finding_weighs_as_much_as_the_verdict():
     document = full()
     document["findings"] = []
-    assert results.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in results.cases(document, None)
+    assert cases.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in cases.of(document, None)
     document["verdict"] = "warn"
-    assert results.Case("rules", "hpet-torn (hpet)", "warn", "3 were torn.") in results.cases(document, None)
+    assert cases.Case("rules", "hpet-torn (hpet)", "warn", "3 were torn.") in cases.of(document, None)
 
 
 @pytest.mark.parametrize("verdict, outcome, text", [
     ("pass", "pass", ""), ("warn", "pass", ""), ("fail", "fail", "The verdict is fail.")])
 def test_the_runs_own_case_is_what_the_exit_status_says(verdict, outcome, text):
-    assert results.cases(report(verdict), None)[-1] == ("run", "run", outcome, text)
+    assert cases.of(report(verdict), None)[-1] == ("run", "run", outcome, text)
 
 
 @pytest.mark.parametrize("verdict, heading, text", [
@@ -114,14 +109,14 @@ def test_a_run_that_is_worse_than_the_baseline_says_so_first_and_does_not_pass(v
                    for clocks in ((("tsc", "pass"), ("pit", "pass")), (("tsc", "pass"),)))
     assert summary.render(document, None, worse).splitlines()[0] == f"## baretick: {heading}"
     assert "worse than" not in summary.render(document, None, same)
-    cases = results.cases(document, None, worse)
-    assert cases[-1] == ("run", "run", "fail", text)
-    assert [case[1:3] for case in cases if case.group == "baseline"] == [
+    found = cases.of(document, None, worse)
+    assert found[-1] == ("run", "run", "fail", text)
+    assert [case[1:3] for case in found if case.group == "baseline"] == [
         ("tsc", "pass"), ("pit", "fail"), ("machine", "pass")]
 
 
 def test_a_run_that_was_not_done_is_one_error():
-    assert results.cases(results.incomplete("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
+    assert cases.of(reports.incomplete("no QEMU", None, 0), "no QEMU") == [("run", "run", "error", "no QEMU")]
 
 
 # JUnit and TAP.
@@ -152,7 +147,7 @@ def test_junit_of_a_run_that_was_not_done_or_was_refused_is_an_error(run, fake, 
 
 
 def test_junit_is_xml_whatever_the_machine_says():
-    suite = xml.fromstring(junit.render(results.cases(hostile(full()), None), 1.5))
+    suite = xml.fromstring(junit.render(cases.of(hostile(full()), None), 1.5))
     assert suite.get("tests") == str(len(suite)) and suite.get("time") == "1.500"
     assert "<img" in suite.find("testcase/skipped").get("message")
 
@@ -174,15 +169,15 @@ def test_tap_has_stdout_to_itself(run, fake):
 
 def test_no_two_cases_have_one_name_in_tap():
     compared = baseline.Comparison(full(), full(), 2)
-    names = re.findall(r"ok \d+ - ([^#\n]*)", tap.render(results.cases(full(), None, compared)))
+    names = re.findall(r"ok \d+ - ([^#\n]*)", tap.render(cases.of(full(), None, compared)))
     assert {"clocks: tsc", "baseline: tsc", "run: run"} < set(names) and len(set(names)) == len(names)
 
 
 def test_tap_is_one_line_a_case_whatever_the_machine_says():
-    cases = results.cases(hostile(full()), None)
-    lines = tap.render(cases).splitlines()
+    found = cases.of(hostile(full()), None)
+    lines = tap.render(found).splitlines()
     points = [line for line in lines if re.match(r"(not )?ok \d+ - ", line)]
-    assert len(points) == len(cases)
+    assert len(points) == len(found)
     assert [line for line in points if " # SKIP" in line] == [line for line in points if "#" in line]
     assert all(line.isprintable() for line in lines)
 
@@ -268,8 +263,8 @@ def with_news(value):
 @pytest.mark.parametrize("name", ["clean", "sick"])
 def test_keys_that_are_not_known_are_passed_over(name):
     document = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
-    later = results.parse(json.dumps(with_news(document)).encode())
-    assert results.cases(later, None) == results.cases(document, None)
+    later = reports.parse(json.dumps(with_news(document)).encode())
+    assert cases.of(later, None) == cases.of(document, None)
     assert baseline.Comparison(document, later, 1).worse == []
 
 
@@ -291,5 +286,5 @@ def test_keys_that_are_not_known_are_passed_over(name):
 ])
 def test_what_is_no_report_is_refused_with_the_place(body, sentence):
     with pytest.raises(ValueError) as error:
-        results.parse(body)
+        reports.parse(body)
     assert sentence in str(error.value)

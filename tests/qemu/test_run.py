@@ -13,9 +13,8 @@ import time
 import pytest
 
 from harness import CHATTER, RUNNER, block, check_schema, report, spoken
-import command
-import transcript
-from transcript import Transcript
+from machine import command, transcript
+from machine.transcript import Transcript
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
 BOUND_S = 60  # for what takes a fraction of a second on an idle machine
@@ -256,7 +255,7 @@ def test_what_is_detail_goes_into_the_file_alone(run, fake):
 
 
 def test_the_line_where_detail_begins_is_the_applications():
-    header = (RUNNER.parents[1] / "src" / "table.h").read_text()
+    header = (RUNNER.parents[1] / "src" / "render" / "sections" / "table_sections.h").read_text()
     assert f'#define TABLE_DURATIONS "{transcript.DETAIL.decode()}"' in header
 
 
@@ -387,7 +386,7 @@ def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
 
 
 def test_the_options_of_the_stick_are_those_that_there_are():
-    keys = re.findall(r'^\t\{ "(\w+)", parse_', (RUNNER.parents[1] / "src" / "options_values.c").read_text(), re.M)
+    keys = re.findall(r'^\t\{ "(\w+)", parse_', (RUNNER.parents[1] / "src" / "options" / "values.c").read_text(), re.M)
     told = re.findall(r"^#([\w.-]+)(?:=\S+)? +# ", (RUNNER.parent / "baretick.cfg").read_text(), re.M)
     assert sorted(key.partition(".")[0] for key in told) == sorted([*keys, "limit"]) and len(keys) == 11
 

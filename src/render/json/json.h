@@ -14,7 +14,7 @@ void json_render(struct text *out, const struct report *report);
 
 /*
  * Likewise, but `exact` is null, which is most of a report, and no white space stands outside of strings: for a
- * page, which draws the histograms. qemu/page.py makes the same bytes out of json_render's.
+ * page, which draws the histograms. qemu/results/page.py makes the same bytes out of json_render's.
  */
 void json_render_brief(struct text *out, const struct report *report);
 

@@ -6,7 +6,7 @@ over the lines between, each with its newline and without carriage returns.
 import hashlib
 import re
 
-import results
+from results import reports
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
@@ -123,7 +123,7 @@ class Transcript:
 
     def _accept(self, data):
         try:
-            self.report = results.parse(data)
+            self.report = reports.parse(data)
         except ValueError as error:
             self.faults.append(f"the report on the serial line {error}")
         return self.report is not None

@@ -8,7 +8,7 @@ figure, and where time-stamps are coarse, as an emulator's are, it is one or two
 turn of the loop is taken at its word where no read was hit by an interruption; else it lies between the fastest read
 and the mean.
 """
-from results import ORDER, parse
+from results.reports import ORDER, parse
 
 # Factor: below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse steps.
 TOLERANCE = 2.0

@@ -1,7 +1,6 @@
-"""What a report is as far as the runner reads it, the cases that one makes, and one for a run that gave none."""
+"""What a report is as far as the runner reads it, and one for a run that gave none."""
 import json
 import os
-from typing import NamedTuple
 
 SCHEMA = "baretick.report/2"
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
@@ -84,66 +83,3 @@ def write(path, data):
     with open(path + ".new", "wb") as file:
         file.write(data)
     os.replace(path + ".new", path)
-
-
-class Case(NamedTuple):
-    group: str    # clocks, rules, baseline or run
-    name: str
-    outcome: str  # pass, warn, fail, skip or error
-    text: str
-
-
-def cases(report, problem, comparison=None):
-    """What other programs count: a case for each clock, each rule that was looked at or broken, and the run.
-
-    PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one.
-    """
-    found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
-    if comparison:
-        found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
-                  for name, sentences in comparison.by_name.items()]
-    return found + [_run_case(report, problem, comparison)]
-
-
-def _run_case(report, problem, comparison):
-    """It passes where the exit status is 0."""
-    if problem:
-        return Case("run", "run", "error", problem)
-    wrong = ["The verdict is fail."] if report["verdict"] == "fail" else []
-    if comparison and comparison.worse:
-        wrong.append("It is worse than the baseline.")
-    return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
-
-
-def _clock_case(clock_and_report):
-    clock, report = clock_and_report
-    verdict = clock.get("verdict")
-    if verdict == "absent":
-        return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
-    if verdict not in ORDER:
-        return Case("clocks", clock["id"], "error", f"its verdict is {verdict}")
-    return Case("clocks", clock["id"], verdict, " ".join(
-        finding.get("text") or finding["rule"] for finding in report.get("findings") or []
-        if finding.get("clock") == clock["id"]))
-
-
-OUTCOMES = ("skip", "pass", "warn", "fail")  # the last one that was seen of a rule is the rule's
-
-
-def _rule_cases(report):
-    """One for each rule and the clock that it is for; what was found comes before what was kept."""
-    broken = report["verdict"] if report["verdict"] in ("warn", "fail") else "warn"
-    words = {"passed": "pass", "failed": broken, "not_checked": "skip"}
-    rows = {}
-    for finding in report.get("findings") or []:
-        key = finding["rule"], finding.get("clock")
-        rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
-    for behaviour in report.get("behaviours") or []:
-        key = behaviour["rule"], behaviour.get("clock")
-        outcome = words.get(behaviour.get("outcome"), "skip")
-        if outcome != broken or key not in rows:  # a finding says it already
-            rows.setdefault(key, []).append((outcome, behaviour.get("text") or ""))
-    for (rule, clock), seen in rows.items():
-        worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="skip")
-        text = " ".join(text for outcome, text in seen if outcome == worst and text)
-        yield Case("rules", f"{rule} ({clock})" if clock else rule, worst, text)

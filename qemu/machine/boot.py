@@ -3,10 +3,10 @@ import contextlib
 import os
 import time
 
-import command
-from command import Wrong
-from guest import Guest
-from transcript import Transcript
+from machine import command
+from machine.command import Wrong
+from machine.guest import Guest
+from machine.transcript import Transcript
 
 MUTE_S = 10  # under KVM the firmware has long said something by then
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124

@@ -4,16 +4,11 @@ import os
 import pathlib
 import sys
 
-import baseline
-import junit
-import page
-import results
-import summary
-import tap
-from arguments import BUILD, INPUTS, OUTPUTS
-from boot import EXIT_FAIL
-from command import Wrong, same_file
-from console import Console
+from machine.boot import EXIT_FAIL
+from machine.command import Wrong, same_file
+from machine.console import Console
+from results import baseline, cases, junit, page, reports, summary, tap
+from runner.arguments import BUILD, INPUTS, OUTPUTS
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 LOGS = ["serial.log", "qemu.log"]
@@ -78,13 +73,13 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if whole:
         report, body = said.report, blocks["REPORT"]
     else:
-        report = results.incomplete(problem, accelerator, round(elapsed_s * 1000))
+        report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
-    results.write(os.path.join(run.out, "report.json"), body)
-    results.write(os.path.join(run.out, "report.html"), page.render(template, body) if template else page.bare(text))
-    results.write(os.path.join(run.out, "report.txt"), text)
-    results.write(os.path.join(run.out, "report.csv"), blocks.get("CSV") or CSV_HEADER)
+    reports.write(os.path.join(run.out, "report.json"), body)
+    reports.write(os.path.join(run.out, "report.html"), page.render(template, body) if template else page.bare(text))
+    reports.write(os.path.join(run.out, "report.txt"), text)
+    reports.write(os.path.join(run.out, "report.csv"), blocks.get("CSV") or CSV_HEADER)
     comparison = None
     if run.baseline and whole and not problem:
         comparison = compare(run, console, report)
@@ -114,12 +109,12 @@ def place(out, whole):
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):
-    cases = results.cases(report, problem, comparison)
+    found = cases.of(report, problem, comparison)
     if run.junit:
         with open(run.junit, "wb") as file:
-            file.write(junit.render(cases, elapsed_s))
+            file.write(junit.render(found, elapsed_s))
     if run.summary:
         with open(run.summary, "a", encoding="ascii") as file:
             file.write(summary.render(report, problem, comparison))
     if run.tap:
-        Console(sys.stdout).show(tap.render(cases))
+        Console(sys.stdout).show(tap.render(found))

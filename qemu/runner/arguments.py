@@ -4,11 +4,11 @@ import os
 import re
 import shutil
 
-import baseline
-import command
-from command import Wrong
+from machine import command
+from machine.command import Wrong
+from results import baseline
 
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
 MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}

@@ -6,9 +6,9 @@ import re
 import shlex
 import time
 
-import arguments
-from command import Wrong
-from console import Console
+from machine.command import Wrong
+from machine.console import Console
+from runner import arguments
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "options")

@@ -1,0 +1,83 @@
+"""The folders of the runner, and the one-way road between them: what a file imports lies below it."""
+import ast
+import pathlib
+
+import pytest
+
+QEMU = pathlib.Path(__file__).parent.parent / "qemu"
+ROOMS = ["runner", "machine", "results"]  # each may use itself and those behind it; qemu/run may use all
+FILES_MAX = 12
+
+
+def files():
+    return [QEMU / "run", *sorted(QEMU.rglob("*.py"))]
+
+
+def name_of(path):
+    return ".".join(path.relative_to(QEMU).with_suffix("").parts)
+
+
+def imports(text, known):
+    """The files among KNOWN that the source TEXT imports: `from room import file`, `from room.file import name`."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        yield from (name for name in names if name in known)
+
+
+def arrows(sources):
+    return {name: set(imports(text, sources)) - {name} for name, text in sources.items()}
+
+
+def up(uses):
+    """Each arrow from one folder to another that does not lie below it."""
+    def floor(name):
+        room, _, file = name.partition(".")
+        return ROOMS.index(room) if file else -1
+    return [f"{name} -> {used}" for name in sorted(uses) for used in sorted(uses[name]) if floor(used) < floor(name)]
+
+
+def circle(uses):
+    """A file that imports itself by way of others, as the way it does so; None: there is none."""
+    def walk(path):
+        for used in sorted(uses[path[-1]]):
+            if used in path:
+                return path[path.index(used):] + [used]
+            found = walk(path + [used])
+            if found:
+                return found
+        return None
+    return next(filter(None, (walk([name]) for name in sorted(uses))), None)
+
+
+def test_imports_run_down_and_in_no_circle():
+    uses = arrows({name_of(path): path.read_text() for path in files()})
+    assert len(uses) > 12 and "results.reports" in uses["machine.transcript"]
+    assert up(uses) == []
+    assert circle(uses) is None
+
+
+@pytest.mark.parametrize("sources, arrow", [
+    ({"results.a": "from machine import b", "machine.b": ""}, "results.a -> machine.b"),
+    ({"results.a": "def f():\n    from machine.b import c", "machine.b": ""}, "results.a -> machine.b"),
+    ({"machine.a": "import runner.b", "runner.b": ""}, "machine.a -> runner.b"),
+    ({"runner.a": "import run", "run": ""}, "runner.a -> run"),
+])
+def test_an_arrow_up_is_seen(sources, arrow):
+    assert up(arrows(sources)) == [arrow]
+
+
+def test_a_circle_is_seen():
+    assert circle(arrows({"results.a": "from results import b", "results.b": "import results.a"})) == [
+        "results.a", "results.b", "results.a"]
+
+
+def test_each_file_lies_in_such_a_folder_and_each_folder_says_what_it_is():
+    assert {path.parent.name for path in files()} == {"qemu", *ROOMS}
+    for folder in (QEMU, *(QEMU / room for room in ROOMS)):
+        assert (folder / "README.md").is_file(), folder
+        assert len([path for path in folder.iterdir() if path.is_file()]) <= FILES_MAX, folder
