@@ -19,7 +19,7 @@ page_length(void)
 static size_t
 plan_mib(size_t cores, enum tournament widest)
 {
-	size_t size = survey_room_size(cores, widest) + report_size_table(cores) + report_size_json(cores) +
+	size_t size = survey_memory_size(cores, widest) + report_size_table(cores) + report_size_json(cores) +
 		      report_size_html(cores, page_length()) + report_size_csv(cores) + SCREEN_ROOM;
 
 	return (size + MIB - 1) / MIB;
@@ -56,7 +56,7 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest)
 	*plan = (struct plan){
 		.cores = cores,
 		.widest = widest,
-		.taken = firmware_allocate(survey_room_size(cores, widest) + CACHE_LINE),
+		.taken = firmware_allocate(survey_memory_size(cores, widest) + CACHE_LINE),
 		.table = room_for_text(report_size_table(cores)),
 		.json = room_for_text(report_size_json(cores)),
 		.html = room_for_text(report_size_html(cores, page_length())),

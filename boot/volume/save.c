@@ -100,7 +100,7 @@ may_write(struct saving *saving)
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		lengths[i] = saving->texts[i]->length;
 	saving->free_bytes = room.free_bytes;
-	saving->needed_bytes = folders_room_bytes(lengths, SAVE_FILES, room.block_bytes);
+	saving->needed_bytes = folders_size_bytes(lengths, SAVE_FILES, room.block_bytes);
 	return true;
 }
 

@@ -23,7 +23,7 @@ check_forget_where_the_tsc_stands(const struct checking *checking, struct behavi
 		struct behaviour *row = &behaviours->rows[i];
 
 		*row = (struct behaviour){ .rule = row->rule, .clock = row->clock };
-		behaviour_tell(row, "Not seen: the TSC stood still, by which it would be timed.");
+		behaviour_say(row, "Not seen: the TSC stood still, by which it would be timed.");
 	}
 }
 
@@ -54,7 +54,7 @@ check_has_time(const struct checking *checking, uint64_t needs_ns, struct behavi
 	uint64_t left_ns = check_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_tell(row, "Not seen: it takes %llu ms, and %llu were left.",
+		behaviour_say(row, "Not seen: it takes %llu ms, and %llu were left.",
 			       (unsigned long long)(needs_ns / WAIT_NS_PER_MS),
 			       (unsigned long long)(left_ns / WAIT_NS_PER_MS));
 	return left_ns >= needs_ns;

@@ -36,10 +36,10 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 		i++;
 	check_fact(row, i < PM_BATCH);
 	if (row->broken)
-		behaviour_tell(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
+		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
 			       (unsigned long long)samples[i].ticks);
 	else
-		behaviour_tell(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
+		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }
 
 /* A timer that has counted beyond 24 bits is wider; one that has not must be seen when it gets there. */
@@ -53,7 +53,7 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
-		behaviour_tell(row, "Not seen: bit 24 comes in %llu ms, later than there is time for.",
+		behaviour_say(row, "Not seen: bit 24 comes in %llu ms, later than there is time for.",
 			       (unsigned long long)(wrap_ns / WAIT_NS_PER_MS));
 		return;
 	}
@@ -62,15 +62,15 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
 		acpi_pm_take_raw(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
-		behaviour_tell(row, "Not seen: it did not come to bit 24 in the time that it needs.");
+		behaviour_say(row, "Not seen: it did not come to bit 24 in the time that it needs.");
 		return;
 	}
 	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->broken)
-		behaviour_tell(row, "The FADT says 32 bits, but after %llxh it read %llxh: it wraps at 24.",
+		behaviour_say(row, "The FADT says 32 bits, but after %llxh it read %llxh: it wraps at 24.",
 			       (unsigned long long)first.ticks, (unsigned long long)last.ticks);
 	else
-		behaviour_tell(row, "More than 24 bits, as the FADT says: it reads %llxh.",
+		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %llxh.",
 			       (unsigned long long)last.ticks);
 }
 
@@ -109,15 +109,15 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 		}
 	} while (reads < PM_GLITCH_READS && wait_goes_on(&wait));
 	if (!glitches && reads < PM_GLITCH_READS_MIN) {
-		behaviour_tell(row, "Not seen: there was time for %u readings only.", reads);
+		behaviour_say(row, "Not seen: there was time for %u readings only.", reads);
 		return;
 	}
 	check_fact(row, glitches != 0);
 	if (glitches)
-		behaviour_tell(row, "%u of %u single readings were off, the next one right again: %llxh after %llxh.",
+		behaviour_say(row, "%u of %u single readings were off, the next one right again: %llxh after %llxh.",
 			       glitches, reads, (unsigned long long)off, (unsigned long long)before);
 	else
-		behaviour_tell(row, "%u single readings without one that was off.", reads);
+		behaviour_say(row, "%u single readings without one that was off.", reads);
 }
 
 void

@@ -62,11 +62,11 @@ look_at_step(const struct checking *checking, struct behaviour *row)
 		step = gcd(step, elapsed(checking, first_ticks, take_masked(checking).ticks));
 	}
 	if (step == 0) {
-		behaviour_tell(row, "Not seen: it did not move in %u readings.", STEP_READS);
+		behaviour_say(row, "Not seen: it did not move in %u readings.", STEP_READS);
 		return;
 	}
 	check_fact(row, step != 1);
-	behaviour_tell(row, "In mode 2 %u readings lie multiples of %u apart.", STEP_READS, (unsigned)step);
+	behaviour_say(row, "In mode 2 %u readings lie multiples of %u apart.", STEP_READS, (unsigned)step);
 }
 
 enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
@@ -140,18 +140,18 @@ look_at_latch(const struct checking *checking, struct behaviour *row)
 
 		if (lost > held) {
 			check_fact(row, true);
-			behaviour_tell(row, "%s: in %u of %u tries.", again ?
+			behaviour_say(row, "%s: in %u of %u tries.", again ?
 				       "A second latch command takes a new count" :
 				       "A latched count goes on counting", lost, LATCH_TRIES);
 			return;
 		}
 		if (held == 0) {
-			behaviour_tell(row, CHECK_TAKEN_AWAY);
+			behaviour_say(row, CHECK_TAKEN_AWAY);
 			return;
 		}
 	}
 	check_fact(row, false);
-	behaviour_tell(row, "A latched count stands until it is read; a second latch command is ignored.");
+	behaviour_say(row, "A latched count stands until it is read; a second latch command is ignored.");
 }
 
 /* What the status byte said, once the control word was written and once the count was loaded. */
@@ -191,7 +191,7 @@ look_at_status(const struct checking *checking, struct behaviour *row)
 	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
 
 	check_fact(row, !told || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
-	behaviour_tell(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
+	behaviour_say(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }
 

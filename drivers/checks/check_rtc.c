@@ -199,25 +199,25 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && uip_is_settled(w)) {
 		check_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_tell(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
+		behaviour_say(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
 			       (unsigned long long)low_us, (unsigned long long)high_us, w->updates);
 	} else if (w->updates) {
-		behaviour_tell(row, "Not seen: UIP lasted %llu us; a busy host may be late with it, but not %u times.",
+		behaviour_say(row, "Not seen: UIP lasted %llu us; a busy host may be late with it, but not %u times.",
 			       (unsigned long long)low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
-		behaviour_tell(row, "UIP was 1 in all of %llu looks, for %u ms.", (unsigned long long)w->looks,
+		behaviour_say(row, "UIP was 1 in all of %llu looks, for %u ms.", (unsigned long long)w->looks,
 			       seen_ms(w));
 	} else if (w->missed >= w->times_min) {
 		check_fact(row, true);
-		behaviour_tell(row, "UIP was never 1 in %u ms, and not before the second changed.", seen_ms(w));
+		behaviour_say(row, "UIP was never 1 in %u ms, and not before the second changed.", seen_ms(w));
 	} else if (w->missed) {
-		behaviour_tell(row, "Not seen: the second changed without UIP before it, but not %u times.",
+		behaviour_say(row, "Not seen: the second changed without UIP before it, but not %u times.",
 			       w->times_min);
 	} else if (an_update_came(w)) {
-		behaviour_tell(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_TAKEN_AWAY);
 	} else {
-		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+		behaviour_say(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
 	}
 }
 
@@ -226,19 +226,19 @@ tell_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->second_known && w->invalid) {
 		check_fact(row, true);
-		behaviour_tell(row, "The seconds register reads %02xh, which is no second.", w->last.raw);
+		behaviour_say(row, "The seconds register reads %02xh, which is no second.", w->last.raw);
 	} else if (w->wrong && second_is_settled(w)) {
 		check_fact(row, true);
-		behaviour_tell(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
+		behaviour_say(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
-		behaviour_tell(row, "Not seen: %u came after %u once, as after a stop of the whole machine.", w->to,
+		behaviour_say(row, "Not seen: %u came after %u once, as after a stop of the whole machine.", w->to,
 			       w->from);
 	} else if (w->right) {
 		check_fact(row, false);
-		behaviour_tell(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
+		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
 	} else {
-		behaviour_tell(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+		behaviour_say(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
 	}
 }
 
@@ -250,7 +250,7 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 
 	hw_interrupts_restore(interrupts);
 	check_fact(row, !(d & D_VRT));
-	behaviour_tell(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->broken ?
+	behaviour_say(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->broken ?
 		       "its battery failed, and its time and settings with it" : "its battery is good");
 }
 
@@ -284,7 +284,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {
-	behaviour_tell(row, "Not seen: %s", checking->rows[RTC_PF].reason);
+	behaviour_say(row, "Not seen: %s", checking->rows[RTC_PF].reason);
 }
 
 static void

@@ -105,7 +105,7 @@ static void
 tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
-	behaviour_tell(row, "%u Hz: it is off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
+	behaviour_say(row, "%u Hz: it is off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
 		       (long long)ppm.low, (long long)ppm.high, (unsigned long long)flag->edges);
 }
 
@@ -113,10 +113,10 @@ void
 rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!is_whole(checking, flag))
-		behaviour_tell(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_TAKEN_AWAY);
 	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
-		behaviour_tell(row, "Not seen: there was no time for an edge of %u Hz.", (unsigned)flag->hz);
+		behaviour_say(row, "Not seen: there was no time for an edge of %u Hz.", (unsigned)flag->hz);
 	else
 		tell(row, flag, rate_of(checking, flag, check_is_guest(checking) ? GUEST_LATE_NS : 0));
 }
@@ -202,7 +202,7 @@ tell_windows(const struct checking *checking, const struct windows *w, struct be
 	if (is_as_asked(w))
 		tell(row, &w->best_flag, w->best);
 	else if (distance(off) == 0 || (guest && !are_alike(w)))
-		behaviour_tell(row, IRREGULAR, (unsigned)w->best_flag.hz);
+		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
 		tell(row, &w->best_flag, off);
 }
@@ -222,7 +222,7 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 			note_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
 	if (w.whole == 0)
-		behaviour_tell(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_TAKEN_AWAY);
 	else
 		tell_windows(checking, &w, row);
 }
@@ -262,7 +262,7 @@ look_at_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_tell(row, "Not seen: 64 Hz needs PIE for longer than interrupts may be masked.");
+		behaviour_say(row, "Not seen: 64 Hz needs PIE for longer than interrupts may be masked.");
 		return;
 	}
 	do

@@ -1,13 +1,13 @@
-/* Cores that begin together. See gather.h. */
+/* Cores that begin together. See barrier.h. */
 #include "barrier.h"
 
-#define GATHER_PAUSES (1u << 22) /* a third of a second or so: cores that share a real one come one by one */
+#define BARRIER_PAUSES (1u << 22) /* a third of a second or so: cores that share a real one come one by one */
 
 void
 barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void))
 {
 	__atomic_add_fetch(&barrier->arrived, 1, __ATOMIC_ACQ_REL);
-	for (unsigned i = 0; i < GATHER_PAUSES && !barrier_is_stopped(barrier); i++) {
+	for (unsigned i = 0; i < BARRIER_PAUSES && !barrier_is_stopped(barrier); i++) {
 		if (__atomic_load_n(&barrier->arrived, __ATOMIC_ACQUIRE) >= expected)
 			return;
 		pause();

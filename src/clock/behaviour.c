@@ -16,7 +16,7 @@ behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock
 }
 
 void
-behaviour_tell(struct behaviour *row, const char *format, ...)
+behaviour_say(struct behaviour *row, const char *format, ...)
 {
 	struct text text;
 	va_list arguments;

@@ -31,7 +31,7 @@ struct behaviours {
 struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */
-void behaviour_tell(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ROW was seen and its promise was not kept: the whole interval of its figure is beyond LIMIT, either way. */
 bool behaviour_is_broken(const struct behaviour *row, uint64_t limit);

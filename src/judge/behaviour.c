@@ -69,10 +69,10 @@ drop_doubtful_rates(struct report *report)
 			continue;
 		row->seen = false;
 		if (stands)
-			behaviour_tell(row, "Not seen: it is off by %ld ppm, but the clock itself is stuck.",
+			behaviour_say(row, "Not seen: it is off by %ld ppm, but the clock itself is stuck.",
 				       row->measured);
 		else
-			behaviour_tell(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
+			behaviour_say(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
 				       row->measured, doubt);
 	}
 }

@@ -72,7 +72,7 @@ put_tsc(const struct report *report, struct text *reason)
 		struct scale scale;
 
 		scale_init(&scale, report->tsc);
-		text_printf(reason, ", together on %zu cores within ", skew->offsets.players);
+		text_printf(reason, ", together on %zu cores within ", skew->offsets.cores);
 		put_ns(reason, (uint64_t)scale_ns_up(&scale, (int64_t)skew->summary.bound_ticks));
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", but not shown to be together on all cores");

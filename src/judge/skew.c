@@ -26,7 +26,7 @@ has_odd_pair(const struct view *view)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	return view->skew->measured && summary->no_majority && !summary->apart &&
+	return view->skew->measured && summary->no_majority && !summary->off_majority &&
 	       !view_drifts(view, summary->worst_a) && !view_drifts(view, summary->worst_b) &&
 	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
@@ -37,29 +37,29 @@ find_player(const struct view *view, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < view->skew->offsets.players && view_core(view, i)->apic_id != apic_id)
+	while (i < view->skew->offsets.cores && view_core(view, i)->apic_id != apic_id)
 		i++;
 	return i;
 }
 
 /* Whether the core is accused for itself, or together with another one. */
 static bool
-is_accused(const struct view *view, size_t player)
+is_accused(const struct view *view, size_t rank)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	return view_drifts(view, player) || view_stands_apart(view, player) ||
-	       (has_odd_pair(view) && (player == summary->worst_a || player == summary->worst_b));
+	return view_drifts(view, rank) || view_is_off(view, rank) ||
+	       (has_odd_pair(view) && (rank == summary->worst_a || rank == summary->worst_b));
 }
 
 /* By what one of the two is accused of; or by the offset of the two, where the worst one is told for all of them. */
 static bool
 is_explained(const struct view *view, size_t a, size_t b)
 {
-	size_t players = view->skew->offsets.players;
+	size_t cores = view->skew->offsets.cores;
 
-	return (a < players && is_accused(view, a)) || (b < players && is_accused(view, b)) ||
-	       (a < players && b < players && has_odd_pair(view) &&
+	return (a < cores && is_accused(view, a)) || (b < cores && is_accused(view, b)) ||
+	       (a < cores && b < cores && has_odd_pair(view) &&
 		view_pair_ns(view, a, b).near > view->offset_limit_ns);
 }
 
@@ -131,15 +131,15 @@ is_one_package(const struct view *view, uint32_t *package)
 	bool found = false;
 
 	*package = 0;
-	for (size_t i = 0; i < view->skew->offsets.players && !found; i++) {
-		found = view_stands_apart(view, i);
+	for (size_t i = 0; i < view->skew->offsets.cores && !found; i++) {
+		found = view_is_off(view, i);
 		*package = view_core(view, i)->facts.package;
 	}
-	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
 		const struct report_core *core = view_core(view, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
-		    (core->facts.package == *package) != view_stands_apart(view, i))
+		    (core->facts.package == *package) != view_is_off(view, i))
 			return false;
 	}
 	return true;
@@ -174,10 +174,10 @@ measure_group(const struct view *view, struct group *group)
 	size_t found = 0;
 
 	*all = (struct distance){ .near = UINT64_MAX };
-	for (size_t i = 0; i < view->skew->offsets.players; i++) {
+	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
 		struct distance distance;
 
-		if (!view_stands_apart(view, i))
+		if (!view_is_off(view, i))
 			continue;
 		if (!found++)
 			view_offset_ns(view, i, &group->other);
@@ -206,7 +206,7 @@ is_group(const struct view *view, size_t accused, struct group *group)
 		text_printf(&text, "package %u, of all its %zu cores", package, accused);
 		return true;
 	}
-	while (!view_stands_apart(view, first))
+	while (!view_is_off(view, first))
 		first++;
 	text_printf(&text, "%zu cores, core %u's among them", accused, view_core(view, first)->apic_id);
 	return view->skew->summary.no_majority;
@@ -214,12 +214,12 @@ is_group(const struct view *view, size_t accused, struct group *group)
 
 /* PLAYER, which is so far from OTHER; the finding names core NAMED. */
 static void
-accuse(struct report *report, const struct view *view, size_t player, size_t other, struct distance distance,
+accuse(struct report *report, const struct view *view, size_t rank, size_t other, struct distance distance,
        uint32_t named, const char *rest)
 {
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
 				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s",
-				       view_core(view, player)->apic_id, distance.near, distance.far,
+				       view_core(view, rank)->apic_id, distance.near, distance.far,
 				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
 				       cause_of_offset(view), rest),
 		     distance, view->offset_limit_ns);
@@ -240,8 +240,8 @@ judge_offsets(struct report *report, const struct view *view)
 	char rest[REST_SIZE];
 	struct group group;
 
-	for (size_t i = 0; i < view->skew->offsets.players; i++)
-		accused += view_stands_apart(view, i);
+	for (size_t i = 0; i < view->skew->offsets.cores; i++)
+		accused += view_is_off(view, i);
 	if (is_group(view, accused, &group)) {
 		accuse_group(report, view, &group);
 		return;
@@ -250,8 +250,8 @@ judge_offsets(struct report *report, const struct view *view)
 		accuse_odd_pair(report, view);
 		return;
 	}
-	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
-		if (!view_stands_apart(view, i))
+	for (size_t i = 0; i < view->skew->offsets.cores && count < ACCUSED_MAX; i++) {
+		if (!view_is_off(view, i))
 			continue;
 		count++;
 
@@ -278,10 +278,10 @@ judge_drifts(struct report *report, const struct view *view)
 	size_t count = 0;
 	char rest[REST_SIZE];
 
-	for (size_t i = 0; i < view->skew->offsets.players && count < ACCUSED_MAX; i++) {
+	for (size_t i = 0; i < view->skew->offsets.cores && count < ACCUSED_MAX; i++) {
 		struct distance distance = view_drift_ppb(view, i);
 		uint32_t apic_id = view_core(view, i)->apic_id;
-		bool is_named = !view->no_drift_majority || view->skew->offsets.players == 2;
+		bool is_named = !view->no_drift_majority || view->skew->offsets.cores == 2;
 
 		if (!view_drifts(view, i))
 			continue;

@@ -7,9 +7,9 @@
 #define TICKS_MAX (INT64_C(1) << 60) /* what scale_ns_down() takes */
 
 const struct report_core *
-view_core(const struct view *view, size_t player)
+view_core(const struct view *view, size_t rank)
 {
-	return &view->report->cores[view->skew->players[player]];
+	return &view->report->cores[view->skew->core_of[rank]];
 }
 
 static struct distance
@@ -21,24 +21,24 @@ distance_of(struct offset offset)
 }
 
 static struct offset
-drift_of(const void *report_context, size_t player)
+drift_of(const void *report_context, size_t rank)
 {
 	const struct report *report = report_context;
-	const struct drift *drift = &report->cores[report->skew.players[player]].drift;
+	const struct drift *drift = &report->cores[report->skew.core_of[rank]].drift;
 
 	return (struct offset){ drift->low_ppb, drift->high_ppb };
 }
 
 struct distance
-view_drift_ppb(const struct view *view, size_t player)
+view_drift_ppb(const struct view *view, size_t rank)
 {
-	return distance_of(offset_add(drift_of(view->report, player), offset_negate(view->most_drift)));
+	return distance_of(offset_add(drift_of(view->report, rank), offset_negate(view->most_drift)));
 }
 
 bool
-view_drifts(const struct view *view, size_t player)
+view_drifts(const struct view *view, size_t rank)
 {
-	return view->skew->drift_measured && view_drift_ppb(view, player).near > view->drift_limit_ppb;
+	return view->skew->drift_measured && view_drift_ppb(view, rank).near > view->drift_limit_ppb;
 }
 
 /*
@@ -46,26 +46,26 @@ view_drifts(const struct view *view, size_t player)
  * pair's own meeting alone is believed.
  */
 static struct offset
-offset_from(const struct view *view, size_t other, size_t player)
+offset_from(const struct view *view, size_t other, size_t rank)
 {
-	struct offset own = offsets_pair(&view->skew->offsets, other, player);
+	struct offset own = offsets_pair(&view->skew->offsets, other, rank);
 
 	if (view->drifting)
 		return own;
-	return offset_settle(own, offset_add(view_core(view, player)->offset,
+	return offset_settle(own, offset_add(view_core(view, rank)->offset,
 					     offset_negate(view_core(view, other)->offset)));
 }
 
 static struct offset
-offset_from_most(const struct view *view, size_t player, size_t *other)
+offset_from_most(const struct view *view, size_t rank, size_t *other)
 {
 	struct offset furthest = OFFSET_UNKNOWN;
 
 	*other = 0;
-	for (size_t i = 0; i < view->skew->offsets.players; i++) {
-		struct offset offset = offset_from(view, i, player);
+	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
+		struct offset offset = offset_from(view, i, rank);
 
-		if (view_core(view, i)->apart || view_drifts(view, i) || !offset_is_known(offset) ||
+		if (view_core(view, i)->off_majority || view_drifts(view, i) || !offset_is_known(offset) ||
 		    (offset_is_known(furthest) && offset_nearest(offset) <= offset_nearest(furthest)))
 			continue;
 		furthest = offset;
@@ -96,24 +96,24 @@ distance_ns(const struct view *view, struct offset offset)
 }
 
 struct distance
-view_offset_ns(const struct view *view, size_t player, size_t *other)
+view_offset_ns(const struct view *view, size_t rank, size_t *other)
 {
-	return distance_ns(view, offset_from_most(view, player, other));
+	return distance_ns(view, offset_from_most(view, rank, other));
 }
 
 struct distance
-view_pair_ns(const struct view *view, size_t other, size_t player)
+view_pair_ns(const struct view *view, size_t other, size_t rank)
 {
-	return distance_ns(view, offset_from(view, other, player));
+	return distance_ns(view, offset_from(view, other, rank));
 }
 
 bool
-view_stands_apart(const struct view *view, size_t player)
+view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view_core(view, player)->apart && !view_drifts(view, player) &&
-	       view_offset_ns(view, player, &other).near > view->offset_limit_ns;
+	return view_core(view, rank)->off_majority && !view_drifts(view, rank) &&
+	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
 struct view
@@ -128,10 +128,10 @@ view_of(const struct report *report)
 	scale_init(&view.scale, report->tsc);
 	if (!skew->drift_measured)
 		return view;
-	majority = marzullo_find(drift_of, report, skew->offsets.players, skew->offsets.players);
+	majority = marzullo_find(drift_of, report, skew->offsets.cores, skew->offsets.cores);
 	view.no_drift_majority = majority.tied;
 	view.most_drift = majority.tied || !majority.voters ? (struct offset){ 0, 0 } : majority.shared;
-	for (size_t i = 0; i < skew->offsets.players; i++)
+	for (size_t i = 0; i < skew->offsets.cores; i++)
 		view.drifting += view_drifts(&view, i);
 	return view;
 }

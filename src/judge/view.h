@@ -23,18 +23,18 @@ struct distance {
 
 struct view view_of(const struct report *report);
 
-const struct report_core *view_core(const struct view *view, size_t player);
+const struct report_core *view_core(const struct view *view, size_t rank);
 
-struct distance view_drift_ppb(const struct view *view, size_t player); /* from most */
-bool view_drifts(const struct view *view, size_t player);
+struct distance view_drift_ppb(const struct view *view, size_t rank);   /* from most */
+bool view_drifts(const struct view *view, size_t rank);
 
 /* From whichever core that is in order PLAYER is proven to be furthest: OTHER. */
-struct distance view_offset_ns(const struct view *view, size_t player, size_t *other);
+struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);
 
-struct distance view_pair_ns(const struct view *view, size_t other, size_t player); /* PLAYER from OTHER */
+struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* PLAYER from OTHER */
 
 /* Whether its offset is a fault of its own: that of a core that drifts is none. */
-bool view_stands_apart(const struct view *view, size_t player);
+bool view_is_off(const struct view *view, size_t rank);
 
 /* The least that TICKS are in ns, at most 2^60 of them. */
 uint64_t view_ns_down(const struct view *view, uint64_t ticks);

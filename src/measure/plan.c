@@ -89,9 +89,9 @@ survey_tournament_budget_ns(const struct report *report)
 }
 
 uint64_t
-survey_tournament_ns(const struct report *report, size_t players)
+survey_tournament_ns(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, players) * PINGPONG_PLAN_NS;
+	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, cores) * PINGPONG_PLAN_NS;
 	uint64_t budget_ns = survey_tournament_budget_ns(report);
 
 	return all_ns < budget_ns ? all_ns : budget_ns;

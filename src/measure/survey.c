@@ -78,7 +78,7 @@ end_by_standstill(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	survey->tsc_stands = report->incomplete = true;
+	survey->tsc_stopped = report->incomplete = true;
 	report_note(report, "The TSC stands still, and everything here is timed by it: nothing was measured from then on.");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -132,7 +132,7 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 }
 
 bool
-survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 	      size_t count)
 {
 	uint64_t enough = survey_periods(survey, clock, SURVEY_STUCK_PERIODS);

@@ -39,18 +39,18 @@ struct survey_hooks {
 };
 
 /* What the cores' measuring needs, all in one block that is planned before a core starts. */
-struct survey_room {
+struct survey_memory {
 	size_t cores;            /* of the smp, at most */
 	enum tournament widest;  /* the tournament for which there is room */
 	struct report_core *rows; /* for report->cores, zeroed */
 	struct warp_table *warp;
-	struct pingpong *meetings; /* cores / 2 */
-	uint32_t *players;       /* core number of each player */
+	struct pingpong *pingpongs; /* cores / 2 */
+	uint32_t *core_of;       /* core number of each player */
 	struct offsets first, latest;
 	struct offset *solved;   /* one to each player */
-	bool *apart;             /* likewise */
-	uint32_t *playing;       /* the cores of one batch of meetings: the first and the second of each */
-	uint32_t *seats;         /* likewise: their player numbers */
+	bool *off_majority;      /* likewise */
+	uint32_t *batch_cores;   /* the cores of one batch of meetings: the first and the second of each */
+	uint32_t *batch_ranks;   /* likewise: their player numbers */
 	uint64_t *medians;       /* of the round trips of each meeting of a batch */
 	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
 	uint32_t *others;        /* of each core: how many others read the clock while it did */
@@ -76,13 +76,13 @@ struct survey {
 	struct sample *samples; /* the caller's, room for sample_max, at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
-	struct survey_room room;        /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
+	struct survey_memory memory;    /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
 
 	/* The survey's own, from here on. */
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
 	uint64_t start_tsc;             /* the run's begin */
-	bool tsc_stands;                /* it was seen to: nothing is timed any more, the report is incomplete */
+	bool tsc_stopped;               /* it was seen to: nothing is timed any more, the report is incomplete */
 	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	struct gaps gaps;               /* of one core at a time */
@@ -93,7 +93,7 @@ struct survey {
 };
 
 /* Bytes for CORES cores and tournaments up to WIDEST. The block begins on a cache line. */
-size_t survey_room_size(size_t cores, enum tournament widest);
+size_t survey_memory_size(size_t cores, enum tournament widest);
 
 /* Lays survey->room out in MEMORY of that size, which the caller has zeroed; report->cores is room.rows then. */
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);

@@ -19,7 +19,7 @@ size_t survey_living(const struct survey *survey); /* cores of the smp */
 static inline bool
 survey_untimed(struct survey *survey)
 {
-	return survey_expired(survey) && survey->tsc_stands;
+	return survey_expired(survey) && survey->tsc_stopped;
 }
 
 /* A clock whose readings can be taken now. */
@@ -50,7 +50,7 @@ survey_any_differs(const struct sample *samples, size_t count)
 }
 
 /* Whether the clock showed one value in all of COUNT samples, for longer than a clock that moves can. */
-bool survey_stands(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+bool survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 		   size_t count);
 
 /* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */

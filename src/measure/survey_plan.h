@@ -16,7 +16,7 @@ uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of 
 uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
 
 /* How long a tournament of PLAYERS should take, and how long it may take before it is a star or is cut short. */
-uint64_t survey_tournament_ns(const struct report *report, size_t players);
+uint64_t survey_tournament_ns(const struct report *report, size_t cores);
 uint64_t survey_tournament_budget_ns(const struct report *report);
 
 /* How long the checks of the devices' behaviour may take, all together; part of the plan. */

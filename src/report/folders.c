@@ -42,7 +42,7 @@ folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
 }
 
 uint64_t
-folders_room_bytes(const size_t *lengths, size_t count, uint64_t block)
+folders_size_bytes(const size_t *lengths, size_t count, uint64_t block)
 {
 	uint64_t blocks = DIRECTORIES;
 

@@ -21,6 +21,6 @@ void folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole);
  * The bytes that a new folder with COUNT files of LENGTHS takes at most on a volume of blocks of BLOCK bytes: each file
  * in blocks of its own, and a block for each directory that is made or may have to grow.
  */
-uint64_t folders_room_bytes(const size_t *lengths, size_t count, uint64_t block);
+uint64_t folders_size_bytes(const size_t *lengths, size_t count, uint64_t block);
 
 #endif

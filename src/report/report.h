@@ -94,13 +94,13 @@ struct report_core {
 	/* Both in the order of report.clocks: read by this core alone, and by all cores at the same time. */
 	struct core_latency latency[REPORT_CLOCKS_MAX];
 	struct core_latency contended[REPORT_CLOCKS_MAX];
-	uint64_t watched_ns;      /* for gaps; 0 where it was not */
+	uint64_t observed_ns;     /* for gaps; 0 where it was not */
 	uint64_t gaps, worst_gap_ns;
 	uint64_t warp_iterations; /* in the contended check with a lock; 0 where it took no part */
-	uint64_t meetings;        /* with other cores, in which stamps were exchanged, in the first tournament */
+	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */
-	bool apart;               /* its TSC stands apart from the majority's */
+	bool off_majority;        /* its TSC stands apart from the majority's */
 	bool drifts;              /* judged so */
 };
 
@@ -120,17 +120,17 @@ struct report_skew {
 	bool measured;           /* at least one pair met */
 	enum tournament kind;    /* that was played */
 	const char *kind_reason; /* why it was not all pairs, "" where it was; static storage */
-	size_t width;            /* pairs that played at the same time, at the end */
+	size_t concurrency;      /* pairs that played at the same time, at the end */
 	size_t rounds;
 	uint64_t elapsed_ns;     /* of the first tournament */
-	uint64_t meetings;       /* of the first tournament: pairs that exchanged stamps */
+	uint64_t pingpongs;      /* of the first tournament: pairs that exchanged stamps */
 	uint64_t again;          /* meetings of such pairs once more, since too little came of the first */
 	uint64_t warps;          /* messages that arrived before they left, in all tournaments */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* of the first tournament */
-	const uint32_t *players; /* core number (index into report.cores) of each player of it */
+	const uint32_t *core_of; /* core number (index into report.cores) of each player of it */
 	struct offsets_summary summary; /* in player numbers */
 	bool drift_measured;     /* there was a second one */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
@@ -145,7 +145,7 @@ struct report_gap {
 struct report_interference { /* of all cores together */
 	bool measured;
 	uint64_t threshold_ns;
-	uint64_t watched_ns;  /* on all cores, added up */
+	uint64_t observed_ns; /* on all cores, added up */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id */
 	uint64_t octave[64];  /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ns */

@@ -118,7 +118,7 @@ measure_rates(struct run *run)
 static void
 start_cores(struct run *run)
 {
-	if (!run->survey.tsc_stands)
+	if (!run->survey.tsc_stopped)
 		run->machine->start_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 }

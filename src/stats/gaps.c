@@ -7,7 +7,7 @@ record(struct gaps *gaps, const struct scale *scale, uint64_t ticks)
 	uint64_t ns = scale_ns(scale, ticks);
 
 	if (gaps->event_count < GAPS_EVENTS_MAX)
-		gaps->events[gaps->event_count++] = (struct gap_event){ gaps->watched_ticks, ticks };
+		gaps->events[gaps->event_count++] = (struct gap_event){ gaps->observed_ticks, ticks };
 	gaps->count++;
 	gaps->total_ticks += ticks;
 	gaps->octave[63 - __builtin_clzll(ns | 1)]++;
@@ -16,13 +16,13 @@ record(struct gaps *gaps, const struct scale *scale, uint64_t ticks)
 }
 
 void
-gaps_watch(struct gaps *gaps, const struct gaps_plan *plan)
+gaps_observe(struct gaps *gaps, const struct gaps_plan *plan)
 {
 	uint64_t last, turns = plan->turns_max;
 
 	*gaps = (struct gaps){ .count = 0 };
 	last = plan->tsc();
-	while (gaps->watched_ticks < plan->duration_ticks && turns-- > 0) {
+	while (gaps->observed_ticks < plan->duration_ticks && turns-- > 0) {
 		uint64_t now = plan->tsc(), ticks = now - last;
 
 		if (now < last) {
@@ -31,7 +31,7 @@ gaps_watch(struct gaps *gaps, const struct gaps_plan *plan)
 		} else if (ticks > plan->threshold_ticks) {
 			record(gaps, plan->scale, ticks);
 		}
-		gaps->watched_ticks += ticks;
+		gaps->observed_ticks += ticks;
 		last = now;
 	}
 }

@@ -19,7 +19,7 @@ struct gap_event {
 };
 
 struct gaps { /* of one watch; written by the core that watches */
-	uint64_t watched_ticks; /* from the first reading to the last, gaps included */
+	uint64_t observed_ticks; /* from the first reading to the last, gaps included */
 	uint64_t count, worst_ticks, total_ticks;
 	uint64_t octave[GAPS_OCTAVES]; /* octave[i]: gaps of 2^i to 2^(i+1) - 1 ns; [0] of 0 too */
 	uint64_t backward;             /* times that the TSC stepped back meanwhile */
@@ -36,7 +36,7 @@ struct gaps_plan { /* of one watch */
 };
 
 /* Watches as PLAN says, and leaves in GAPS what it saw. */
-void gaps_watch(struct gaps *gaps, const struct gaps_plan *plan);
+void gaps_observe(struct gaps *gaps, const struct gaps_plan *plan);
 
 /* The longest that octave[OCTAVE] counts, in ns. */
 static inline uint64_t

@@ -10,41 +10,41 @@
 #define SUFFERING_FACTOR 32
 
 void
-concurrency_init(struct concurrency *width, size_t max)
+concurrency_init(struct concurrency *concurrency, size_t max)
 {
-	*width = (struct concurrency){ .now = 1, .max = max > 1 ? max : 1, .settled = max <= 1 };
+	*concurrency = (struct concurrency){ .now = 1, .max = max > 1 ? max : 1, .settled = max <= 1 };
 }
 
 static bool
-suffers(const struct concurrency *width, uint64_t median_ticks)
+suffers(const struct concurrency *concurrency, uint64_t median_ticks)
 {
-	return width->best_ticks != 0 && (median_ticks - 1) / SUFFERING_FACTOR >= width->best_ticks;
+	return concurrency->best_ticks != 0 && (median_ticks - 1) / SUFFERING_FACTOR >= concurrency->best_ticks;
 }
 
 static void
-step_back(struct concurrency *width)
+step_back(struct concurrency *concurrency)
 {
-	width->settled = true;
-	if (width->now > 1)
-		width->now /= 2;
+	concurrency->settled = true;
+	if (concurrency->now > 1)
+		concurrency->now /= 2;
 }
 
 static void
-grow(struct concurrency *width)
+grow(struct concurrency *concurrency)
 {
-	width->now = width->now > width->max / 2 ? width->max : width->now * 2;
-	width->settled = width->now == width->max;
+	concurrency->now = concurrency->now > concurrency->max / 2 ? concurrency->max : concurrency->now * 2;
+	concurrency->settled = concurrency->now == concurrency->max;
 }
 
 void
-concurrency_learn(struct concurrency *width, uint64_t median_ticks)
+concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks)
 {
 	if (median_ticks == 0)
 		return;
-	if (suffers(width, median_ticks))
-		step_back(width);
-	else if (!width->settled)
-		grow(width);
-	if (width->best_ticks == 0 || median_ticks < width->best_ticks)
-		width->best_ticks = median_ticks;
+	if (suffers(concurrency, median_ticks))
+		step_back(concurrency);
+	else if (!concurrency->settled)
+		grow(concurrency);
+	if (concurrency->best_ticks == 0 || median_ticks < concurrency->best_ticks)
+		concurrency->best_ticks = median_ticks;
 }

@@ -16,12 +16,12 @@ struct concurrency {
 	bool settled;        /* no longer growing */
 };
 
-void concurrency_init(struct concurrency *width, size_t max);
+void concurrency_init(struct concurrency *concurrency, size_t max);
 
 /*
  * Learns from one batch of meetings at width->now, whose median round trips had MEDIAN_TICKS for their own
  * median (0: nobody played; nothing is learned), and sets width->now for the next.
  */
-void concurrency_learn(struct concurrency *width, uint64_t median_ticks);
+void concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks);
 
 #endif

@@ -8,7 +8,7 @@
 void
 offsets_clear(struct offsets *offsets)
 {
-	size_t pairs = tournament_pairs(offsets->kind, offsets->players);
+	size_t pairs = tournament_pairs(offsets->kind, offsets->cores);
 
 	for (size_t i = 0; i < pairs; i++)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
@@ -26,7 +26,7 @@ has_place(const struct offsets *offsets, size_t a, size_t b)
 static size_t
 place(const struct offsets *offsets, size_t a, size_t b)
 {
-	return tournament_index(offsets->kind, offsets->players, a < b ? a : b, a < b ? b : a);
+	return tournament_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
 }
 
 struct offset
@@ -56,7 +56,7 @@ offsets_moved(const struct offsets *offsets, size_t a, size_t b)
 }
 
 void
-offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
+offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
 {
 	if (offsets->moved_ticks && offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
 		offsets->moved_ticks[place(offsets, a, b)] = ticks;

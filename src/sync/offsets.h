@@ -16,7 +16,7 @@
 /* What one tournament found. Players are numbered without gaps; player 0 is the boot core. */
 struct offsets {
 	enum tournament kind;
-	size_t players;
+	size_t cores;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all meetings: an offset held at some moment between */
 	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own meetings exclude each other; or NULL */
@@ -30,7 +30,7 @@ void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offs
 
 /* By how much the offset of the two is known to have moved while it was measured, at most; 0: it is not. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
-void offsets_note_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
+void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 struct offsets_summary {
 	size_t pairs;            /* that met */
@@ -44,7 +44,7 @@ struct offsets_summary {
 	size_t worst_a, worst_b;
 	struct offset worst;
 	uint64_t bound_ticks;    /* no two players are further apart than this; UINT64_MAX where not all are known */
-	size_t apart;            /* players that stand apart from the majority */
+	size_t off_majority;     /* players that stand apart from the majority */
 	bool no_majority;        /* as many say one thing as say another: it can't be told who is right */
 };
 
@@ -58,7 +58,7 @@ struct offsets_summary {
  * and it can't be told who of them is right. A pair that most others contradict takes no part. A few passes over
  * all pairs, and one more for each contradiction that a player has, up to a bound.
  */
-struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *players, bool *apart);
+struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *off_majority);
 
 /* Parts per 10^9. unknown: low is INT64_MIN and high INT64_MAX. */
 struct drift {

@@ -20,8 +20,8 @@
 
 struct picture { /* of whom the vote is about */
 	const struct offsets *offsets;
-	const struct offset *players;
-	size_t player;
+	const struct offset *places;
+	size_t rank;
 };
 
 static struct offset
@@ -29,50 +29,50 @@ way_through(const void *context, size_t through)
 {
 	const struct picture *picture = context;
 
-	if (through == picture->player)
+	if (through == picture->rank)
 		return OFFSET_UNKNOWN;
-	return offset_add(picture->players[through],
-			  offsets_pair(picture->offsets, through, picture->player));
+	return offset_add(picture->places[through],
+			  offsets_pair(picture->offsets, through, picture->rank));
 }
 
 static struct offset
-elect(const struct picture *picture)
+vote(const struct picture *picture)
 {
-	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->players,
+	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->cores,
 						 VOTE_STEPS_MAX);
 
 	if (majority.votes * 2 <= majority.voters)
-		return offsets_pair(picture->offsets, 0, picture->player);
+		return offsets_pair(picture->offsets, 0, picture->rank);
 	return (struct offset){ majority.lowest.low, majority.shared.high };
 }
 
 static void
-place_players(const struct offsets *offsets, struct offset *players)
+place_cores(const struct offsets *offsets, struct offset *places)
 {
 	size_t passes = offsets->kind == TOURNAMENT_ALL ? PASSES : 0;
 
-	for (size_t i = 0; i < offsets->players; i++)
-		players[i] = offsets_pair(offsets, 0, i);
+	for (size_t i = 0; i < offsets->cores; i++)
+		places[i] = offsets_pair(offsets, 0, i);
 	for (size_t pass = 0; pass < passes; pass++)
-		for (size_t i = 1; i < offsets->players; i++)
-			players[i] = elect(&(struct picture){ offsets, players, i });
+		for (size_t i = 1; i < offsets->cores; i++)
+			places[i] = vote(&(struct picture){ offsets, places, i });
 }
 
 /* What the places of A and B say of B against A. */
 static struct offset
-implied(const struct offset *players, size_t a, size_t b)
+implied(const struct offset *places, size_t a, size_t b)
 {
-	return offset_add(players[b], offset_negate(players[a]));
+	return offset_add(places[b], offset_negate(places[a]));
 }
 
 static struct offset
-between(const struct offsets *offsets, const struct offset *players, size_t a, size_t b)
+between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	return offset_settle(offsets_pair(offsets, a, b), implied(players, a, b));
+	return offset_settle(offsets_pair(offsets, a, b), implied(places, a, b));
 }
 
 static void
-note_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t ticks)
+record_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t ticks)
 {
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
@@ -83,7 +83,7 @@ note_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t
 }
 
 static void
-note_bound(struct offsets_summary *summary, struct offset offset)
+record_bound(struct offsets_summary *summary, struct offset offset)
 {
 	uint64_t farthest = offset_is_known(offset) ? offset_farthest(offset) : UINT64_MAX;
 
@@ -105,19 +105,19 @@ is_worse(struct offset offset, struct offset than)
 
 /* The bound holds whoever is right. */
 static void
-note_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
+record_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
 	  size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), picture = implied(players, a, b);
+	struct offset own = offsets_pair(offsets, a, b), picture = implied(places, a, b);
 	struct offset settled = offset_settle(own, picture);
 	uint64_t ticks = offset_gap(own, picture), moved_ticks = offsets_moved(offsets, a, b);
 
 	if (offset_is_known(own))
 		summary->pairs++;
-	note_contradiction(summary, a, b, ticks > moved_ticks ? ticks : moved_ticks);
+	record_contradiction(summary, a, b, ticks > moved_ticks ? ticks : moved_ticks);
 	if (ticks > 0)
-		note_bound(summary, own);
-	note_bound(summary, settled);
+		record_bound(summary, own);
+	record_bound(summary, settled);
 	if (!offset_is_known(settled) || !is_worse(settled, summary->worst))
 		return;
 	summary->worst_a = a;
@@ -127,14 +127,14 @@ note_pair(struct offsets_summary *summary, const struct offsets *offsets, const 
 
 /* Of a player: those whose place against it is known, and those from whom it is proven to differ. */
 static bool
-differs_from_most(const struct offsets *offsets, const struct offset *players, size_t player, bool *placed)
+differs_from_most(const struct offsets *offsets, const struct offset *places, size_t rank, bool *placed)
 {
 	size_t asked = 0, proven = 0;
 
-	for (size_t other = 0; other < offsets->players; other++) {
-		struct offset offset = between(offsets, players, other, player);
+	for (size_t other = 0; other < offsets->cores; other++) {
+		struct offset offset = between(offsets, places, other, rank);
 
-		if (other == player || !offset_is_known(offset))
+		if (other == rank || !offset_is_known(offset))
 			continue;
 		asked++;
 		proven += offset_excludes_zero(offset);
@@ -148,21 +148,21 @@ differs_from_most(const struct offsets *offsets, const struct offset *players, s
  * any of his own side, and there are as many of both.
  */
 static bool
-are_halves(const struct offsets *offsets, const struct offset *players, const bool *apart)
+are_halves(const struct offsets *offsets, const struct offset *places, const bool *off_majority)
 {
 	size_t count = 0, ahead = 0;
 
-	for (size_t i = 0; i < offsets->players; i++) {
-		count += apart[i];
-		for (size_t other = 0; other < offsets->players; other++) {
-			struct offset offset = between(offsets, players, other, i);
+	for (size_t i = 0; i < offsets->cores; i++) {
+		count += off_majority[i];
+		for (size_t other = 0; other < offsets->cores; other++) {
+			struct offset offset = between(offsets, places, other, i);
 
-			if (offset_excludes_zero(offset) != (apart[i] != apart[other]))
+			if (offset_excludes_zero(offset) != (off_majority[i] != off_majority[other]))
 				return false;
-			ahead += apart[i] && offset.low > 0;
+			ahead += off_majority[i] && offset.low > 0;
 		}
 	}
-	return count * 2 == offsets->players && (ahead == 0 || ahead == count * count);
+	return count * 2 == offsets->cores && (ahead == 0 || ahead == count * count);
 }
 
 /*
@@ -170,18 +170,18 @@ are_halves(const struct offsets *offsets, const struct offset *players, const bo
  * marked, to which all figures refer. Else a mark would accuse one of a pair of which nothing tells who it is.
  */
 static void
-set_apart_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
-	       bool *apart)
+mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+	       bool *off_majority)
 {
 	bool halves;
 
 	summary->no_majority = true;
-	for (size_t i = 0; i < offsets->players; i++)
-		apart[i] = offset_excludes_zero(between(offsets, players, 0, i));
-	halves = are_halves(offsets, players, apart);
-	for (size_t i = 0; i < offsets->players && !halves; i++)
-		apart[i] = false;
-	summary->apart = halves ? offsets->players / 2 : 0;
+	for (size_t i = 0; i < offsets->cores; i++)
+		off_majority[i] = offset_excludes_zero(between(offsets, places, 0, i));
+	halves = are_halves(offsets, places, off_majority);
+	for (size_t i = 0; i < offsets->cores && !halves; i++)
+		off_majority[i] = false;
+	summary->off_majority = halves ? offsets->cores / 2 : 0;
 }
 
 /*
@@ -189,32 +189,32 @@ set_apart_half(struct offsets_summary *summary, const struct offsets *offsets, c
  * counted twice: a pair may well prove what the two places leave open.
  */
 static void
-set_apart(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *players,
-	  bool *apart)
+mark_off_majority(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+	  bool *off_majority)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < offsets->players; i++) {
+	for (size_t i = 0; i < offsets->cores; i++) {
 		bool placed;
 
-		apart[i] = differs_from_most(offsets, players, i, &placed);
-		summary->apart += apart[i];
+		off_majority[i] = differs_from_most(offsets, places, i, &placed);
+		summary->off_majority += off_majority[i];
 		count += placed;
 	}
 	/* To differ from most accuses only as long as there are most, who don't. */
-	if (offset_excludes_zero(summary->worst) && (summary->apart == 0 || summary->apart * 2 >= count))
-		set_apart_half(summary, offsets, players, apart);
+	if (offset_excludes_zero(summary->worst) && (summary->off_majority == 0 || summary->off_majority * 2 >= count))
+		mark_half(summary, offsets, places, off_majority);
 }
 
 struct offsets_summary
-offsets_solve(const struct offsets *offsets, struct offset *players, bool *apart)
+offsets_solve(const struct offsets *offsets, struct offset *places, bool *off_majority)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
 
-	place_players(offsets, players);
-	for (size_t a = 0; a < offsets->players; a++)
-		for (size_t b = a + 1; b < offsets->players; b++)
-			note_pair(&summary, offsets, players, a, b);
-	set_apart(&summary, offsets, players, apart);
+	place_cores(offsets, places);
+	for (size_t a = 0; a < offsets->cores; a++)
+		for (size_t b = a + 1; b < offsets->cores; b++)
+			record_pair(&summary, offsets, places, a, b);
+	mark_off_majority(&summary, offsets, places, off_majority);
 	return summary;
 }

@@ -33,7 +33,7 @@ _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 
 /* One side while it plays. */
 struct player {
-	struct pingpong *meeting;
+	struct pingpong *pingpong;
 	enum pingpong_side side;
 	uint64_t start_tsc;
 	sample_bracket *tsc;
@@ -41,15 +41,15 @@ struct player {
 };
 
 void
-pingpong_begin(struct pingpong *meeting, uint64_t trips_max, uint64_t bound_ticks)
+pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks)
 {
-	__builtin_memset(meeting, 0, sizeof(*meeting));
-	meeting->trips_max = trips_max;
-	meeting->bound_ticks = bound_ticks;
-	meeting->pauses_max = bound_ticks / TURN_TICKS_MIN + 1;
+	__builtin_memset(pingpong, 0, sizeof(*pingpong));
+	pingpong->trips_max = trips_max;
+	pingpong->bound_ticks = bound_ticks;
+	pingpong->pauses_max = bound_ticks / TURN_TICKS_MIN + 1;
 	for (size_t side = 0; side < 2; side++) {
-		meeting->records[side].least_ticks = INT64_MAX;
-		meeting->records[side].best_trip_ticks = UINT64_MAX;
+		pingpong->records[side].least_ticks = INT64_MAX;
+		pingpong->records[side].best_trip_ticks = UINT64_MAX;
 	}
 }
 
@@ -57,21 +57,21 @@ pingpong_begin(struct pingpong *meeting, uint64_t trips_max, uint64_t bound_tick
 static bool
 goes_on(const struct player *player, uint64_t now_tsc)
 {
-	const struct pingpong *meeting = player->meeting;
+	const struct pingpong *pingpong = player->pingpong;
 	uint64_t elapsed = now_tsc - player->start_tsc;
 
-	return !__atomic_load_n(&meeting->stop, __ATOMIC_RELAXED) &&
-	       ((int64_t)elapsed < 0 || elapsed <= meeting->bound_ticks);
+	return !__atomic_load_n(&pingpong->stop, __ATOMIC_RELAXED) &&
+	       ((int64_t)elapsed < 0 || elapsed <= pingpong->bound_ticks);
 }
 
 /* Waits for the message of that NUMBER. False: it did not come, or the meeting is over. */
 static bool
 await(const struct player *player, uint64_t number)
 {
-	const struct pingpong *meeting = player->meeting;
-	const uint64_t *sent = &meeting->slots[!player->side].number;
+	const struct pingpong *pingpong = player->pingpong;
+	const uint64_t *sent = &pingpong->slots[!player->side].number;
 
-	for (uint64_t pauses = 0; pauses < meeting->pauses_max; pauses++) {
+	for (uint64_t pauses = 0; pauses < pingpong->pauses_max; pauses++) {
 		for (unsigned looks = 0; looks < LOOKS; looks++)
 			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
 				return true;
@@ -91,7 +91,7 @@ send(struct pingpong_slot *ball, uint64_t stamp)
 }
 
 static void
-note_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
+record_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
 {
 	int64_t ticks = (int64_t)(arrival - stamp);
 
@@ -109,7 +109,7 @@ trip_halvings(uint64_t ticks)
 }
 
 static void
-note_trip(struct pingpong_record *record, uint64_t ticks)
+record_trip(struct pingpong_record *record, uint64_t ticks)
 {
 	unsigned halvings = trip_halvings(ticks);
 
@@ -127,37 +127,37 @@ note_trip(struct pingpong_record *record, uint64_t ticks)
  * the least nor the median of many minds some that are long.
  */
 void
-pingpong_play(struct pingpong *meeting, enum pingpong_side side, sample_bracket *tsc,
+pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 	     void (*pause)(void))
 {
-	const struct player player = { meeting, side, tsc(), tsc, pause };
-	const struct pingpong_slot *theirs = &meeting->slots[!side];
-	struct pingpong_slot *mine = &meeting->slots[side];
-	struct pingpong_record *record = &meeting->records[side];
+	const struct player player = { pingpong, side, tsc(), tsc, pause };
+	const struct pingpong_slot *theirs = &pingpong->slots[!side];
+	struct pingpong_slot *mine = &pingpong->slots[side];
+	struct pingpong_record *record = &pingpong->records[side];
 	uint64_t sent_tsc = player.start_tsc, arrival = sent_tsc;
 
-	if (side == PINGPONG_FIRST && meeting->trips_max > 0)
+	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
 		send(mine, sent_tsc);
-	for (uint64_t number = 1; number <= meeting->trips_max; number++) {
+	for (uint64_t number = 1; number <= pingpong->trips_max; number++) {
 		if (!goes_on(&player, arrival) || !await(&player, number))
 			return;
 		arrival = tsc();
 
 		uint64_t stamp = theirs->stamp; /* before the answer, after which it may change */
 
-		if (side == PINGPONG_SECOND || number < meeting->trips_max)
+		if (side == PINGPONG_SECOND || number < pingpong->trips_max)
 			send(mine, arrival);
-		note_arrival(record, arrival, stamp);
+		record_arrival(record, arrival, stamp);
 		if (side == PINGPONG_FIRST)
-			note_trip(record, arrival - sent_tsc);
+			record_trip(record, arrival - sent_tsc);
 		sent_tsc = arrival;
 	}
 }
 
 void
-pingpong_stop(struct pingpong *meeting)
+pingpong_stop(struct pingpong *pingpong)
 {
-	__atomic_store_n(&meeting->stop, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&pingpong->stop, 1, __ATOMIC_RELAXED);
 }
 
 /* The upper end of the bucket of the median; 0 where nothing was noted. */
@@ -201,10 +201,10 @@ allowed(const struct pingpong_record *first, const struct pingpong_record *secon
 }
 
 struct pingpong_result
-pingpong_result(const struct pingpong *meeting)
+pingpong_result(const struct pingpong *pingpong)
 {
-	const struct pingpong_record *first = &meeting->records[PINGPONG_FIRST];
-	const struct pingpong_record *second = &meeting->records[PINGPONG_SECOND];
+	const struct pingpong_record *first = &pingpong->records[PINGPONG_FIRST];
+	const struct pingpong_record *second = &pingpong->records[PINGPONG_SECOND];
 	uint64_t first_ahead = worst_warp(second), second_ahead = worst_warp(first);
 	struct pingpong_result result = {
 		.played = first->received > 0 && second->received > 0,

@@ -57,17 +57,17 @@ struct pingpong_result {
 	uint64_t best_trip_ticks, median_trip_ticks; /* 0 where there was none; the median within a quarter */
 };
 
-void pingpong_begin(struct pingpong *meeting, uint64_t trips_max, uint64_t bound_ticks);
+void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);
 
 /*
  * One side's part, on its own core, at the same time as the other's. Always comes back, also when the other
  * never comes or dies on the way.
  */
-void pingpong_play(struct pingpong *meeting, enum pingpong_side side, sample_bracket *tsc,
+void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 		  void (*pause)(void));
 
-void pingpong_stop(struct pingpong *meeting); /* both sides end at their next look */
+void pingpong_stop(struct pingpong *pingpong); /* both sides end at their next look */
 
-struct pingpong_result pingpong_result(const struct pingpong *meeting);
+struct pingpong_result pingpong_result(const struct pingpong *pingpong);
 
 #endif

@@ -2,27 +2,27 @@
 #include "tournament.h"
 
 size_t
-tournament_rounds(enum tournament kind, size_t players)
+tournament_rounds(enum tournament kind, size_t cores)
 {
-	if (players < 2)
+	if (cores < 2)
 		return 0;
-	return kind == TOURNAMENT_STAR || players % 2 == 0 ? players - 1 : players;
+	return kind == TOURNAMENT_STAR || cores % 2 == 0 ? cores - 1 : cores;
 }
 
 size_t
-tournament_pairs(enum tournament kind, size_t players)
+tournament_pairs(enum tournament kind, size_t cores)
 {
-	if (players < 2)
+	if (cores < 2)
 		return 0;
-	return kind == TOURNAMENT_STAR ? players - 1 : players * (players - 1) / 2;
+	return kind == TOURNAMENT_STAR ? cores - 1 : cores * (cores - 1) / 2;
 }
 
 static size_t
-star_opponent(size_t round, size_t player)
+star_opponent(size_t round, size_t core)
 {
-	if (player == 0)
+	if (core == 0)
 		return round + 1;
-	return player == round + 1 ? 0 : TOURNAMENT_NOBODY;
+	return core == round + 1 ? 0 : TOURNAMENT_BYE;
 }
 
 /*
@@ -31,31 +31,31 @@ star_opponent(size_t round, size_t player)
  * stands still, the last of an even number of players, or else nobody.
  */
 static size_t
-circle_opponent(size_t players, size_t round, size_t player)
+circle_opponent(size_t cores, size_t round, size_t core)
 {
-	size_t circle = tournament_rounds(TOURNAMENT_ALL, players);
+	size_t circle = tournament_rounds(TOURNAMENT_ALL, cores);
 	size_t opponent;
 
-	if (player == circle)
+	if (core == circle)
 		return round % 2 == 0 ? round / 2 : (round + circle) / 2;
-	opponent = (round + circle - player) % circle;
-	if (opponent != player)
+	opponent = (round + circle - core) % circle;
+	if (opponent != core)
 		return opponent;
-	return players % 2 == 0 ? circle : TOURNAMENT_NOBODY;
+	return cores % 2 == 0 ? circle : TOURNAMENT_BYE;
 }
 
 size_t
-tournament_opponent(enum tournament kind, size_t players, size_t round, size_t player)
+tournament_opponent(enum tournament kind, size_t cores, size_t round, size_t core)
 {
-	return kind == TOURNAMENT_STAR ? star_opponent(round, player)
-				       : circle_opponent(players, round, player);
+	return kind == TOURNAMENT_STAR ? star_opponent(round, core)
+				       : circle_opponent(cores, round, core);
 }
 
 /* In the order of the greater number, then of the lesser: so the players' count does not matter. */
 size_t
-tournament_index(enum tournament kind, size_t players, size_t a, size_t b)
+tournament_index(enum tournament kind, size_t cores, size_t a, size_t b)
 {
-	(void)players;
+	(void)cores;
 	return kind == TOURNAMENT_STAR ? b - 1 : b * (b - 1) / 2 + a;
 }
 

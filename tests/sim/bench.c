@@ -124,14 +124,14 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void *
-room_for(size_t cores)
+memory_for(size_t cores)
 {
-	size_t bytes = survey_room_size(cores, TOURNAMENT_ALL);
-	void *room = aligned_alloc(PINGPONG_LINE, bytes);
+	size_t bytes = survey_memory_size(cores, TOURNAMENT_ALL);
+	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
 
-	if (!room)
+	if (!memory)
 		sim_fail("no memory for %zu cores", cores);
-	return memset(room, 0, bytes);
+	return memset(memory, 0, bytes);
 }
 
 void
@@ -169,8 +169,8 @@ bench_open(struct bench *bench, size_t cores)
 		.read_registers = read_registers,
 		.timed = ignore_time,
 	};
-	bench->room = room_for(cores);
-	run_open(&bench->run, &bench->machine, bench->room, cores, TOURNAMENT_ALL);
+	bench->memory = memory_for(cores);
+	run_open(&bench->run, &bench->machine, bench->memory, cores, TOURNAMENT_ALL);
 	list_cores(bench, cores);
 }
 
@@ -183,7 +183,7 @@ bench_free(struct bench *bench)
 		drivers[d]->close(&bench->run.devices[d]);
 	if (bench->has_threads)
 		threads_stop();
-	free(bench->room);
+	free(bench->memory);
 	free(bench);
 }
 

@@ -29,7 +29,7 @@ struct bench {
 	bool is_dead;
 	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
 	bool has_threads;
-	void *room;
+	void *memory;
 };
 
 /* A bench with the facts of the simulated machine as it stands: from now on they may be changed. */

@@ -62,7 +62,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	meet_worlds();
 	together = true;
 	sim.before_access = take_turn;
-	finished = threads_crew.run_some(threads_crew.context, living, living_count, job, argument, bound_ns);
+	finished = threads_smp.run_some(threads_smp.context, living, living_count, job, argument, bound_ns);
 	sim.before_access = NULL;
 	sim.core = 0;
 	together = false;

@@ -321,7 +321,7 @@ run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, all, state.count, job, argument, bound_ns);
 }
 
-struct smp threads_crew = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
+struct smp threads_smp = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
 
 static void
 start(size_t count, bool in_turns)
@@ -329,7 +329,7 @@ start(size_t count, bool in_turns)
 	memset(threads_cores, 0, sizeof(threads_cores));
 	memset(state.cores, 0, sizeof(state.cores));
 	self = 0;
-	state.count = threads_crew.count = count;
+	state.count = threads_smp.count = count;
 	state.pending = 0;
 	state.is_over = false;
 	state.in_turns = in_turns;

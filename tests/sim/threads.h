@@ -36,7 +36,7 @@ void threads_start(size_t count);
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);
-extern struct smp threads_crew;
+extern struct smp threads_smp;
 
 /* In turns: the others go on first. */
 void threads_yield(void);

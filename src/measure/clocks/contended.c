@@ -44,27 +44,27 @@ static size_t
 measure_clock(struct survey *survey, size_t index)
 {
 	const struct smp *smp = survey->smp;
-	struct survey_room *room = &survey->room;
+	struct survey_memory *memory = &survey->memory;
 	struct contention contention = {
 		.clock = &survey->report->clocks[index].clock,
-		.samples = room->samples,
-		.others = room->others,
+		.samples = memory->samples,
+		.others = memory->others,
 		.expected = survey_living(survey),
 		.pause = survey->hooks.pause,
 	};
 	size_t measured = 0;
 
-	__builtin_memset(room->others, 0, room->cores * sizeof(*room->others));
+	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
 	smp->run_all(smp->context, take_together, &contention, BOUND_NS);
 	barrier_stop(&contention.barrier);
 	if (survey_untimed(survey))
 		return 0;
 	for (size_t core = 0; core < smp->count; core++) {
-		if (!room->others[core] || !smp->alive(smp->context, core))
+		if (!memory->others[core] || !smp->alive(smp->context, core))
 			continue; /* read alone, or not at all: that is no contention */
 		latency_clear(survey->scratch);
 		latency_fold(survey->scratch, &survey->scale,
-			     &room->samples[core * SURVEY_CONTENDED_SAMPLES], SURVEY_CONTENDED_SAMPLES);
+			     &memory->samples[core * SURVEY_CONTENDED_SAMPLES], SURVEY_CONTENDED_SAMPLES);
 		survey->report->cores[core].contended[index] = survey_summary(survey->scratch);
 		measured++;
 	}
@@ -76,7 +76,7 @@ survey_contended(struct survey *survey)
 {
 	const struct report *report = survey->report;
 
-	if (!survey->room.cores || survey_living(survey) < 2)
+	if (!survey->memory.cores || survey_living(survey) < 2)
 		return;
 	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -84,7 +84,7 @@ survey_contended(struct survey *survey)
 		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
 			continue;
 		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
-		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stands && !measure_clock(survey, i); tries++)
+		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped && !measure_clock(survey, i); tries++)
 			;
 	}
 }

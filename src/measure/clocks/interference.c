@@ -19,7 +19,7 @@ watch(void *argument, size_t core)
 	const struct watch_job *job = argument;
 
 	(void)core;
-	gaps_watch(job->gaps, &job->plan);
+	gaps_observe(job->gaps, &job->plan);
 }
 
 /* EVENTS_END: no more than so many events may stand in the report then. BEGIN_TICKS: into the run. */
@@ -44,11 +44,11 @@ add_chunk(struct survey *survey, struct report_core *core)
 {
 	struct report_interference *all = &survey->report->interference;
 	const struct gaps *gaps = &survey->gaps;
-	uint64_t watched_ns = scale_ns(&survey->scale, gaps->watched_ticks);
+	uint64_t observed_ns = scale_ns(&survey->scale, gaps->observed_ticks);
 	uint64_t worst_ns = scale_ns(&survey->scale, gaps->worst_ticks);
 
-	all->watched_ns += watched_ns;
-	all->measured = all->watched_ns != 0;
+	all->observed_ns += observed_ns;
+	all->measured = all->observed_ns != 0;
 	all->total_ns += scale_ns(&survey->scale, gaps->total_ticks);
 	all->gaps += gaps->count;
 	for (size_t i = 0; i < GAPS_OCTAVES; i++)
@@ -57,7 +57,7 @@ add_chunk(struct survey *survey, struct report_core *core)
 		all->worst_ns = worst_ns;
 		all->worst_core = core->apic_id;
 	}
-	core->watched_ns += watched_ns;
+	core->observed_ns += observed_ns;
 	core->gaps += gaps->count;
 	if (worst_ns > core->worst_gap_ns)
 		core->worst_gap_ns = worst_ns;
@@ -104,17 +104,17 @@ watch_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_
 
 	if (!warm_up(survey, core, job))
 		return;
-	while (row->watched_ns < share_ns && !survey_expired(survey)) {
+	while (row->observed_ns < share_ns && !survey_expired(survey)) {
 		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
 
-		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->watched_ns,
+		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns,
 				       survey->total_ns);
 		if (!survey->smp->run(survey->smp->context, core, watch, &job, BOUND_NS))
 			return;
 		add_chunk(survey, row);
 		add_events(survey, row->apic_id, begin_ticks, events_end);
 		add_steps_back(survey);
-		if (survey->gaps.watched_ticks < job.plan.duration_ticks)
+		if (survey->gaps.observed_ticks < job.plan.duration_ticks)
 			return;
 	}
 }
@@ -124,7 +124,7 @@ survey_interference(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
-	size_t living = survey->room.cores ? survey_living(survey) : 0;
+	size_t living = survey->memory.cores ? survey_living(survey) : 0;
 	size_t share_events;
 	uint64_t share_ns;
 

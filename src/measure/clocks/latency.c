@@ -102,7 +102,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
-	if (!survey->tsc_stands)
+	if (!survey->tsc_stopped)
 		look_for_standstill(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
@@ -203,7 +203,7 @@ survey_cores(struct survey *survey)
 	size_t living = survey_living(survey);
 	uint64_t clocks = 0, share_ns, core_ns;
 
-	if (!survey->room.cores)
+	if (!survey->memory.cores)
 		return;
 	share_ns = survey_core_share_ns(report, living);
 	core_ns = survey_core_ns(report, living);

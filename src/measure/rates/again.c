@@ -217,7 +217,7 @@ survey_rates_again(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	if (!survey_expired(survey))
 		take_last_ends(survey, ends);
-	if (survey_expired(survey) && survey->tsc_stands)
+	if (survey_expired(survey) && survey->tsc_stopped)
 		return; /* ends that a TSC took which stopped meanwhile say nothing */
 	note_changes(survey, ends, whole_run);
 	if (whole_run)

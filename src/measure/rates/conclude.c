@@ -154,7 +154,7 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 		survey->tsc = rates[best];
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
-	} else if (survey->tsc_stands) {
+	} else if (survey->tsc_stopped) {
 		text_put(&source, "the TSC stands still");
 	} else if (tsc && tsc->clock.claimed.den) {
 		report->tsc = tsc->clock.claimed;
@@ -243,7 +243,7 @@ survey_conclude(struct survey *survey)
 }
 
 void
-survey_tell_doubt(const struct survey *survey)
+survey_note_doubt(const struct survey *survey)
 {
 	struct report *report = survey->report;
 	size_t known = 0, agreeing = 0;
@@ -260,7 +260,7 @@ survey_tell_doubt(const struct survey *survey)
 		agreeing++;
 		alone = report->clocks[i].clock.id;
 	}
-	if (!report->tsc.den && !survey->tsc_stands)
+	if (!report->tsc.den && !survey->tsc_stopped)
 		report_note(report, "Nothing tells the TSC's rate: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)

@@ -171,12 +171,12 @@ survey_rates(struct survey *survey)
 	if (!survey_expired(survey))
 		watch_window(survey, edges);
 	/* A window in which the TSC stopped says nothing. */
-	if (survey_expired(survey) && survey->tsc_stands)
+	if (survey_expired(survey) && survey->tsc_stopped)
 		forget_tracks(survey);
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].end = survey->tracks[i].last;
 	survey_conclude(survey);
-	survey_tell_doubt(survey);
+	survey_note_doubt(survey);
 	note_window(survey);
 	survey->done_ns += survey_rates_ns(report);
 }

@@ -65,6 +65,6 @@ struct interval_ppb survey_change(const struct survey *survey, const struct surv
 void survey_conclude(struct survey *survey);
 
 /* Says where too few clocks vouch for the TSC's rate to tell who is right. */
-void survey_tell_doubt(const struct survey *survey);
+void survey_note_doubt(const struct survey *survey);
 
 #endif

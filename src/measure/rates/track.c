@@ -44,7 +44,7 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 			SURVEY_END_SAMPLES);
-	if (survey_stands(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
+	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 				  samples[SURVEY_END_SAMPLES - 1].end);

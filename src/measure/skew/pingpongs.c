@@ -5,22 +5,22 @@
 #define SMP_BOUND_NS (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */
 
 struct batch { /* what the cores of one batch are told */
-	const uint32_t *playing;
-	struct pingpong *meetings;
+	const uint32_t *cores;
+	struct pingpong *pingpongs;
 	size_t count;
 	sample_bracket *tsc;
 	void (*pause)(void);
 };
 
 static void
-meet(void *argument, size_t core)
+exchange(void *argument, size_t core)
 {
 	const struct batch *batch = argument;
 
 	for (size_t i = 0; i < 2 * batch->count; i++) {
-		if (batch->playing[i] != core)
+		if (batch->cores[i] != core)
 			continue;
-		pingpong_play(&batch->meetings[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, batch->tsc,
+		pingpong_play(&batch->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, batch->tsc,
 			     batch->pause);
 		return;
 	}
@@ -31,24 +31,24 @@ play(struct survey_tournament *tournament, size_t count)
 {
 	struct survey *survey = tournament->survey;
 	struct batch batch = {
-		survey->room.playing, survey->room.meetings, count, survey->hooks.tsc_ordered, survey->hooks.pause,
+		survey->memory.batch_cores, survey->memory.pingpongs, count, survey->hooks.tsc_ordered, survey->hooks.pause,
 	};
 	uint64_t bound_ns = tournament->bound_ns + count * PAIR_BOUND_NS;
 
 	for (size_t i = 0; i < count; i++)
-		pingpong_begin(&batch.meetings[i], tournament->trips_max, scale_ticks(&survey->scale, bound_ns));
-	survey->smp->run_some(survey->smp->context, batch.playing, 2 * count, meet, &batch,
+		pingpong_begin(&batch.pingpongs[i], tournament->trips_max, scale_ticks(&survey->scale, bound_ns));
+	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, exchange, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
 	for (size_t i = 0; i < count; i++)
-		pingpong_stop(&batch.meetings[i]);
+		pingpong_stop(&batch.pingpongs[i]);
 }
 
 static void
-note_warps(struct survey_tournament *tournament, size_t place, const struct pingpong_result *result)
+record_warps(struct survey_tournament *tournament, size_t place, const struct pingpong_result *result)
 {
 	struct report *report = tournament->survey->report;
 	struct report_skew *skew = &report->skew;
-	const uint32_t *cores = tournament->survey->room.playing + 2 * place;
+	const uint32_t *cores = tournament->survey->memory.batch_cores + 2 * place;
 
 	skew->warps += result->warps;
 	if (result->worst_ticks <= skew->worst_warp_ticks)
@@ -65,38 +65,38 @@ note_warps(struct survey_tournament *tournament, size_t place, const struct ping
  * Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it meets again.
  */
 static void
-keep(struct survey_tournament *tournament, const uint32_t *seats, const struct pingpong_result *result)
+keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
 {
-	struct offset before = offsets_pair(tournament->offsets, seats[0], seats[1]);
+	struct offset before = offsets_pair(tournament->offsets, ranks[0], ranks[1]);
 	uint64_t gap_ticks = offset_gap(before, result->offset);
 
-	offsets_note_moved(tournament->offsets, seats[0], seats[1], result->moved_ticks);
-	offsets_note_moved(tournament->offsets, seats[0], seats[1], gap_ticks);
+	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], result->moved_ticks);
+	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], gap_ticks);
 	if (!gap_ticks)
-		offsets_set(tournament->offsets, seats[0], seats[1], offset_intersect(before, result->offset));
+		offsets_set(tournament->offsets, ranks[0], ranks[1], offset_intersect(before, result->offset));
 }
 
 /* Known or not: of a pair that moved nothing may be known yet. */
 static bool
-has_met(const struct offsets *offsets, const uint32_t *seats)
+has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
 {
-	return offset_is_known(offsets_pair(offsets, seats[0], seats[1])) ||
-	       offsets_moved(offsets, seats[0], seats[1]) > 0;
+	return offset_is_known(offsets_pair(offsets, ranks[0], ranks[1])) ||
+	       offsets_moved(offsets, ranks[0], ranks[1]) > 0;
 }
 
 static void
-count_meeting(struct survey_tournament *tournament, const uint32_t *seats, const uint32_t *cores)
+count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, const uint32_t *cores)
 {
 	struct survey *survey = tournament->survey;
 
-	if (has_met(tournament->offsets, seats)) {
+	if (has_exchanged(tournament->offsets, ranks)) {
 		tournament->again++;
 		return;
 	}
-	tournament->meetings++;
-	if (tournament->offsets == &survey->room.first) {
-		survey->report->cores[cores[0]].meetings++;
-		survey->report->cores[cores[1]].meetings++;
+	tournament->pingpongs++;
+	if (tournament->offsets == &survey->memory.first) {
+		survey->report->cores[cores[0]].pingpongs++;
+		survey->report->cores[cores[1]].pingpongs++;
 	}
 }
 
@@ -105,14 +105,14 @@ static uint64_t
 take_result(struct survey_tournament *tournament, size_t place)
 {
 	struct survey *survey = tournament->survey;
-	const uint32_t *cores = survey->room.playing + 2 * place, *seats = survey->room.seats + 2 * place;
-	struct pingpong_result result = pingpong_result(&survey->room.meetings[place]);
+	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
+	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place]);
 
-	if (!result.played || !survey_tournament_can_meet(tournament, seats[0], seats[1]))
+	if (!result.played || !survey_tournament_both_live(tournament, ranks[0], ranks[1]))
 		return 0;
-	count_meeting(tournament, seats, cores);
-	keep(tournament, seats, &result);
-	note_warps(tournament, place, &result);
+	count_pingpong(tournament, ranks, cores);
+	keep(tournament, ranks, &result);
+	record_warps(tournament, place, &result);
 	if (result.median_trip_ticks)
 		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
 	if (result.best_trip_ticks && result.best_trip_ticks < tournament->best_trip_ticks)
@@ -133,7 +133,7 @@ survey_insert(uint64_t *sorted, size_t count, uint64_t value)
 size_t
 survey_tournament_play(struct survey_tournament *tournament, size_t count)
 {
-	uint64_t *medians = tournament->survey->room.medians;
+	uint64_t *medians = tournament->survey->memory.medians;
 	size_t played = 0;
 	bool untimed;
 

@@ -23,7 +23,7 @@ width_of(struct offset offset)
 static size_t
 count_narrower(const struct offsets *offsets, uint64_t width)
 {
-	size_t pairs = tournament_pairs(offsets->kind, offsets->players), count = 0;
+	size_t pairs = tournament_pairs(offsets->kind, offsets->cores), count = 0;
 
 	for (size_t i = 0; i < pairs; i++)
 		count += width_of(offsets->pairs[i]) < width;
@@ -71,7 +71,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 	  struct candidate *next)
 {
 	const struct offsets *offsets = tournament->offsets;
-	size_t pairs = tournament_pairs(offsets->kind, offsets->players);
+	size_t pairs = tournament_pairs(offsets->kind, offsets->cores);
 	bool found = false;
 
 	for (size_t i = 0; i < pairs; i++) {
@@ -82,7 +82,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 		    (found && !comes_before(candidate, *next)))
 			continue;
 		tournament_pair(offsets->kind, i, &a, &b);
-		if (!survey_tournament_can_meet(tournament, a, b))
+		if (!survey_tournament_both_live(tournament, a, b))
 			continue;
 		*next = candidate;
 		found = true;
@@ -101,7 +101,7 @@ last_begin_ns(const struct survey_tournament *tournament)
 }
 
 static void
-meet_again(struct survey_tournament *tournament, size_t index)
+exchange_again(struct survey_tournament *tournament, size_t index)
 {
 	struct survey *survey = tournament->survey;
 	size_t a, b;
@@ -120,13 +120,13 @@ meet_again(struct survey_tournament *tournament, size_t index)
 static bool
 sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
 {
-	size_t left = tournament_pairs(tournament->offsets->kind, tournament->offsets->players);
+	size_t left = tournament_pairs(tournament->offsets->kind, tournament->offsets->cores);
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
 	for (; left > 0 && !survey_expired(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
 	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
-		meet_again(tournament, next.index);
+		exchange_again(tournament, next.index);
 		got_narrower |= width_of(tournament->offsets->pairs[next.index]) < next.width;
 		last = next;
 		any = true;

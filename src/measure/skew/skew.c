@@ -7,7 +7,7 @@
 #define STEADY_BATCHES    4
 #define REHEARSAL_BATCHES 32 /* in all: the width grows to 2^16 in fewer, and steps back in few more */
 
-#define NO_ROOM "There is no memory for all pairs."
+#define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
 
 struct facts_job {
@@ -29,7 +29,7 @@ survey_facts(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
 
-	for (size_t core = 0; core < survey->room.cores && core < smp->count; core++) {
+	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
 		struct report_core *row = &survey->report->cores[core];
 		struct facts_job job = { .core_facts = survey->hooks.core_facts };
 
@@ -43,17 +43,17 @@ survey_facts(struct survey *survey)
 
 /* The living are the players, of this tournament and of all that follow. */
 static size_t
-list_players(struct survey *survey)
+list_cores(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
-	struct survey_room *room = &survey->room;
-	size_t players = 0;
+	struct survey_memory *memory = &survey->memory;
+	size_t cores = 0;
 
 	for (size_t core = 0; core < smp->count; core++)
 		if (smp->alive(smp->context, core))
-			room->players[players++] = (uint32_t)core;
-	room->first.players = room->latest.players = players;
-	return players;
+			memory->core_of[cores++] = (uint32_t)core;
+	memory->first.cores = memory->latest.cores = cores;
+	return cores;
 }
 
 /* By the batches so far, of which a few may have been held up. UINT64_MAX: there was none. */
@@ -61,7 +61,7 @@ static uint64_t
 estimate_ns(const struct survey_tournament *tournament)
 {
 	size_t batches = tournament->steady.batches;
-	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tournament->offsets->players);
+	uint64_t pairs = tournament_pairs(TOURNAMENT_ALL, tournament->offsets->cores);
 
 	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
 }
@@ -81,51 +81,51 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
  * warms every path up and finds the width, which the tournament begins with.
  */
 static uint64_t
-rehearse(struct survey *survey, struct concurrency *width)
+rehearse(struct survey *survey, struct concurrency *concurrency)
 {
 	uint64_t budget_ns = survey_tournament_budget_ns(survey->report), elapsed_ns, estimated_ns;
 	struct survey_tournament tournament;
 
-	survey_tournament_begin(&tournament, survey, &survey->room.latest, TOURNAMENT_ALL);
+	survey_tournament_begin(&tournament, survey, &survey->memory.latest, TOURNAMENT_ALL);
 	tournament.plan_ns = 0;
 	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
 		if (!survey_tournament_batch(&tournament))
 			break;
-	*width = tournament.concurrency;
+	*concurrency = tournament.concurrency;
 	elapsed_ns = survey_tournament_elapsed_ns(&tournament);
 	estimated_ns = estimate_ns(&tournament);
 	return survey_tournament_is_over(&tournament) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
 static enum tournament
-choose(struct survey *survey, struct concurrency *width, const char **reason)
+choose(struct survey *survey, struct concurrency *concurrency, const char **reason)
 {
-	const struct survey_room *room = &survey->room;
+	const struct survey_memory *memory = &survey->memory;
 
 	*reason = "";
-	if (tournament_pairs(TOURNAMENT_ALL, room->first.players) >
-	    tournament_pairs(room->widest, room->cores)) {
-		*reason = NO_ROOM;
+	if (tournament_pairs(TOURNAMENT_ALL, memory->first.cores) >
+	    tournament_pairs(memory->widest, memory->cores)) {
+		*reason = NO_MEMORY;
 		return TOURNAMENT_STAR;
 	}
-	if (rehearse(survey, width) <= survey_tournament_budget_ns(survey->report))
+	if (rehearse(survey, concurrency) <= survey_tournament_budget_ns(survey->report))
 		return TOURNAMENT_ALL;
 	*reason = TOO_LONG;
 	return TOURNAMENT_STAR;
 }
 
 static void
-describe_tour(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
+describe_tournament(struct survey *survey, const struct survey_tournament *tournament, const char *kind_reason)
 {
 	struct report_skew *skew = &survey->report->skew;
 
-	skew->measured = tournament->meetings > 0;
+	skew->measured = tournament->pingpongs > 0;
 	skew->kind = tournament->offsets->kind;
 	skew->kind_reason = kind_reason;
-	skew->width = tournament->concurrency.now;
+	skew->concurrency = tournament->concurrency.now;
 	skew->rounds = tournament->rounds_begun;
 	skew->elapsed_ns = survey_tournament_elapsed_ns(tournament);
-	skew->meetings = tournament->meetings;
+	skew->pingpongs = tournament->pingpongs;
 	skew->again = tournament->again;
 	if (skew->measured) {
 		skew->best_trip_ns = scale_ns(&survey->scale, tournament->best_trip_ticks);
@@ -133,20 +133,20 @@ describe_tour(struct survey *survey, const struct survey_tournament *tournament,
 						histogram_quantile(&survey->scratch->histogram, 50000));
 	}
 	skew->offsets = *tournament->offsets;
-	skew->players = survey->room.players;
+	skew->core_of = survey->memory.core_of;
 }
 
 static void
 place_cores(struct survey *survey)
 {
-	struct survey_room *room = &survey->room;
+	struct survey_memory *memory = &survey->memory;
 
-	survey->report->skew.summary = offsets_solve(&room->first, room->solved, room->apart);
-	for (size_t i = 0; i < room->first.players; i++) {
-		struct report_core *row = &survey->report->cores[room->players[i]];
+	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->off_majority);
+	for (size_t i = 0; i < memory->first.cores; i++) {
+		struct report_core *row = &survey->report->cores[memory->core_of[i]];
 
-		row->offset = room->solved[i];
-		row->apart = room->apart[i];
+		row->offset = memory->solved[i];
+		row->off_majority = memory->off_majority[i];
 	}
 }
 
@@ -163,17 +163,17 @@ play_all(struct survey *survey, struct survey_tournament *tournament)
 static void
 play_first(struct survey *survey)
 {
-	struct concurrency width;
+	struct concurrency concurrency;
 	struct survey_tournament tournament;
 	const char *reason;
-	enum tournament kind = choose(survey, &width, &reason);
-	size_t rounds = tournament_rounds(kind, survey->room.first.players);
+	enum tournament kind = choose(survey, &concurrency, &reason);
+	size_t rounds = tournament_rounds(kind, survey->memory.first.cores);
 
-	survey_tournament_begin(&tournament, survey, &survey->room.first, kind);
+	survey_tournament_begin(&tournament, survey, &survey->memory.first, kind);
 	if (kind == TOURNAMENT_ALL)
-		tournament.concurrency = width;
+		tournament.concurrency = concurrency;
 	play_all(survey, &tournament);
-	describe_tour(survey, &tournament, reason);
+	describe_tournament(survey, &tournament, reason);
 	place_cores(survey);
 	if (!survey_tournament_is_over(&tournament) && !survey->report->incomplete)
 		report_note(survey->report,
@@ -187,13 +187,13 @@ play_first(struct survey *survey)
  * taken at several, between which a core that drifts has moved.
  */
 static void
-note_drifts(struct survey *survey)
+record_drifts(struct survey *survey)
 {
-	const struct survey_room *room = &survey->room;
-	const struct offsets *first = &room->first, *latest = &room->latest;
+	const struct survey_memory *memory = &survey->memory;
+	const struct offsets *first = &memory->first, *latest = &memory->latest;
 
-	for (size_t i = 0; i < first->players; i++)
-		survey->report->cores[room->players[i]].drift =
+	for (size_t i = 0; i < first->cores; i++)
+		survey->report->cores[memory->core_of[i]].drift =
 			offsets_drift(offsets_pair(first, 0, i), first, offsets_pair(latest, 0, i), latest);
 	survey->report->skew.drift_measured = true;
 	survey->report->skew.drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
@@ -204,14 +204,14 @@ survey_skew(struct survey *survey)
 {
 	struct survey_tournament tournament;
 
-	if (!survey->room.cores || survey_expired(survey))
+	if (!survey->memory.cores || survey_expired(survey))
 		return;
 	if (survey->report->skew.measured) {
-		survey_tournament_begin(&tournament, survey, &survey->room.latest, survey->room.first.kind);
+		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
 		play_all(survey, &tournament);
-		if (tournament.meetings > 0)
-			note_drifts(survey);
-	} else if (list_players(survey) > 1) {
+		if (tournament.pingpongs > 0)
+			record_drifts(survey);
+	} else if (list_cores(survey) > 1) {
 		play_first(survey);
 	}
 }

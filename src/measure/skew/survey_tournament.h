@@ -14,12 +14,12 @@
 struct survey_tournament {
 	struct survey *survey;
 	struct offsets *offsets; /* where its pairs go */
-	size_t round, player;    /* who takes a seat next */
+	size_t round, rank;      /* who takes a seat next */
 	size_t rounds_begun;
 	struct concurrency concurrency;
 	uint64_t trips_max, bound_ns; /* of each meeting */
 	uint64_t plan_ns;        /* for progress */
-	uint64_t meetings;       /* in which a pair exchanged stamps for the first time */
+	uint64_t pingpongs;      /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
 	struct { /* the first batches since the width changed for the last time */
@@ -47,7 +47,7 @@ bool survey_tournament_is_over(struct survey_tournament *tournament);
  */
 void survey_tournament_again(struct survey_tournament *tournament);
 
-bool survey_tournament_can_meet(const struct survey_tournament *tournament, size_t a, size_t b); /* both live */
+bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b); /* both live */
 void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place); /* A < B, in the next batch */
 /*
  * Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. 0, and

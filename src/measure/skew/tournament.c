@@ -7,7 +7,7 @@
  */
 #define TRIPS_MANY       1000
 #define TRIPS_FEW        200 /* with many players, where waking them costs as much, and where time is short */
-#define PLAYERS_MANY     32
+#define CORES_MANY     32
 /*
  * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
  * two cores seldom run at the same moment: with few pairs there is time to wait for one.
@@ -32,17 +32,17 @@ void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
 		  enum tournament kind)
 {
-	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->players > PLAYERS_MANY;
+	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->cores > CORES_MANY;
 
 	*tournament = (struct survey_tournament){
 		.survey = survey,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
-		.bound_ns = pingpong_bound_ns(survey, kind, offsets->players),
-		.plan_ns = survey_tournament_ns(survey->report, offsets->players),
+		.bound_ns = pingpong_bound_ns(survey, kind, offsets->cores),
+		.plan_ns = survey_tournament_ns(survey->report, offsets->cores),
 		.best_trip_ticks = UINT64_MAX,
 	};
-	concurrency_init(&tournament->concurrency, kind == TOURNAMENT_STAR ? 1 : offsets->players / 2);
+	concurrency_init(&tournament->concurrency, kind == TOURNAMENT_STAR ? 1 : offsets->cores / 2);
 	histogram_clear(&survey->scratch->histogram);
 	offsets->kind = kind;
 	offsets_clear(offsets);
@@ -59,10 +59,10 @@ survey_tournament_elapsed_ns(const struct survey_tournament *tournament)
 }
 
 bool
-survey_tournament_can_meet(const struct survey_tournament *tournament, size_t a, size_t b)
+survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b)
 {
 	const struct smp *smp = tournament->survey->smp;
-	const uint32_t *players = tournament->survey->room.players;
+	const uint32_t *players = tournament->survey->memory.core_of;
 
 	return smp->alive(smp->context, players[a]) && smp->alive(smp->context, players[b]);
 }
@@ -70,49 +70,49 @@ survey_tournament_can_meet(const struct survey_tournament *tournament, size_t a,
 void
 survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place)
 {
-	struct survey_room *room = &tournament->survey->room;
+	struct survey_memory *memory = &tournament->survey->memory;
 
-	room->seats[2 * place] = (uint32_t)a;
-	room->seats[2 * place + 1] = (uint32_t)b;
-	room->playing[2 * place] = room->players[a];
-	room->playing[2 * place + 1] = room->players[b];
+	memory->batch_ranks[2 * place] = (uint32_t)a;
+	memory->batch_ranks[2 * place + 1] = (uint32_t)b;
+	memory->batch_cores[2 * place] = memory->core_of[a];
+	memory->batch_cores[2 * place + 1] = memory->core_of[b];
 }
 
 /* Whom the next player meets this round, once for both, where both live; else TOURNAMENT_NOBODY. */
 static size_t
 opponent_of_next(const struct survey_tournament *tournament)
 {
-	size_t opponent = tournament_opponent(tournament->offsets->kind, tournament->offsets->players, tournament->round,
-					      tournament->player);
+	size_t opponent = tournament_opponent(tournament->offsets->kind, tournament->offsets->cores, tournament->round,
+					      tournament->rank);
 
-	if (opponent == TOURNAMENT_NOBODY || opponent < tournament->player ||
-	    !survey_tournament_can_meet(tournament, tournament->player, opponent))
-		return TOURNAMENT_NOBODY;
+	if (opponent == TOURNAMENT_BYE || opponent < tournament->rank ||
+	    !survey_tournament_both_live(tournament, tournament->rank, opponent))
+		return TOURNAMENT_BYE;
 	return opponent;
 }
 
 bool
 survey_tournament_is_over(struct survey_tournament *tournament)
 {
-	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->players);
+	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->cores);
 
-	for (; tournament->round < rounds; tournament->round++, tournament->player = 0)
-		for (; tournament->player < tournament->offsets->players; tournament->player++)
-			if (opponent_of_next(tournament) != TOURNAMENT_NOBODY)
+	for (; tournament->round < rounds; tournament->round++, tournament->rank = 0)
+		for (; tournament->rank < tournament->offsets->cores; tournament->rank++)
+			if (opponent_of_next(tournament) != TOURNAMENT_BYE)
 				return false;
 	return true;
 }
 
 /* How many meetings come next: of one round, so that nobody has a seat in two. 0: all is played. */
 static size_t
-seat_batch(struct survey_tournament *tournament)
+fill_batch(struct survey_tournament *tournament)
 {
 	bool is_over = survey_tournament_is_over(tournament);
 	size_t round = tournament->round, count = 0;
 
 	for (; !is_over && tournament->round == round && count < tournament->concurrency.now; is_over = survey_tournament_is_over(tournament)) {
-		survey_tournament_pair(tournament, tournament->player, opponent_of_next(tournament), count++);
-		tournament->player++;
+		survey_tournament_pair(tournament, tournament->rank, opponent_of_next(tournament), count++);
+		tournament->rank++;
 	}
 	if (count > 0)
 		tournament->rounds_begun = round + 1;
@@ -126,7 +126,7 @@ learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_
 	size_t width = tournament->concurrency.now;
 
 	if (count == width && played > 0)
-		concurrency_learn(&tournament->concurrency, tournament->survey->room.medians[played / 2]);
+		concurrency_learn(&tournament->concurrency, tournament->survey->memory.medians[played / 2]);
 	if (tournament->concurrency.now != width)
 		tournament->steady.batches = 0;
 	else if (tournament->steady.batches < SURVEY_STEADY_MAX)
@@ -137,14 +137,14 @@ bool
 survey_tournament_batch(struct survey_tournament *tournament)
 {
 	struct survey *survey = tournament->survey;
-	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->players);
+	size_t rounds = tournament_rounds(tournament->offsets->kind, tournament->offsets->cores);
 	uint64_t begin_ns = survey_tournament_elapsed_ns(tournament);
 	size_t count, played;
 
 	if (survey_expired(survey) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
 		return false;
-	count = seat_batch(tournament);
+	count = fill_batch(tournament);
 	if (count == 0)
 		return false;
 	played = survey_tournament_play(tournament, count);

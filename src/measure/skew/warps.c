@@ -55,7 +55,7 @@ static struct report_contended
 check(struct survey *survey, enum warp_kind kind)
 {
 	const struct smp *smp = survey->smp;
-	struct warp_table *table = survey->room.warp;
+	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_living(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, survey->hooks.pause };
 
@@ -79,10 +79,10 @@ survey_warps(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	if (!survey->room.cores)
+	if (!survey->memory.cores)
 		return;
 	report->skew.locked = check(survey, WARP_LOCKED);
 	for (size_t i = 0; report->skew.locked.measured && i < report->core_count; i++)
-		report->cores[i].warp_iterations = survey->room.warp->slots[i].turns;
+		report->cores[i].warp_iterations = survey->memory.warp->slots[i].turns;
 	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
 }

@@ -21,9 +21,9 @@ enum pair {
 };
 
 static const struct report_core *
-core_of(const struct report *report, size_t player)
+core_of(const struct report *report, size_t rank)
 {
-	return &report->cores[report->skew.players[player]];
+	return &report->cores[report->skew.core_of[rank]];
 }
 
 /* Whether what the two measured of each other excludes what all pairs together say of them. */
@@ -67,18 +67,18 @@ put_legend(struct text *out, const struct report *report)
 static void
 put_column_ids(struct text *out, const struct report *report)
 {
-	size_t players = report->skew.offsets.players;
+	size_t cores = report->skew.offsets.cores;
 	uint32_t highest = 0;
 	uint64_t power = 1;
 
-	for (size_t i = 0; i < players; i++)
+	for (size_t i = 0; i < cores; i++)
 		if (core_of(report, i)->apic_id > highest)
 			highest = core_of(report, i)->apic_id;
 	while (highest / power >= 10)
 		power *= 10;
 	for (; power; power /= 10) {
 		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
-		for (size_t i = 0; i < players; i++) {
+		for (size_t i = 0; i < cores; i++) {
 			uint64_t digits = core_of(report, i)->apic_id / power;
 
 			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
@@ -101,15 +101,15 @@ put_pair(struct text *out, enum pair pair)
 static void
 put_map(struct text *out, const struct report *report)
 {
-	size_t players = report->skew.offsets.players;
-	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : players; /* a star knows one */
+	size_t cores = report->skew.offsets.cores;
+	size_t rows = report->skew.kind == TOURNAMENT_STAR ? 1 : cores;   /* a star knows one */
 
 	put_legend(out, report);
 	put_column_ids(out, report);
 	for (size_t a = 0; a < rows; a++) {
 		table_core_label(out, core_of(report, a), core_of(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
-		for (size_t b = 0; b < players; b++)
+		for (size_t b = 0; b < cores; b++)
 			put_pair(out, a == b ? PAIR_SELF : pair_of(report, a, b));
 		text_put_char(out, '\n');
 	}
@@ -156,8 +156,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 	struct scale scale;
 	size_t count = 0;
 
-	for (size_t a = 0; a < offsets->players; a++) {
-		for (size_t b = a + 1; b < offsets->players; b++) {
+	for (size_t a = 0; a < offsets->cores; a++) {
+		for (size_t b = a + 1; b < offsets->cores; b++) {
 			struct worst pair = { a, b, offsets_pair(offsets, a, b) };
 
 			if (offset_is_known(pair.offset))
@@ -218,14 +218,14 @@ put_groups(struct text *out, const struct report *report)
 {
 	struct table_groups groups = table_groups(report);
 	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
-	size_t players = report->skew.offsets.players;
+	size_t cores = report->skew.offsets.cores;
 	char label[2 * GROUP_COLUMNS];
 	struct text text;
 
-	for (size_t a = 0; a < players; a++) {
+	for (size_t a = 0; a < cores; a++) {
 		size_t group_a = table_group_of(&groups, core_of(report, a));
 
-		for (size_t b = a + 1; b < players; b++) {
+		for (size_t b = a + 1; b < cores; b++) {
 			size_t group_b = table_group_of(&groups, core_of(report, b));
 			enum pair pair = pair_of(report, a, b);
 
@@ -249,7 +249,7 @@ put_groups(struct text *out, const struct report *report)
 size_t
 table_map_columns(const struct report *report)
 {
-	return report->skew.offsets.players + MAP_MARGIN;
+	return report->skew.offsets.cores + MAP_MARGIN;
 }
 
 void

@@ -75,7 +75,7 @@ remark_on(const struct table_rows *rows, size_t index)
 		return TABLE_BOOT;
 	if (!core->started || core->reason[0])
 		return TABLE_SILENT;
-	if (core->apart)
+	if (core->off_majority)
 		return TABLE_APART;
 	if (table_drifts(rows->report, core))
 		return TABLE_DRIFTS;

@@ -24,7 +24,7 @@ synchrony(const struct report *report)
 		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
 	if (summary->no_majority)
 		return SYNC_UNDECIDED;
-	if (summary->apart)
+	if (summary->off_majority)
 		return SYNC_APART;
 	if (summary->contradictions)
 		return SYNC_CONTRADICTED;
@@ -34,9 +34,9 @@ synchrony(const struct report *report)
 }
 
 static uint32_t
-apic_id(const struct report *report, size_t player)
+apic_id(const struct report *report, size_t rank)
 {
-	return report->cores[report->skew.players[player]].apic_id;
+	return report->cores[report->skew.core_of[rank]].apic_id;
 }
 
 static int64_t
@@ -61,7 +61,7 @@ static void
 put_clause(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report->skew.summary;
-	size_t players = report->skew.offsets.players;
+	size_t cores = report->skew.offsets.cores;
 
 	switch (synchrony(report)) {
 	case SYNC_ALONE:
@@ -71,11 +71,11 @@ put_clause(struct text *text, const struct report *report)
 		text_put(text, "the cores' offsets are not measured");
 		break;
 	case SYNC_UNDECIDED:
-		text_printf(text, "not synchronised, and no majority of the %zu cores tells who is right", players);
+		text_printf(text, "not synchronised, and no majority of the %zu cores tells who is right", cores);
 		break;
 	case SYNC_APART:
-		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", summary->apart, players,
-			    table_singular(summary->apart));
+		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", summary->off_majority, cores,
+			    table_singular(summary->off_majority));
 		break;
 	case SYNC_CONTRADICTED:
 		text_printf(text, "not proven synchronised, as %zu pair%s contradict%s the rest",
@@ -97,14 +97,14 @@ put_clause(struct text *text, const struct report *report)
 static void
 put_who_met(struct text *text, const struct report_skew *skew)
 {
-	size_t players = skew->offsets.players, all = tournament_pairs(skew->kind, players);
+	size_t cores = skew->offsets.cores, all = tournament_pairs(skew->kind, cores);
 
 	if (skew->summary.pairs < all)
-		text_printf(text, "%zu of %zu pairs of %zu cores met", skew->summary.pairs, all, players);
+		text_printf(text, "%zu of %zu pairs of %zu cores met", skew->summary.pairs, all, cores);
 	else if (skew->kind == TOURNAMENT_ALL)
-		text_printf(text, "every pair of %zu cores met", players);
+		text_printf(text, "every pair of %zu cores met", cores);
 	else
-		text_printf(text, "%zu core%s met the boot core", players - 1, table_plural(players - 1));
+		text_printf(text, "%zu core%s met the boot core", cores - 1, table_plural(cores - 1));
 }
 
 /* How far the worst pair is apart, what contradicts, and what all of it leaves open. */
@@ -137,11 +137,11 @@ put_synchrony(struct text *out, const struct report *report)
 		text_put(text, ": ");
 		put_who_met(text, skew);
 		text_printf(text, " (%zu round%s, %lu meeting%s, ", skew->rounds, table_plural(skew->rounds),
-			    skew->meetings, table_plural(skew->meetings));
+			    skew->pingpongs, table_plural(skew->pingpongs));
 		if (skew->again)
 			text_printf(text, "%lu once more, ", skew->again);
-		text_printf(text, "%zu pair%s side by side), best round trip %lu ns", skew->width,
-			    table_plural(skew->width), skew->best_trip_ns);
+		text_printf(text, "%zu pair%s side by side), best round trip %lu ns", skew->concurrency,
+			    table_plural(skew->concurrency), skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->measured && synchrony(report) != SYNC_PROVEN)

@@ -86,7 +86,7 @@ table_drift(struct text *out, struct drift drift, int width)
 static bool
 is_set_apart(const struct report *report, const struct report_core *core)
 {
-	return core->apart || table_drifts(report, core);
+	return core->off_majority || table_drifts(report, core);
 }
 
 static struct figures
@@ -169,7 +169,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 
 /* Of the cores of GROUP those that stand apart or drift, or those that do neither. */
 static bool
-barrier_wait(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
+include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
        bool set_apart)
 {
 	bool any = false;
@@ -195,8 +195,8 @@ put_group(struct text *out, const struct report *report, const struct scale *sca
 	char label[LABEL_SIZE];
 	struct text text;
 
-	if (!barrier_wait(&all, report, groups, group, false))
-		barrier_wait(&all, report, groups, group, true);
+	if (!include_group(&all, report, groups, group, false))
+		include_group(&all, report, groups, group, true);
 	text_init(&text, label, sizeof(label));
 	table_group_label(&text, groups, group);
 	table_label(out, label, PLACE_COLUMNS);

@@ -113,8 +113,8 @@ put_core(const struct csv *csv, const struct report_core *core)
 							   .value = facts->tsc_adjust }, "ticks");
 	csv_known(csv, of, "offset", csv_ns(report_offset_ns(report, core->offset)), "ns");
 	csv_known(csv, of, "drift", csv_ppm(&drift), "ppm");
-	csv_known(csv, of, "observed", csv_number(core->watched_ns, core->watched_ns, 0), "ns");
-	csv_known(csv, of, "gaps", csv_number(core->watched_ns, core->gaps, 0), "gaps");
+	csv_known(csv, of, "observed", csv_number(core->observed_ns, core->observed_ns, 0), "ns");
+	csv_known(csv, of, "gaps", csv_number(core->observed_ns, core->gaps, 0), "gaps");
 	csv_known(csv, of, "worst_gap", csv_number(core->gaps, core->worst_gap_ns, 0), "ns");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct subject read = { report->clocks[i].clock.id, core->apic_id };
@@ -148,7 +148,7 @@ put_interference(const struct csv *csv)
 	const struct report_interference *found = &csv->report->interference;
 	bool known = found->measured;
 
-	csv_known(csv, whole_run, "observed", csv_number(known, found->watched_ns, 0), "ns");
+	csv_known(csv, whole_run, "observed", csv_number(known, found->observed_ns, 0), "ns");
 	csv_known(csv, whole_run, "gaps", csv_number(known, found->gaps, 0), "gaps");
 	csv_known(csv, whole_run, "gaps_total", csv_number(known, found->total_ns, 0), "ns");
 	csv_known(csv, whole_run, "worst_gap", csv_number(known && found->gaps, found->worst_ns, 0), "ns");

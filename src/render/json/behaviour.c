@@ -42,7 +42,7 @@ json_interference(struct json *json, const struct report *report)
 	}
 	json_open(json, "interference", '{');
 	json_unsigned_or_null(json, "threshold_ns", measured, interference->threshold_ns);
-	json_unsigned_or_null(json, "observed_ns", measured, interference->watched_ns);
+	json_unsigned_or_null(json, "observed_ns", measured, interference->observed_ns);
 	json_unsigned_or_null(json, "gaps", measured, interference->gaps);
 	json_unsigned_or_null(json, "total_ns", measured, interference->total_ns);
 	json_unsigned_or_null(json, "worst_ns", any, interference->worst_ns);

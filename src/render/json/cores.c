@@ -72,13 +72,13 @@ json_cores(struct json *json, const struct report *report)
 		json_bool(json, "started", core->started);
 		json_string_or_null(json, "reason", core->reason);
 		put_facts(json, core);
-		json_unsigned(json, "pingpongs", core->meetings);
+		json_unsigned(json, "pingpongs", core->pingpongs);
 		put_offset(json, report, core);
 		json_ppm(json, "drift_ppm", &drift);
-		json_bool(json, "off_majority", core->apart);
+		json_bool(json, "off_majority", core->off_majority);
 		json_bool(json, "drifts", core->drifts);
-		json_unsigned_or_null(json, "observed_ns", core->watched_ns, core->watched_ns);
-		json_unsigned_or_null(json, "gaps", core->watched_ns, core->gaps);
+		json_unsigned_or_null(json, "observed_ns", core->observed_ns, core->observed_ns);
+		json_unsigned_or_null(json, "gaps", core->observed_ns, core->gaps);
 		json_unsigned_or_null(json, "worst_gap_ns", core->gaps, core->worst_gap_ns);
 		put_latencies(json, "latency", report, core->latency);
 		put_latencies(json, "latency_contended", report, core->contended);

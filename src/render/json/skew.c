@@ -2,7 +2,7 @@
 #include "json_internal.h"
 
 #define MATRIX_CORES_MAX 256 /* beyond, n x n entries would be most of the report */
-#define NO_PLAYER        UINT16_MAX
+#define NO_RANK          UINT16_MAX
 #define NS_PER_US        1000
 #define US_PER_MS_DIGITS 3 /* behind the point */
 
@@ -43,11 +43,11 @@ put_schedule(struct json *json, const struct report_skew *skew)
 
 	json_string_or_null(json, "schedule", !known ? NULL : skew->kind == TOURNAMENT_ALL ? "all" : "star");
 	json_string_or_null(json, "schedule_reason", known ? skew->kind_reason : NULL);
-	json_unsigned_or_null(json, "cores", known, skew->offsets.players);
+	json_unsigned_or_null(json, "cores", known, skew->offsets.cores);
 	json_unsigned_or_null(json, "pairs", known, skew->summary.pairs);
 	json_unsigned_or_null(json, "rounds", known, skew->rounds);
-	json_unsigned_or_null(json, "concurrency", known, skew->width);
-	json_unsigned_or_null(json, "pingpongs", known, skew->meetings);
+	json_unsigned_or_null(json, "concurrency", known, skew->concurrency);
+	json_unsigned_or_null(json, "pingpongs", known, skew->pingpongs);
 	if (known)
 		json_decimal(json, "elapsed_ms", skew->elapsed_ns / NS_PER_US, US_PER_MS_DIGITS);
 	else
@@ -68,8 +68,8 @@ put_worst(struct json *json, const struct report *report)
 		return;
 	}
 	json_signed(json, "worst_offset_ns", worst.value);
-	put_pair(json, "worst_pair", report->cores[skew->players[skew->summary.worst_a]].apic_id,
-		 report->cores[skew->players[skew->summary.worst_b]].apic_id);
+	put_pair(json, "worst_pair", report->cores[skew->core_of[skew->summary.worst_a]].apic_id,
+		 report->cores[skew->core_of[skew->summary.worst_b]].apic_id);
 	json_signed(json, "error_ns", worst.high - worst.value);
 }
 
@@ -92,7 +92,7 @@ put_entry(struct json *json, const struct report *report, uint16_t row, uint16_t
 	struct offset offset = OFFSET_UNKNOWN;
 	struct interval_ns ns;
 
-	if (row != NO_PLAYER && column != NO_PLAYER)
+	if (row != NO_RANK && column != NO_RANK)
 		offset = offsets_pair(&report->skew.offsets, row, column);
 	ns = report_offset_ns(report, offset);
 	if (!ns.known) {
@@ -108,21 +108,21 @@ put_entry(struct json *json, const struct report *report, uint16_t row, uint16_t
 static void
 put_matrix(struct json *json, const struct report *report)
 {
-	uint16_t players[MATRIX_CORES_MAX]; /* of each core */
+	uint16_t ranks[MATRIX_CORES_MAX]; /* of each core */
 
 	if (!report->skew.measured || report->core_count > MATRIX_CORES_MAX) {
 		json_null(json, "matrix");
 		return;
 	}
 	for (size_t i = 0; i < report->core_count; i++)
-		players[i] = NO_PLAYER;
-	for (size_t i = 0; i < report->skew.offsets.players; i++)
-		players[report->skew.players[i]] = (uint16_t)i;
+		ranks[i] = NO_RANK;
+	for (size_t i = 0; i < report->skew.offsets.cores; i++)
+		ranks[report->skew.core_of[i]] = (uint16_t)i;
 	json_open(json, "matrix", '[');
 	for (size_t row = 0; row < report->core_count; row++) {
 		json_open_flat(json, NULL, '[');
 		for (size_t column = 0; column < report->core_count; column++)
-			put_entry(json, report, players[row], players[column]);
+			put_entry(json, report, ranks[row], ranks[column]);
 		json_close(json, ']');
 	}
 	json_close(json, ']');

@@ -12,7 +12,7 @@ cores_watched(const struct report *report)
 	size_t watched = 0;
 
 	for (size_t i = 0; i < report->core_count; i++)
-		watched += report->cores[i].watched_ns != 0;
+		watched += report->cores[i].observed_ns != 0;
 	return watched;
 }
 
@@ -20,7 +20,7 @@ static void
 put_gaps(struct text *text, const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
-	struct number threshold = number_ns(all->threshold_ns), watched = number_ns(all->watched_ns);
+	struct number threshold = number_ns(all->threshold_ns), watched = number_ns(all->observed_ns);
 	size_t cores = cores_watched(report);
 
 	if (!all->measured) {
@@ -36,7 +36,7 @@ put_gaps(struct text *text, const struct report *report)
 		    all->gaps, table_plural(all->gaps), threshold.text, watched.text, cores,
 		    table_plural(cores), number_ns(all->total_ns).text);
 	text_printf(text, "%s %% of the time, at worst %s on core %u, as %sSMIs do. No clock is blamed for it.",
-		    number_percent(all->total_ns, all->watched_ns, SHARE_DIGITS).text,
+		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_ns(all->worst_ns).text, all->worst_core,
 		    report->hypervisor[0] ? "a busy host or " : "");
 }

@@ -364,7 +364,7 @@ skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
 
 	(void)state;
 	judge_report(report);
-	assert_true(report->cores[1].apart && report->cores[3].apart);
+	assert_true(report->cores[1].off_majority && report->cores[3].off_majority);
 	assert_int_equal(report->finding_count, 1);
 	finding = &report->findings[0];
 	assert_int_equal(finding->core, REPORT_NO_CORE);
@@ -443,7 +443,7 @@ pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused(void **state
 					  "right can't be told."),
 		      499500, 499500, 500500, 0);
 	for (size_t i = 0; i < 4; i++)
-		assert_false(report->cores[i].apart);
+		assert_false(report->cores[i].off_majority);
 	literal_free(report);
 
 	report = machine_with_one_proven_pair(0, 2); /* the boot core is no better than another */
@@ -703,7 +703,7 @@ core_that_drifts_is_accused_of_nothing_else(void **state)
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 4;
 	report->skew.locked.worst_b = 0;
-	assert_true(report->cores[2].apart);
+	assert_true(report->cores[2].off_majority);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -720,7 +720,7 @@ core_that_a_drifting_one_misplaces_is_not_accused(void **state)
 
 		(void)state;
 		report->cores[1].offset = (struct offset){ 4, 40 };
-		report->cores[1].apart = true;
+		report->cores[1].off_majority = true;
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
 				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
@@ -885,7 +885,7 @@ largest_figures_fit_their_sentences(void **state)
 			core->apic_id = UINT32_MAX - (uint32_t)i;
 			if (i % 2 == 0 || i == 15)
 				continue;
-			core->apart = !drifting;
+			core->off_majority = !drifting;
 			core->offset = (struct offset){ far, far + 1 };
 			core->drift = drifting ? (struct drift){ far, far + 1 } : still;
 			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;

@@ -147,13 +147,13 @@ static inline void
 literal_forget_tournament(struct report *report)
 {
 	free(report->skew.offsets.pairs);
-	free((uint32_t *)report->skew.players);
+	free((uint32_t *)report->skew.core_of);
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
-		report->cores[i].meetings = 0;
+		report->cores[i].pingpongs = 0;
 		report->cores[i].offset = OFFSET_UNKNOWN;
 		report->cores[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
-		report->cores[i].apart = false;
+		report->cores[i].off_majority = false;
 	}
 }
 
@@ -196,16 +196,16 @@ static inline void
 literal_solve(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	struct offset *solved = calloc(skew->offsets.players, sizeof(*solved));
-	bool *apart = calloc(skew->offsets.players, sizeof(*apart));
+	struct offset *solved = calloc(skew->offsets.cores, sizeof(*solved));
+	bool *off_majority = calloc(skew->offsets.cores, sizeof(*off_majority));
 
-	skew->summary = offsets_solve(&skew->offsets, solved, apart);
-	for (size_t player = 0; player < skew->offsets.players; player++) {
-		report->cores[skew->players[player]].offset = solved[player];
-		report->cores[skew->players[player]].apart = apart[player];
+	skew->summary = offsets_solve(&skew->offsets, solved, off_majority);
+	for (size_t rank = 0; rank < skew->offsets.cores; rank++) {
+		report->cores[skew->core_of[rank]].offset = solved[rank];
+		report->cores[skew->core_of[rank]].off_majority = off_majority[rank];
 	}
 	free(solved);
-	free(apart);
+	free(off_majority);
 }
 
 /*
@@ -217,46 +217,46 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 {
 	struct report_skew *skew = &report->skew;
 	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
-	size_t players = 0;
+	size_t count = 0;
 
 	literal_forget_tournament(report);
 	for (uint32_t i = 0; i < report->core_count; i++)
 		if (report->cores[i].started)
-			cores[players++] = i;
-	skew->measured = players > 1;
+			cores[count++] = i;
+	skew->measured = count > 1;
 	skew->kind = kind;
 	skew->kind_reason = kind == TOURNAMENT_ALL ? "" :
 		"All pairs would take longer than this profile allows.";
-	skew->players = cores;
-	skew->width = kind == TOURNAMENT_ALL ? players / 2 : 1;
-	skew->rounds = tournament_rounds(kind, players);
-	skew->meetings = tournament_pairs(kind, players);
+	skew->core_of = cores;
+	skew->concurrency = kind == TOURNAMENT_ALL ? count / 2 : 1;
+	skew->rounds = tournament_rounds(kind, count);
+	skew->pingpongs = tournament_pairs(kind, count);
 	skew->elapsed_ns = 1000000 * skew->rounds;
 	skew->best_trip_ns = 41;
 	skew->median_trip_ns = 58;
-	skew->offsets = (struct offsets){ .kind = kind, .players = players, .begin_tsc = 1000, .end_tsc = 2000000 };
-	skew->offsets.pairs = calloc(skew->meetings ? skew->meetings : 1, sizeof(*skew->offsets.pairs));
-	skew->drift_measured = players > 1;
+	skew->offsets = (struct offsets){ .kind = kind, .cores = count, .begin_tsc = 1000, .end_tsc = 2000000 };
+	skew->offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.pairs));
+	skew->drift_measured = count > 1;
 	skew->drift_span_ns = 18071000000;
-	for (size_t a = 0; a < players; a++) {
-		for (size_t b = a + 1; b < players && (!a || kind == TOURNAMENT_ALL); b++) {
+	for (size_t a = 0; a < count; a++) {
+		for (size_t b = a + 1; b < count && (!a || kind == TOURNAMENT_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
 
 			offsets_set(&skew->offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
-			report->cores[cores[a]].meetings++;
-			report->cores[cores[b]].meetings++;
+			report->cores[cores[a]].pingpongs++;
+			report->cores[cores[b]].pingpongs++;
 		}
 	}
 	literal_solve(report);
-	for (size_t player = 0; player < players; player++)
-		report->cores[cores[player]].drift = player ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
+	for (size_t rank = 0; rank < count; rank++)
+		report->cores[cores[rank]].drift = rank ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
 }
 
 /* Each core that started is watched for a second, and never taken away. */
 static inline void
-literal_watch(struct report *report)
+literal_observe(struct report *report)
 {
 	struct report_interference *all = &report->interference;
 
@@ -264,9 +264,9 @@ literal_watch(struct report *report)
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct report_core *core = &report->cores[i];
 
-		core->watched_ns = core->started ? 1000000000 : 0;
+		core->observed_ns = core->started ? 1000000000 : 0;
 		core->gaps = core->worst_gap_ns = 0;
-		all->watched_ns += core->watched_ns;
+		all->observed_ns += core->observed_ns;
 	}
 }
 
@@ -296,7 +296,7 @@ literal_behaviour(struct report *report, const char *rule, const char *clock, co
 	struct behaviour *row = behaviour_add(&report->behaviours, rule, clock);
 
 	row->seen = strncmp(sentence, "Not seen", 8) != 0;
-	behaviour_tell(row, "%s", sentence);
+	behaviour_say(row, "%s", sentence);
 	return row;
 }
 
@@ -341,7 +341,7 @@ literal_clean(void)
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
 	literal_tournament(report, TOURNAMENT_ALL, NULL);
-	literal_watch(report);
+	literal_observe(report);
 	literal_behaviour(report, "hpet-stops", "hpet",
 			  "Switched off it stands at 8cad4651h; on again it goes on from there.");
 	literal_behaviour(report, "pm-high-bits", "acpi_pm",
@@ -425,7 +425,7 @@ literal_sick(void)
 	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
 	report->cores[5].drift = (struct drift){ 49996, 50004 };
 	report->cores[4].facts.tsc_adjust = -1000000;
-	literal_watch(report);
+	literal_observe(report);
 	literal_take_away(report, 1, 12034, 9876543);
 	literal_take_away(report, 3, 14001, 12345);
 	literal_take_away(report, 3, 14002, 16384);
@@ -471,7 +471,7 @@ literal_empty(void)
 	literal_forget_tournament(report);
 	report->skew.locked.measured = report->skew.lock_free.measured = false;
 	report->cores[0].facts_known = false;
-	report->cores[0].watched_ns = 0;
+	report->cores[0].observed_ns = 0;
 	report->interference = (struct report_interference){ .measured = false };
 	report->behaviours.count = 0;
 	report->rate_count = 0;

@@ -128,10 +128,10 @@ static const struct machine
 	wide_pm = { "PM timer of 32 bits", 1, have_32_bits, come_to_bit_24 },
 	told = { "HPET table read", 1, read_good_table, NULL },
 	guest = { "guest, preempted for 7 ms", 1, be_a_busy_guest, NULL },
-	crewed = { "four cores", 4, NULL, NULL };
+	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
-	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &crewed,
+	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &several,
 };
 
 /* The faults. */
@@ -633,7 +633,7 @@ core_ahead_in_the_races(struct bench *bench)
 	bench->run.smp.run_all = run_all_with_one_ahead;
 }
 
-static size_t (*run_meetings)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+static size_t (*run_pingpongs)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			      uint64_t bound_ns);
 
 static bool
@@ -655,7 +655,7 @@ run_some_with_one_pair_apart(void *context, const uint32_t *cores, size_t count,
 	for (size_t i = 0; i + 1 < count; i += 2)
 		if (is_among(SICK_CORE, &cores[i], 2) && is_among(OTHER_CORE, &cores[i], 2))
 			sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
-	finished = run_meetings(context, cores, count, job, argument, bound_ns);
+	finished = run_pingpongs(context, cores, count, job, argument, bound_ns);
 	sim.tsc.offset_ticks[SICK_CORE] = 0;
 	return finished;
 }
@@ -663,7 +663,7 @@ run_some_with_one_pair_apart(void *context, const uint32_t *cores, size_t count,
 static void
 core_ahead_of_one_other(struct bench *bench)
 {
-	run_meetings = bench->run.smp.run_some;
+	run_pingpongs = bench->run.smp.run_some;
 	bench->run.smp.run_some = run_some_with_one_pair_apart;
 }
 
@@ -732,13 +732,13 @@ static const struct fault faults[] = {
 	{ "rate-wrong", "tsc", "TSC 1000 ppm fast", &plain, FROM_THE_START, tsc_1000_ppm_fast },
 	{ "rate-off", "acpi_pm", "PM timer 150 ppm slow", &plain, FROM_THE_START, pm_150_ppm_slow },
 	{ "rate-disagree", NULL, "HPET 1000 ppm fast", &few_clocks, FROM_THE_START, hpet_1000_ppm_fast },
-	{ "tsc-warp", "tsc", "one core 1 ms ahead while all race", &crewed, FROM_THE_START, core_ahead_in_the_races },
-	{ "tsc-offset", "tsc", "one core 1 ms ahead", &crewed, FROM_THE_START, core_ahead },
-	{ "tsc-drift", "tsc", "one core 100 ppm fast", &crewed, FROM_THE_START, core_100_ppm_fast },
-	{ "tsc-contradiction", "tsc", "one core 1 ms ahead when it meets one other", &crewed, FROM_THE_START,
+	{ "tsc-warp", "tsc", "one core 1 ms ahead while all race", &several, FROM_THE_START, core_ahead_in_the_races },
+	{ "tsc-offset", "tsc", "one core 1 ms ahead", &several, FROM_THE_START, core_ahead },
+	{ "tsc-drift", "tsc", "one core 100 ppm fast", &several, FROM_THE_START, core_100_ppm_fast },
+	{ "tsc-contradiction", "tsc", "one core 1 ms ahead when it meets one other", &several, FROM_THE_START,
 	  core_ahead_of_one_other },
-	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &crewed, FROM_THE_START, all_adjusted },
-	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &crewed, FROM_THE_START, one_adjusted },
+	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &several, FROM_THE_START, all_adjusted },
+	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &several, FROM_THE_START, one_adjusted },
 	{ "tsc-not-invariant", "tsc", "CPUID 80000007h EDX[8] is 0", &plain, FROM_THE_START, not_invariant },
 	{ "tsc-step", "tsc", "TSC counts by 200", &plain, FROM_THE_START, tsc_by_200 },
 	{ "hpet-period", "hpet", "period register of 200 ns", &plain, FROM_THE_START, period_of_200_ns },
@@ -766,7 +766,7 @@ static const struct fault faults[] = {
 	{ "rtc-periodic", "rtc", "flag at 64 Hz whatever is asked", &plain, BEFORE_CHECKS, flag_at_64_hz },
 	{ "rtc-periodic", "rtc", "flag at 64 Hz from the start", &plain, FROM_THE_START, flag_at_64_hz },
 	{ "rtc-battery", "rtc", "VRT is 0", &plain, FROM_THE_START, battery_dead },
-	{ "core-missing", NULL, "one core does not start", &crewed, FROM_THE_START, core_silent },
+	{ "core-missing", NULL, "one core does not start", &several, FROM_THE_START, core_silent },
 	{ "acpi-table", NULL, "HPET table's checksum off by 1", &told, FROM_THE_START, table_with_a_wrong_sum },
 };
 

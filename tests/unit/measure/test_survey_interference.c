@@ -120,9 +120,9 @@ open_bench(size_t cores)
 		.total_ns = survey_plan_ns(&bench.report, cores),
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
-	bench.memory = aligned_alloc(PINGPONG_LINE, survey_room_size(cores, TOURNAMENT_STAR));
+	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_size(cores, TOURNAMENT_STAR));
 	assert_non_null(bench.memory);
-	memset(bench.memory, 0, survey_room_size(cores, TOURNAMENT_STAR));
+	memset(bench.memory, 0, survey_memory_size(cores, TOURNAMENT_STAR));
 	survey_lay_out(&bench.survey, bench.memory, cores, TOURNAMENT_STAR);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
@@ -170,9 +170,9 @@ four_cores_that_are_left_alone_have_no_gap(void **state)
 	assert_int_equal(all->threshold_ns, 10000);
 	assert_int_equal(all->gaps, 0);
 	assert_int_equal(all->event_count, 0);
-	assert_int_equal(all->watched_ns, 4 * 100 * NS_PER_MS);
+	assert_int_equal(all->observed_ns, 4 * 100 * NS_PER_MS);
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(bench.report.cores[i].watched_ns, 100 * NS_PER_MS);
+		assert_int_equal(bench.report.cores[i].observed_ns, 100 * NS_PER_MS);
 		assert_int_equal(bench.report.cores[i].gaps, 0);
 	}
 	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
@@ -258,7 +258,7 @@ what_first_executions_cost_is_no_gap(void **state)
 			bench.away[bench.away_count++] = (struct away){ core, i, 40000 };
 	survey_interference(&bench.survey);
 	assert_int_equal(bench.report.interference.gaps, 0);
-	assert_int_equal(bench.report.interference.watched_ns, 2 * 100 * NS_PER_MS);
+	assert_int_equal(bench.report.interference.observed_ns, 2 * 100 * NS_PER_MS);
 }
 
 static void
@@ -270,9 +270,9 @@ a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched(void **st
 	bench.mute_after_jobs = 3; /* the warm-up and two chunks */
 	survey_interference(&bench.survey);
 	assert_true(bench.is_dead);
-	assert_int_equal(bench.report.cores[1].watched_ns, 20 * NS_PER_MS);
-	assert_int_equal(bench.report.cores[2].watched_ns, 100 * NS_PER_MS);
-	assert_int_equal(bench.report.interference.watched_ns, 220 * NS_PER_MS);
+	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
+	assert_int_equal(bench.report.cores[2].observed_ns, 100 * NS_PER_MS);
+	assert_int_equal(bench.report.interference.observed_ns, 220 * NS_PER_MS);
 }
 
 static void
@@ -283,8 +283,8 @@ the_deadline_ends_the_watch_and_keeps_what_was_seen(void **state)
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
 	survey_interference(&bench.survey);
 	assert_true(bench.report.incomplete);
-	assert_int_equal(bench.report.cores[0].watched_ns, 50 * NS_PER_MS);
-	assert_int_equal(bench.report.cores[1].watched_ns, 0);
+	assert_int_equal(bench.report.cores[0].observed_ns, 50 * NS_PER_MS);
+	assert_int_equal(bench.report.cores[1].observed_ns, 0);
 }
 
 /* 10 durations for all, as for latency; and each core's first gap is kept while there is room for 256. */
@@ -299,11 +299,11 @@ watching_300_cores_takes_as_long_as_watching_11(void **state)
 	for (size_t core = 0; core < AWAY_MAX; core++)
 		bench.away[bench.away_count++] = (struct away){ core, WARM_UP + 10, 20000 };
 	survey_interference(&bench.survey);
-	assert_in_range(all->watched_ns, 100 * NS_PER_MS, 110 * NS_PER_MS);
+	assert_in_range(all->observed_ns, 100 * NS_PER_MS, 110 * NS_PER_MS);
 	assert_int_equal(all->gaps, AWAY_MAX);
 	assert_int_equal(all->event_count, REPORT_EVENTS_MAX);
 	assert_int_equal(all->events[255].core, ID_OF(255));
-	assert_true(bench.report.cores[CORES_MAX - 1].watched_ns > 0);
+	assert_true(bench.report.cores[CORES_MAX - 1].observed_ns > 0);
 }
 
 static void
@@ -344,7 +344,7 @@ a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did(void **state)
 	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
 	survey_interference(&bench.survey);
 	assert_in_range(bench.readings[0], 4000000, 4000000 + 25 * NS_PER_MS / 20);
-	assert_in_range(bench.report.interference.watched_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
+	assert_in_range(bench.report.interference.observed_ns, 24 * NS_PER_MS, 25 * NS_PER_MS);
 	assert_int_equal(bench.report.interference.gaps, 0);
 }
 

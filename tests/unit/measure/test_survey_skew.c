@@ -41,16 +41,16 @@ static struct {
 	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
 	uint64_t held_up_batches, held_up_ticks;
 	size_t dies;            /* this core dies in a meeting, NOBODY */
-	uint64_t dies_meetings; /* after so many of the tournament, at its 5th reading */
+	uint64_t dies_pingpongs; /* after so many of the tournament, at its 5th reading */
 	struct {                /* in the tournament itself, not in its rehearsal */
 		size_t first, second;  /* cores; first NOBODY: none, ANYBODY: all pairs */
-		uint64_t meetings;     /* of theirs, so many, ... */
+		uint64_t pingpongs;    /* of theirs, so many, ... */
 		bool missed;           /* ... are never held, or */
 		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
 		int64_t moves_ticks;   /* ... its TSC moves */
 		uint64_t met;          /* counts their meetings */
 	} spoilt;
-	uint64_t expires_meetings; /* the deadline passes when core 1 has had so many; 0: never */
+	uint64_t expires_pingpongs; /* the deadline passes when core 1 has had so many; 0: never */
 	pthread_barrier_t barrier;
 	size_t turns;           /* so many times run_all runs one core after the other */
 } bench;
@@ -59,7 +59,7 @@ static bool
 expired(void *context)
 {
 	(void)context;
-	return bench.expires_meetings && bench.report.cores[1].meetings >= bench.expires_meetings;
+	return bench.expires_pingpongs && bench.report.cores[1].pingpongs >= bench.expires_pingpongs;
 }
 
 static void
@@ -80,7 +80,7 @@ core_facts(struct core_facts *facts)
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
 {
-	bool is_begun = bench.survey.room.first.begin_tsc != 0;
+	bool is_begun = bench.survey.memory.first.begin_tsc != 0;
 
 	for (size_t i = 0; i < count; i += 2)
 		if (is_begun && cores[i] == bench.spoilt.first && cores[i + 1] == bench.spoilt.second)
@@ -92,21 +92,21 @@ static size_t
 run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 	 uint64_t bound_ns)
 {
-	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.meetings;
+	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.pingpongs;
 	bool held_up;
 	size_t finished = count;
 
 	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
-	    bench.report.cores[bench.dies].meetings == bench.dies_meetings &&
-	    bench.survey.room.first.begin_tsc)
+	    bench.report.cores[bench.dies].pingpongs == bench.dies_pingpongs &&
+	    bench.survey.memory.first.begin_tsc)
 		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
 	if (spoilt)
 		threads_cores[bench.spoilt.second].late_ticks = bench.spoilt.late_ticks;
 	if (!spoilt || !bench.spoilt.missed)
-		finished = threads_crew.run_some(context, cores, count, job, argument, bound_ns);
+		finished = threads_smp.run_some(context, cores, count, job, argument, bound_ns);
 	if (spoilt) {
 		threads_cores[bench.spoilt.second].late_ticks = 0;
-		if (bench.spoilt.met == bench.spoilt.meetings)
+		if (bench.spoilt.met == bench.spoilt.pingpongs)
 			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
 	}
 	held_up = threads_batches() - bench.held_up < bench.held_up_batches;
@@ -118,12 +118,12 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest, uint64_t hz)
 {
-	size_t bytes = survey_room_size(cores, widest);
+	size_t bytes = survey_memory_size(cores, widest);
 
 	memset(&bench, 0, sizeof(bench));
 	bench.dies = bench.spoilt.first = NOBODY;
 	start(cores);
-	bench.smp = threads_crew;
+	bench.smp = threads_smp;
 	bench.smp.run_some = run_some;
 	bench.report.options.profile = PROFILE_QUICK;
 	bench.report.core_count = cores;
@@ -188,20 +188,20 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	assert_int_equal(skew->kind, TOURNAMENT_ALL);
 	assert_string_equal(skew->kind_reason, "");
 	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
-	assert_int_equal(skew->meetings, cores * (cores - 1) / 2);
+	assert_int_equal(skew->pingpongs, cores * (cores - 1) / 2);
 	assert_int_equal(skew->summary.pairs, cores * (cores - 1) / 2);
 	assert_int_equal(skew->summary.contradictions, 0);
-	assert_int_equal(skew->summary.apart, 0);
+	assert_int_equal(skew->summary.off_majority, 0);
 	assert_true(skew->summary.bound_ticks < UINT64_MAX);
 	assert_int_equal(skew->warps, 0);
-	assert_in_range(skew->width, 1, cores / 2);
+	assert_in_range(skew->concurrency, 1, cores / 2);
 	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
 	assert_in_range(skew->offsets.begin_tsc, THREADS_WORLD_0, skew->offsets.end_tsc - 1);
 	assert_in_range(skew->offsets.end_tsc, skew->offsets.begin_tsc + 1, threads_world());
 	for (size_t i = 0; i < cores; i++) {
-		assert_int_equal(bench.report.cores[i].meetings, cores - 1);
-		assert_int_equal(skew->players[i], i);
-		assert_false(bench.report.cores[i].apart);
+		assert_int_equal(bench.report.cores[i].pingpongs, cores - 1);
+		assert_int_equal(skew->core_of[i], i);
+		assert_false(bench.report.cores[i].off_majority);
 		assert_offset_holds(i, 0);
 	}
 	assert_false(bench.report.incomplete);
@@ -258,11 +258,11 @@ assert_whole_star(size_t cores)
 
 	assert_int_equal(skew->kind, TOURNAMENT_STAR);
 	assert_int_equal(skew->rounds, cores - 1);
-	assert_int_equal(skew->meetings, cores - 1);
-	assert_int_equal(skew->width, 1);
-	assert_int_equal(bench.report.cores[0].meetings, cores - 1);
+	assert_int_equal(skew->pingpongs, cores - 1);
+	assert_int_equal(skew->concurrency, 1);
+	assert_int_equal(bench.report.cores[0].pingpongs, cores - 1);
 	for (size_t i = 1; i < cores; i++) {
-		assert_int_equal(bench.report.cores[i].meetings, 1);
+		assert_int_equal(bench.report.cores[i].pingpongs, 1);
 		assert_offset_holds(i, 0);
 	}
 	assert_int_equal(skew->warps, 0);
@@ -281,7 +281,7 @@ a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so(void **s
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
 	survey_skew(&bench.survey);
 	assert_true(bench.report.skew.drift_measured);
-	assert_int_equal(bench.survey.room.latest.kind, TOURNAMENT_STAR);
+	assert_int_equal(bench.survey.memory.latest.kind, TOURNAMENT_STAR);
 }
 
 /* 15 pairs at a second a batch: 5 s and more, but at most 15. */
@@ -298,7 +298,7 @@ six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_st
 	bench.report.options.profile = PROFILE_STANDARD;
 	survey_skew(&bench.survey);
 	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
-	assert_int_equal(bench.report.skew.meetings, 15);
+	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
 
 static void
@@ -326,7 +326,7 @@ one_batch_of_the_rehearsal_that_is_held_up_makes_no_star(void **state)
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
 		survey_skew(&bench.survey);
 		assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
-		assert_int_equal(bench.report.skew.meetings, 120);
+		assert_int_equal(bench.report.skew.pingpongs, 120);
 		close_bench(state);
 	}
 	open_bench(16, TOURNAMENT_ALL, GHZ);
@@ -343,7 +343,7 @@ few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
 	assert_int_equal(bench.report.skew.kind, TOURNAMENT_ALL);
-	assert_int_equal(bench.report.skew.meetings, 3);
+	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
@@ -355,7 +355,7 @@ a_tournament_that_overruns_its_budget_twice_keeps_what_was_met(void **state)
 	bench.batch_ticks = 500 * TICKS_PER_MS;
 	survey_skew(&bench.survey);
 	assert_int_equal(bench.report.skew.kind, TOURNAMENT_STAR);
-	assert_int_equal(bench.report.skew.meetings, 12);
+	assert_int_equal(bench.report.skew.pingpongs, 12);
 	assert_int_equal(bench.report.skew.rounds, 12);
 	assert_true(offset_is_known(bench.report.cores[12].offset));
 	assert_false(offset_is_known(bench.report.cores[13].offset));
@@ -372,7 +372,7 @@ a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
 		open_bench(cores, TOURNAMENT_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
 		survey_skew(&bench.survey);
-		assert_int_equal(bench.report.skew.meetings, 12);
+		assert_int_equal(bench.report.skew.pingpongs, 12);
 		assert_int_equal(bench.report.note_count, cores - 13);
 		if (cores == 13)
 			close_bench(state);
@@ -388,16 +388,16 @@ the_deadline_keeps_what_was_met(void **state)
 
 	(void)state;
 	open_bench(8, TOURNAMENT_ALL, GHZ);
-	bench.expires_meetings = 3;
+	bench.expires_pingpongs = 3;
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	assert_in_range(skew->meetings, 5, 19); /* of 28: core 1's third round, of four meetings each */
-	assert_int_equal(bench.report.cores[1].meetings, 3);
+	assert_in_range(skew->pingpongs, 5, 19); /* of 28: core 1's third round, of four meetings each */
+	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
 			met += offset_is_known(offsets_pair(&skew->offsets, a, b));
-	assert_int_equal(met, skew->meetings);
+	assert_int_equal(met, skew->pingpongs);
 	survey_skew(&bench.survey);
 	survey_warps(&bench.survey);
 	assert_false(skew->drift_measured);
@@ -413,9 +413,9 @@ a_core_a_billion_ticks_ahead_is_the_one_apart(void **state)
 	open_bench(5, TOURNAMENT_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
 	survey_skew(&bench.survey);
-	assert_int_equal(skew->summary.apart, 1);
+	assert_int_equal(skew->summary.off_majority, 1);
 	for (size_t i = 0; i < 5; i++) {
-		assert_int_equal(bench.report.cores[i].apart, i == 3);
+		assert_int_equal(bench.report.cores[i].off_majority, i == 3);
 		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
 	}
 	assert_true(skew->warps > 0);
@@ -445,12 +445,12 @@ small_skews_lie_within_what_is_said(void **state)
 
 /* Four cores, of which 1 and 3 have MEETINGS that are spoilt. */
 static void
-open_bench_with_spoilt_pair(uint64_t meetings)
+open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
 	open_bench(4, TOURNAMENT_ALL, GHZ);
 	bench.spoilt.first = 1;
 	bench.spoilt.second = 3;
-	bench.spoilt.meetings = meetings;
+	bench.spoilt.pingpongs = pingpongs;
 	bench.spoilt.late_ticks = LATE_TICKS;
 }
 
@@ -476,8 +476,8 @@ a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
 	assert_true(bench.spoilt.met > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	assert_int_equal(skew->meetings, 6); /* as many as pairs; those once more count for themselves */
-	assert_int_equal(bench.report.cores[3].meetings, 3);
+	assert_int_equal(skew->pingpongs, 6); /* as many as pairs; those once more count for themselves */
+	assert_int_equal(bench.report.cores[3].pingpongs, 3);
 	assert_int_equal(skew->summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
 }
@@ -491,7 +491,7 @@ a_pair_that_stays_spoilt_meets_once_more_and_no_further(void **state)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 	assert_in_range(bench.spoilt.met, 2, 1 + 3 * 6);
 	assert_in_range(bench.report.skew.again, 1, 3 * 6);
-	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_offset_holds(3, 0);
 }
 
@@ -504,7 +504,7 @@ a_pair_that_missed_each_other_meets_once_more(void **state)
 	survey_skew(&bench.survey);
 	assert_true(bench.spoilt.met > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
-	assert_int_equal(bench.report.skew.meetings, 6);
+	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_int_equal(bench.report.skew.summary.pairs, 6);
 }
 
@@ -522,7 +522,7 @@ pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most(void **sta
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
 		survey_skew(&bench.survey);
-		assert_int_equal(bench.survey.room.first.kind, TOURNAMENT_ALL);
+		assert_int_equal(bench.survey.memory.first.kind, TOURNAMENT_ALL);
 		assert_int_equal(bench.spoilt.met, quick ? 5 : 7);
 		assert_false(bench.report.skew.measured);
 		if (!quick)
@@ -566,7 +566,7 @@ step(int64_t ticks, uint64_t after_ticks)
 static void
 whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
 {
-	size_t in_meetings = 0;
+	size_t in_pingpongs = 0;
 
 	for (unsigned i = 0; i < 300; i++) {
 		const struct report_skew *skew = &bench.report.skew;
@@ -577,15 +577,15 @@ whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
 			struct offset pair = offsets_pair(&skew->offsets, a, 3);
 
 			assert_true(holds(pair, 0) || holds(pair, ticks));
-			in_meetings += offsets_moved(&skew->offsets, a, 3) > 0;
+			in_pingpongs += offsets_moved(&skew->offsets, a, 3) > 0;
 		}
-		assert_int_equal(skew->meetings, 6); /* a pair that meets again counts for itself */
-		assert_int_equal(bench.report.cores[3].meetings, 3);
+		assert_int_equal(skew->pingpongs, 6); /* a pair that meets again counts for itself */
+		assert_int_equal(bench.report.cores[3].pingpongs, 3);
 		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
 		if (i < 299)
 			close_bench(state);
 	}
-	assert_true(in_meetings > 10);
+	assert_true(in_pingpongs > 10);
 }
 
 /* ---- drift ---- */
@@ -614,8 +614,8 @@ a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
 		assert_true(drift->high_ppb - drift->low_ppb < 50000);
 	}
 	assert_true(bench.report.cores[2].drift.low_ppb > 0);
-	assert_int_equal(skew->meetings, 6); /* of the first */
-	assert_int_equal(bench.report.cores[2].meetings, 3);
+	assert_int_equal(skew->pingpongs, 6); /* of the first */
+	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
 /* What stood apart and still does has not moved. */
@@ -661,16 +661,16 @@ a_core_that_dies_in_its_second_meeting_costs_its_meetings_only(void **state)
 	(void)state;
 	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
-	bench.dies_meetings = 1;
+	bench.dies_pingpongs = 1;
 	survey_skew(&bench.survey);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	assert_int_equal(skew->meetings, 7); /* of 10: three of its four were lost */
+	assert_int_equal(skew->pingpongs, 7); /* of 10: three of its four were lost */
 	assert_int_equal(skew->rounds, 5);
-	assert_int_equal(bench.report.cores[3].meetings, 1);
+	assert_int_equal(bench.report.cores[3].pingpongs, 1);
 	for (size_t i = 0; i < 5; i++) {
 		if (i != 3)
 			assert_offset_holds(i, 0);
-		assert_in_range(bench.report.cores[i].meetings, 1, 4);
+		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
 	}
 	survey_skew(&bench.survey);
 	assert_true(skew->drift_measured);
@@ -689,8 +689,8 @@ a_core_that_dies_at_once_never_met_anybody(void **state)
 	open_bench(5, TOURNAMENT_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
 	survey_skew(&bench.survey);
-	assert_int_equal(bench.report.skew.meetings, 6);
-	assert_int_equal(bench.report.cores[4].meetings, 0);
+	assert_int_equal(bench.report.skew.pingpongs, 6);
+	assert_int_equal(bench.report.cores[4].pingpongs, 0);
 	assert_false(offset_is_known(bench.report.cores[4].offset));
 	assert_offset_holds(3, 0);
 }
@@ -713,7 +713,7 @@ without_room_nothing_is_asked_of_the_cores(void **state)
 {
 	(void)state;
 	open_bench(2, TOURNAMENT_ALL, GHZ);
-	bench.survey.room.cores = 0;
+	bench.survey.memory.cores = 0;
 	survey_facts(&bench.survey);
 	survey_skew(&bench.survey);
 	survey_contended(&bench.survey);
@@ -746,11 +746,11 @@ static size_t
 run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	if (!bench.turns)
-		return threads_crew.run_all(context, job, argument, bound_ns);
-	for (uint32_t core = 0; core < threads_crew.count; core++)
-		threads_crew.run_some(context, &core, 1, job, argument, bound_ns);
+		return threads_smp.run_all(context, job, argument, bound_ns);
+	for (uint32_t core = 0; core < threads_smp.count; core++)
+		threads_smp.run_some(context, &core, 1, job, argument, bound_ns);
 	bench.turns--;
-	return threads_crew.count;
+	return threads_smp.count;
 }
 
 static void
@@ -950,7 +950,7 @@ a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure(void **state)
 	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_contended(&bench.survey);
-		assert_true(bench.survey.tsc_stands);
+		assert_true(bench.survey.tsc_stopped);
 		assert_int_equal(threads_batches(), 1); /* nor are they asked again */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
@@ -967,7 +967,7 @@ a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
 		survey_warps(&bench.survey);
 		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
-		assert_true(bench.survey.tsc_stands);
+		assert_true(bench.survey.tsc_stopped);
 		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
 		assert_int_equal(bench.report.cores[1].warp_iterations, 0);
 		if (!all)

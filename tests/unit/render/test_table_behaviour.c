@@ -46,7 +46,7 @@ cores_that_were_left_alone_are_said_to_be(void **state)
 	assert_has(table_interference, report,
 		   "\nInterference\n\nNever taken away for more than 10.0us in 4.00 s of watching 4 cores.\n");
 	report->core_count = 1;
-	literal_watch(report);
+	literal_observe(report);
 	report->interference.smi_known = true;
 	assert_has(table_interference, report,
 		   "in 1.00 s of watching 1 core. The boot\n  core counted no SMI in the whole run.\n");
@@ -198,7 +198,7 @@ longest_sentences_keep_79_columns(void **state)
 		memset(report->advice.rows[i].reason, 'x', REPORT_SENTENCE - 1);
 		report->advice.rows[i].clock = "tsc_rdtscp";
 	}
-	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .watched_ns = UINT64_MAX,
+	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .observed_ns = UINT64_MAX,
 					     .gaps = UINT64_MAX, .worst_ns = UINT64_MAX, .total_ns = UINT64_MAX,
 					     .worst_core = UINT32_MAX, .smi_known = true, .smi_count = UINT32_MAX };
 	assert_true(strlen(render(table_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);

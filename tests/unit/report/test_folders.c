@@ -60,12 +60,12 @@ files_take_whole_blocks_and_three_directories_a_block_each(void **state)
 	static const size_t lengths[] = { 0, 1, 512, 513 };
 
 	(void)state;
-	assert_int_equal(folders_room_bytes(lengths, 0, 512), 3 * 512);
-	assert_int_equal(folders_room_bytes(lengths, 1, 512), 3 * 512);
-	assert_int_equal(folders_room_bytes(lengths, 2, 512), 4 * 512);
-	assert_int_equal(folders_room_bytes(lengths, 3, 512), 5 * 512);
-	assert_int_equal(folders_room_bytes(lengths, 4, 512), 7 * 512);
-	assert_int_equal(folders_room_bytes(lengths, 4, 32768), 6 * 32768);
+	assert_int_equal(folders_size_bytes(lengths, 0, 512), 3 * 512);
+	assert_int_equal(folders_size_bytes(lengths, 1, 512), 3 * 512);
+	assert_int_equal(folders_size_bytes(lengths, 2, 512), 4 * 512);
+	assert_int_equal(folders_size_bytes(lengths, 3, 512), 5 * 512);
+	assert_int_equal(folders_size_bytes(lengths, 4, 512), 7 * 512);
+	assert_int_equal(folders_size_bytes(lengths, 4, 32768), 6 * 32768);
 }
 
 int

@@ -19,7 +19,7 @@
 
 static struct latency none;
 static struct report_core cores[CORES];
-static uint32_t players[CORES];
+static uint32_t core_of[CORES];
 static struct offset pairs[CORES * (CORES - 1) / 2];
 
 static void
@@ -28,9 +28,9 @@ fill_core(struct report_core *core)
 	*core = (struct report_core){
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
-		.warp_iterations = UINT64_MAX, .meetings = UINT64_MAX, .offset = WORST,
-		.drift = { -FAR, FAR }, .apart = true,
-		.watched_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
+		.warp_iterations = UINT64_MAX, .pingpongs = UINT64_MAX, .offset = WORST,
+		.drift = { -FAR, FAR }, .off_majority = true,
+		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
@@ -56,7 +56,7 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < count; i++) {
 		fill_core(&cores[i]);
-		players[i] = (uint32_t)i;
+		core_of[i] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		pairs[i] = WORST;
@@ -65,9 +65,9 @@ make_report(size_t count)
 	report->skew.measured = report->skew.drift_measured = true;
 	report->skew.kind = TOURNAMENT_ALL;
 	report->skew.kind_reason = "";
-	report->skew.players = players;
+	report->skew.core_of = core_of;
 	report->skew.offsets = (struct offsets){
-		.kind = TOURNAMENT_ALL, .players = count, .pairs = pairs, .end_tsc = 1,
+		.kind = TOURNAMENT_ALL, .cores = count, .pairs = pairs, .end_tsc = 1,
 	};
 	return report;
 }

@@ -61,7 +61,7 @@ watch(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_tic
 {
 	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc };
 
-	gaps_watch(&seen, &plan);
+	gaps_observe(&seen, &plan);
 }
 
 static void
@@ -70,7 +70,7 @@ a_core_that_is_left_alone_has_no_gap(void **state)
 	(void)state;
 	watch(&gigahertz, 10000, 1000000);
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(seen.watched_ticks, 1000000);
+	assert_int_equal(seen.observed_ticks, 1000000);
 	assert_int_equal(seen.total_ticks, 0);
 	assert_int_equal(seen.worst_ticks, 0);
 	assert_int_equal(seen.event_count, 0);
@@ -97,7 +97,7 @@ three_gaps_are_counted_with_their_sum_worst_octaves_and_places(void **state)
 	assert_int_equal(seen.events[0].ticks, 12000);
 	assert_int_equal(seen.events[1].after_ticks, 198 * STEP + 12000);
 	assert_int_equal(seen.events[2].after_ticks, 297 * STEP + 12000 + 16384);
-	assert_int_equal(seen.watched_ticks, 3000004); /* the gaps, and 48,581 steps of 20 */
+	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 */
 }
 
 static void
@@ -154,7 +154,7 @@ a_step_back_is_counted_and_is_no_gap(void **state)
 	watch(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.backward, 1);
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(seen.watched_ticks, 100000); /* of ticks that passed */
+	assert_int_equal(seen.observed_ticks, 100000); /* of ticks that passed */
 }
 
 static void
@@ -163,7 +163,7 @@ a_tsc_that_stands_still_ends_the_watch_by_turns(void **state)
 	(void)state;
 	tsc.step = 0;
 	watch(&gigahertz, 10000, 100000);
-	assert_int_equal(seen.watched_ticks, 0);
+	assert_int_equal(seen.observed_ticks, 0);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(tsc.readings, TURNS + 1);
 }

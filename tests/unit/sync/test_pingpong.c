@@ -32,7 +32,7 @@ struct fault {
 };
 
 static struct {
-	struct pingpong meeting;
+	struct pingpong pingpong;
 	struct fault faults[2];
 	uint64_t world;
 	uint64_t pauses[2];
@@ -58,14 +58,14 @@ static uint64_t
 sim_tsc(void)
 {
 	const struct fault *fault = &sim.faults[self];
-	uint64_t sent = sim.meeting.slots[self].number;
+	uint64_t sent = sim.pingpong.slots[self].number;
 	uint64_t ticks = __atomic_load_n(&sim.left, __ATOMIC_ACQUIRE) ? ALONE_TICKS : 1;
 	uint64_t now = __atomic_add_fetch(&sim.world, ticks, __ATOMIC_RELAXED);
 
 	if (sent >= fault->dies_after)
 		die();
 	if (sent >= fault->stops_after)
-		pingpong_stop(&sim.meeting);
+		pingpong_stop(&sim.pingpong);
 	if (fault->stands)
 		return BASE;
 	if (fault->falls)
@@ -85,7 +85,7 @@ static void *
 play(void *side)
 {
 	self = (enum pingpong_side)(uintptr_t)side;
-	pingpong_play(&sim.meeting, self, sim_tsc, sim_pause);
+	pingpong_play(&sim.pingpong, self, sim_tsc, sim_pause);
 	leave();
 	return NULL;
 }
@@ -99,7 +99,7 @@ meet(void)
 		assert_int_equal(pthread_create(&threads[side], NULL, play, (void *)side), 0);
 	for (size_t side = 0; side < 2; side++)
 		pthread_join(threads[side], NULL);
-	return pingpong_result(&sim.meeting);
+	return pingpong_result(&sim.pingpong);
 }
 
 /* One side, here: the other never comes. */
@@ -107,7 +107,7 @@ static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
 	play((void *)(uintptr_t)side);
-	return pingpong_result(&sim.meeting);
+	return pingpong_result(&sim.pingpong);
 }
 
 static int
@@ -115,7 +115,7 @@ begin(void **state)
 {
 	(void)state;
 	memset(&sim, 0xa5, sizeof(sim));
-	pingpong_begin(&sim.meeting, TRIPS, BOUND_TICKS);
+	pingpong_begin(&sim.pingpong, TRIPS, BOUND_TICKS);
 	for (size_t side = 0; side < 2; side++) {
 		sim.faults[side] = (struct fault){
 			.moves_after = IN_MANY, .dies_after = IN_MANY, .stops_after = IN_MANY,
@@ -132,8 +132,8 @@ assert_all_exchanged(const struct pingpong_result *result)
 {
 	assert_true(result->played);
 	assert_int_equal(result->trips, TRIPS);
-	assert_int_equal(sim.meeting.records[PINGPONG_FIRST].received, TRIPS);
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, TRIPS);
+	assert_int_equal(sim.pingpong.records[PINGPONG_FIRST].received, TRIPS);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, TRIPS);
 }
 
 /* The offset lies within, and that is no wider than the shortest trip and a tick each side. */
@@ -168,7 +168,7 @@ assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 {
 	assert_true(result->offset.low > 0);
 	assert_in_range(result->warps, 1, TRIPS);
-	assert_int_equal(result->warps, sim.meeting.records[PINGPONG_FIRST].warps);
+	assert_int_equal(result->warps, sim.pingpong.records[PINGPONG_FIRST].warps);
 	assert_int_equal(result->ahead, PINGPONG_SECOND);
 	assert_int_equal(result->worst_ticks, result->offset.low + 1);
 	assert_in_range(result->worst_ticks, 1, offset - 1);
@@ -209,7 +209,7 @@ an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
 	(void)state;
 	assert_true(result.offset.high < 0);
 	assert_in_range(result.warps, 1, TRIPS);
-	assert_int_equal(result.warps, sim.meeting.records[PINGPONG_SECOND].warps);
+	assert_int_equal(result.warps, sim.pingpong.records[PINGPONG_SECOND].warps);
 	assert_int_equal(result.ahead, PINGPONG_FIRST);
 	assert_int_equal(result.worst_ticks, 1 - result.offset.high);
 	assert_in_range(result.worst_ticks, 1, 1999);
@@ -252,7 +252,7 @@ a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
 		struct pingpong_result result;
 
 		begin(state);
-		sim.meeting.bound_ticks = 1000;
+		sim.pingpong.bound_ticks = 1000;
 		result = play_alone(side);
 		assert_false(result.played);
 		assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
@@ -268,7 +268,7 @@ static void
 where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait(void **state)
 {
 	(void)state;
-	sim.meeting.pauses_max = 777;
+	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_FIRST].stands = true;
 	assert_false(play_alone(PINGPONG_FIRST).played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 777);
@@ -278,7 +278,7 @@ static void
 where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait(void **state)
 {
 	(void)state;
-	sim.meeting.pauses_max = 777;
+	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_SECOND].falls = true;
 	assert_false(play_alone(PINGPONG_SECOND).played);
 	assert_int_equal(sim.pauses[PINGPONG_SECOND], 777);
@@ -288,7 +288,7 @@ static void
 the_count_of_pauses_is_bounded_without_being_told(void **state)
 {
 	(void)state;
-	pingpong_begin(&sim.meeting, TRIPS, 16000);
+	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stands = true;
 	play_alone(PINGPONG_FIRST);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* a turn of 16 ticks at least */
@@ -332,7 +332,7 @@ a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
 	result = meet();
 	assert_true(result.played);
 	assert_int_equal(result.trips, 50);
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 50);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
 	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
 	assert_true(sim.world > BOUND_TICKS); /* for which the first waited */
 }
@@ -347,7 +347,7 @@ a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
 	result = meet();
 	assert_true(result.played);
 	assert_int_equal(result.trips, 49);
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 50);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
 	assert_true(result.offset.low < 0 && 0 < result.offset.high);
 }
 
@@ -359,7 +359,7 @@ one_way_alone_is_no_meeting(void **state)
 	(void)state;
 	sim.faults[PINGPONG_FIRST].dies_after = 1;
 	result = meet();
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 1);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 1);
 	assert_false(result.played);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 }
@@ -370,7 +370,7 @@ a_meeting_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
 	struct pingpong_result result;
 
 	(void)state;
-	pingpong_stop(&sim.meeting);
+	pingpong_stop(&sim.pingpong);
 	result = meet();
 	assert_int_equal(result.trips, 0);
 	assert_false(result.played);
@@ -387,34 +387,34 @@ a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
 	result = meet();
 	assert_true(result.played);
 	assert_in_range(result.trips, 99, 101);
-	assert_in_range(sim.meeting.records[PINGPONG_SECOND].received, 100, 101);
+	assert_in_range(sim.pingpong.records[PINGPONG_SECOND].received, 100, 101);
 }
 
 /* The other's messages are all there already, so that no wait is what ends it after 100 and one. */
 static void
 a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
 {
-	sim.meeting.slots[PINGPONG_FIRST].number = TRIPS;
+	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
 	sim.faults[PINGPONG_SECOND].stops_after = 100;
 	play_alone(PINGPONG_SECOND);
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 101);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 101);
 
 	begin(state);
-	sim.meeting.slots[PINGPONG_FIRST].number = TRIPS;
+	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
 	sim.faults[PINGPONG_SECOND].later_offset = (int64_t)BOUND_TICKS + 1;
 	sim.faults[PINGPONG_SECOND].moves_after = 100;
 	play_alone(PINGPONG_SECOND);
-	assert_int_equal(sim.meeting.records[PINGPONG_SECOND].received, 101);
+	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 101);
 }
 
 static void
 a_meeting_of_no_trips_is_over_at_once(void **state)
 {
 	(void)state;
-	pingpong_begin(&sim.meeting, 0, BOUND_TICKS);
+	pingpong_begin(&sim.pingpong, 0, BOUND_TICKS);
 	assert_false(meet().played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
-	assert_int_equal(sim.meeting.slots[PINGPONG_FIRST].number, 0);
+	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
 /* From here on: results of records that stand written. */
@@ -431,8 +431,8 @@ records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ti
 static void
 a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
 {
-	struct pingpong meeting = records_of(9, 180, 220);
-	struct pingpong_result result = pingpong_result(&meeting);
+	struct pingpong pingpong = records_of(9, 180, 220);
+	struct pingpong_result result = pingpong_result(&pingpong);
 
 	(void)state;
 	assert_true(result.played);
@@ -446,12 +446,12 @@ a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
 static void
 a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
 {
-	struct pingpong meeting = records_of(9, 180, -1);
+	struct pingpong pingpong = records_of(9, 180, -1);
 	struct pingpong_result result;
 
 	(void)state;
-	meeting.records[PINGPONG_SECOND].warps = 2;
-	result = pingpong_result(&meeting);
+	pingpong.records[PINGPONG_SECOND].warps = 2;
+	result = pingpong_result(&pingpong);
 	assert_int_equal(result.warps, 2);
 	assert_int_equal(result.worst_ticks, 1);
 	assert_int_equal(result.ahead, PINGPONG_FIRST);
@@ -461,13 +461,13 @@ a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
 static void
 bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
 {
-	struct pingpong meeting = records_of(9, -900, -100);
+	struct pingpong pingpong = records_of(9, -900, -100);
 	struct pingpong_result result;
 
 	(void)state;
-	meeting.records[PINGPONG_FIRST].warps = 4;
-	meeting.records[PINGPONG_SECOND].warps = 3;
-	result = pingpong_result(&meeting);
+	pingpong.records[PINGPONG_FIRST].warps = 4;
+	pingpong.records[PINGPONG_SECOND].warps = 3;
+	result = pingpong_result(&pingpong);
 	assert_int_equal(result.moved_ticks, 998); /* at least 899, at most -99 */
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	assert_int_equal(result.warps, 7);
@@ -478,24 +478,24 @@ bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
 static void
 bounds_that_meet_within_the_tick_have_not_moved(void **state)
 {
-	struct pingpong meeting = records_of(1, -100, 98);
+	struct pingpong pingpong = records_of(1, -100, 98);
 
 	(void)state;
-	assert_int_equal(pingpong_result(&meeting).moved_ticks, 0); /* 99 to 99 */
-	meeting.records[PINGPONG_SECOND].least_ticks = 97;
-	assert_int_equal(pingpong_result(&meeting).moved_ticks, 1); /* at least 99, at most 98 */
+	assert_int_equal(pingpong_result(&pingpong).moved_ticks, 0); /* 99 to 99 */
+	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
+	assert_int_equal(pingpong_result(&pingpong).moved_ticks, 1); /* at least 99, at most 98 */
 }
 
 static void
 figures_at_the_end_of_their_range_stay_bounds(void **state)
 {
-	struct pingpong meeting = records_of(1, INT64_MAX, INT64_MAX);
-	struct pingpong_result result = pingpong_result(&meeting);
+	struct pingpong pingpong = records_of(1, INT64_MAX, INT64_MAX);
+	struct pingpong_result result = pingpong_result(&pingpong);
 
 	(void)state;
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
-	meeting.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
-	result = pingpong_result(&meeting);
+	pingpong.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
+	result = pingpong_result(&pingpong);
 	assert_true(result.offset.low == INT64_MAX && result.offset.high == INT64_MAX);
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
@@ -514,29 +514,29 @@ the_median_is_the_upper_end_of_its_bucket(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		struct pingpong meeting = records_of(3, 1, 1);
+		struct pingpong pingpong = records_of(3, 1, 1);
 
-		meeting.records[PINGPONG_FIRST].trips[expected[i].bucket] = 3;
-		assert_true(pingpong_result(&meeting).median_trip_ticks == expected[i].median);
+		pingpong.records[PINGPONG_FIRST].trips[expected[i].bucket] = 3;
+		assert_true(pingpong_result(&pingpong).median_trip_ticks == expected[i].median);
 	}
 }
 
 static void
 the_median_does_not_mind_the_first_trips(void **state)
 {
-	struct pingpong meeting = records_of(9, 1, 1);
-	struct pingpong_record *first = &meeting.records[PINGPONG_FIRST];
+	struct pingpong pingpong = records_of(9, 1, 1);
+	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
 	(void)state;
 	first->best_trip_ticks = 1024;
 	first->trips[100] = 4; /* the long ones */
 	first->trips[36] = 5;
-	assert_int_equal(pingpong_result(&meeting).median_trip_ticks, 1279);
-	assert_int_equal(pingpong_result(&meeting).best_trip_ticks, 1024);
+	assert_int_equal(pingpong_result(&pingpong).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_result(&pingpong).best_trip_ticks, 1024);
 	first->trips[36] = 4; /* of an even number, the lesser of the two in the middle */
-	assert_int_equal(pingpong_result(&meeting).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_result(&pingpong).median_trip_ticks, 1279);
 	first->trips[36] = 3;
-	assert_true(pingpong_result(&meeting).median_trip_ticks > 1279);
+	assert_true(pingpong_result(&pingpong).median_trip_ticks > 1279);
 }
 
 #define PINGPONG_TEST(name) cmocka_unit_test_setup(name, begin)

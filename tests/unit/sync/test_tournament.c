@@ -15,27 +15,27 @@ static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
 
 /* Plays one round, counting each pair in MET by its index; returns how many players sat out. */
 static size_t
-play_round(enum tournament kind, size_t players, size_t round, uint8_t *met)
+play_round(enum tournament kind, size_t cores, size_t round, uint8_t *met)
 {
 	size_t sitting = 0;
 
-	for (size_t player = 0; player < players; player++) {
-		size_t opponent = tournament_opponent(kind, players, round, player);
+	for (size_t core = 0; core < cores; core++) {
+		size_t opponent = tournament_opponent(kind, cores, round, core);
 
-		if (opponent == TOURNAMENT_NOBODY) {
+		if (opponent == TOURNAMENT_BYE) {
 			sitting++;
 			continue;
 		}
 		/* Mutual: so nobody is met by two in one round. */
-		assert_in_range(opponent, 0, players - 1);
-		assert_int_not_equal(opponent, player);
-		assert_int_equal(tournament_opponent(kind, players, round, opponent), player);
-		if (player < opponent) {
-			size_t index = tournament_index(kind, players, player, opponent), a, b;
+		assert_in_range(opponent, 0, cores - 1);
+		assert_int_not_equal(opponent, core);
+		assert_int_equal(tournament_opponent(kind, cores, round, opponent), core);
+		if (core < opponent) {
+			size_t index = tournament_index(kind, cores, core, opponent), a, b;
 
-			assert_in_range(index, 0, tournament_pairs(kind, players) - 1);
+			assert_in_range(index, 0, tournament_pairs(kind, cores) - 1);
 			tournament_pair(kind, index, &a, &b);
-			assert_int_equal(a, player);
+			assert_int_equal(a, core);
 			assert_int_equal(b, opponent);
 			met[index]++;
 		}
@@ -45,13 +45,13 @@ play_round(enum tournament kind, size_t players, size_t round, uint8_t *met)
 
 /* As many meetings as pairs, and each index once: so no pair twice, and no index for two. */
 static void
-play(enum tournament kind, size_t players, size_t sitting_each_round)
+play(enum tournament kind, size_t cores, size_t sitting_each_round)
 {
-	size_t pairs = tournament_pairs(kind, players);
+	size_t pairs = tournament_pairs(kind, cores);
 	uint8_t *met = calloc(pairs + 1, 1);
 
-	for (size_t round = 0; round < tournament_rounds(kind, players); round++)
-		assert_int_equal(play_round(kind, players, round, met), sitting_each_round);
+	for (size_t round = 0; round < tournament_rounds(kind, cores); round++)
+		assert_int_equal(play_round(kind, cores, round, met), sitting_each_round);
 	for (size_t i = 0; i < pairs; i++)
 		assert_int_equal(met[i], 1);
 	free(met);
@@ -61,7 +61,7 @@ static void
 rounds_and_pairs_are_as_many_as_stated(void **state)
 {
 	static const struct {
-		size_t players, rounds, pairs, star;
+		size_t cores, rounds, pairs, star;
 	} expected[] = {
 		{ 0, 0, 0, 0 },       { 1, 0, 0, 0 },         { 2, 1, 1, 1 },
 		{ 3, 3, 3, 2 },       { 4, 3, 6, 3 },         { 5, 5, 10, 4 },
@@ -70,12 +70,12 @@ rounds_and_pairs_are_as_many_as_stated(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SIZES; i++) {
-		size_t players = expected[i].players;
+		size_t cores = expected[i].cores;
 
-		assert_int_equal(tournament_rounds(TOURNAMENT_ALL, players), expected[i].rounds);
-		assert_int_equal(tournament_pairs(TOURNAMENT_ALL, players), expected[i].pairs);
-		assert_int_equal(tournament_rounds(TOURNAMENT_STAR, players), expected[i].star);
-		assert_int_equal(tournament_pairs(TOURNAMENT_STAR, players), expected[i].star);
+		assert_int_equal(tournament_rounds(TOURNAMENT_ALL, cores), expected[i].rounds);
+		assert_int_equal(tournament_pairs(TOURNAMENT_ALL, cores), expected[i].pairs);
+		assert_int_equal(tournament_rounds(TOURNAMENT_STAR, cores), expected[i].star);
+		assert_int_equal(tournament_pairs(TOURNAMENT_STAR, cores), expected[i].star);
 	}
 }
 
@@ -91,12 +91,12 @@ static void
 in_an_odd_tournament_each_sits_out_once(void **state)
 {
 	(void)state;
-	for (size_t player = 0; player < 255; player++) {
+	for (size_t core = 0; core < 255; core++) {
 		size_t sitting = 0;
 
 		for (size_t round = 0; round < 255; round++)
-			sitting += tournament_opponent(TOURNAMENT_ALL, 255, round, player) ==
-				   TOURNAMENT_NOBODY;
+			sitting += tournament_opponent(TOURNAMENT_ALL, 255, round, core) ==
+				   TOURNAMENT_BYE;
 		assert_int_equal(sitting, 1);
 	}
 }
@@ -109,7 +109,7 @@ in_a_star_everybody_meets_the_first_one_after_another(void **state)
 		play(TOURNAMENT_STAR, sizes[i], sizes[i] - 2);
 	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 0), 3);
 	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 3), 0);
-	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 4), TOURNAMENT_NOBODY);
+	assert_int_equal(tournament_opponent(TOURNAMENT_STAR, 5, 2, 4), TOURNAMENT_BYE);
 }
 
 int

@@ -1,0 +1,61 @@
+/* The memory of the cores' measuring, in one block. See survey.h. */
+#include "survey_internal.h"
+
+#define LINE PINGPONG_LINE /* each part begins on a cache line: some are written by cores at the same time */
+
+/* Takes BYTES off the block at *NEXT; the address alone, since there is no block while its size is asked. */
+static void *
+take(uintptr_t *next, size_t bytes)
+{
+	uintptr_t taken = *next;
+
+	*next += (bytes + LINE - 1) / LINE * LINE;
+	return (void *)taken;
+}
+
+static size_t
+lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tournament widest)
+{
+	size_t pairs = tournament_pairs(widest, cores);
+	uintptr_t next = begin;
+
+	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
+	memory->rows = take(&next, cores * sizeof(*memory->rows));
+	memory->warp = take(&next, warp_table_size(cores));
+	memory->pingpongs = take(&next, cores / 2 * sizeof(*memory->pingpongs));
+	memory->core_of = take(&next, cores * sizeof(*memory->core_of));
+	memory->first.pairs = take(&next, pairs * sizeof(*memory->first.pairs));
+	memory->latest.pairs = take(&next, pairs * sizeof(*memory->latest.pairs));
+	memory->first.moved_ticks = take(&next, pairs * sizeof(*memory->first.moved_ticks));
+	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
+	memory->solved = take(&next, cores * sizeof(*memory->solved));
+	memory->off_majority = take(&next, cores * sizeof(*memory->off_majority));
+	memory->batch_cores = take(&next, cores * sizeof(*memory->batch_cores));
+	memory->batch_ranks = take(&next, cores * sizeof(*memory->batch_ranks));
+	memory->medians = take(&next, cores / 2 * sizeof(*memory->medians));
+	memory->samples = take(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
+	memory->others = take(&next, cores * sizeof(*memory->others));
+	return next - begin;
+}
+
+size_t
+survey_memory_size(size_t cores, enum tournament widest)
+{
+	struct survey_memory memory;
+
+	return lay_out(&memory, 0, cores, widest);
+}
+
+void
+survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest)
+{
+	struct report_core *rows;
+
+	lay_out(&survey->memory, (uintptr_t)memory, cores, widest);
+	rows = survey->memory.rows;
+	for (size_t i = 0; i < cores; i++) {
+		rows[i].offset = OFFSET_UNKNOWN;
+		rows[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
+	}
+	survey->report->cores = rows;
+}
