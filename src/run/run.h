@@ -64,7 +64,7 @@ void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_C
 
 /*
  * Opens the clocks that the options ask for. RUN is zeroed but for report.options and whatever of the report describes
- * the machine. MEMORY, survey_room_size() bytes and zeroed, is for the cores' measuring: for CORES cores at most and
+ * the machine. MEMORY, survey_memory_size() bytes and zeroed, is for the cores' measuring: for CORES cores at most and
  * tournaments up to WIDEST.
  */
 void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
