@@ -4,16 +4,16 @@ Inside the error there is no accusation: what is compared are intervals, and bot
 is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
 that was seen and the median, and a clock is called slower where even its fastest read now takes longer than the
 median did, times the factor, and by more than a bracket around nothing (the clock `null`) takes: it is in every
-figure, and where time-stamps are coarse, as an emulator's are, it is one or two of their steps. The mean cost of a
-turn of the loop is taken at its word where no read was hit by an interruption; else it lies between the fastest read
-and the mean.
+figure, and where time-stamps are coarse, as an emulator's are, it is one or two of their steps. The loop time, which is
+a mean, is compared as it is where no read was hit by an interruption; else it lies between the fastest read and the mean.
 """
-from results.reports import ORDER, parse
+from results.reports import ORDER, parse, shipped
 
-# Factor: below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse steps.
-TOLERANCE = 2.0
+_LIMITS = shipped("compare.json")  # the page compares by the same
+# Below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
+TOLERANCE = _LIMITS["slower_factor"]
 # A host that is being set right by NTP bends its guests' clocks by up to this: Linux include/linux/timex.h, MAXFREQ.
-RATE_PPM = 500
+RATE_PPM = _LIMITS["rate_ppm"]
 
 
 class Comparison:
@@ -25,19 +25,19 @@ class Comparison:
         self._factor = factor
         self._not_asked_for = []
         self._before, self._now = baseline, report
-        self._look_at_machines()
+        self._compare_machines()
         for before in baseline["clocks"]:
             if before.get("verdict") in ORDER:
-                self._look_at_clock(before)
+                self._compare_clock(before)
         if self._not_asked_for:
             self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
-        self._look_at_rest()
+        self._compare_rest()
 
     @property
     def worse(self):
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
-    def _look_at_machines(self):
+    def _compare_machines(self):
         """A difference between the machines is said: what differs below may come from it."""
         def differing(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
@@ -59,7 +59,7 @@ class Comparison:
         elif not timed:
             self.notes.append("what a read costs is not compared: one of the two runs has it in ticks only")
 
-    def _look_at_clock(self, before):
+    def _compare_clock(self, before):
         name = before["id"]
         now = next((clock for clock in self._now["clocks"] if clock["id"] == name), None)
         asked = (self._now.get("options") or {}).get("clocks")
@@ -72,7 +72,7 @@ class Comparison:
             self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
             return
         found = [self._verdict(name, before, now), self._reads(before, now), self._loop(before, now),
-                 self._step(before, now), self._rate(before, now)]
+                 self._resolution(before, now), self._rate(before, now)]
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
     def _new_rules(self, name):
@@ -98,8 +98,7 @@ class Comparison:
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         undisturbed = (is_now.get("clean") or {}).get("hit") == 0
         if self._slower(was.get("loop_ns"), is_now.get("loop_ns" if undisturbed else "min_ns")):
-            return self._sentence("takes {} ns a turn of the loop, it took {} ns",
-                                  is_now.get("loop_ns"), was["loop_ns"])
+            return self._sentence("has a loop time of {} ns, it was {} ns", is_now.get("loop_ns"), was["loop_ns"])
         return None
 
     def _slower(self, was_at_most, is_at_least):
@@ -108,10 +107,10 @@ class Comparison:
     def _beyond(self, was_at_most, is_at_least, error=0):
         return None not in (was_at_most, is_at_least) and is_at_least > self._factor * was_at_most + error
 
-    def _step(self, before, now):
+    def _resolution(self, before, now):
         for key, unit in ("resolution_ns", "ns"), ("step_ticks", "ticks"):
             if self._beyond(before.get(key), now.get(key)):
-                return self._sentence("counts in steps of {} " + unit + ", they were {} " + unit, now[key], before[key])
+                return self._sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
             if None not in (before.get(key), now.get(key)):
                 return None  # as a time it says more
         return None
@@ -149,7 +148,7 @@ class Comparison:
         least = 0 if was["low"] <= 0 <= was["high"] else min(abs(was["low"]), abs(was["high"]))
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
 
-    def _look_at_rest(self):
+    def _compare_rest(self):
         """The run's own verdict, where no clock explains it, and rules that are no clock's."""
         was, is_now, rules = self._before["verdict"], self._now["verdict"], self._new_rules(None)
         found = []

@@ -12,7 +12,7 @@ class Case(NamedTuple):
 
 
 def of(report, problem, comparison=None):
-    """What other programs count: a case for each clock, each rule that was looked at or broken, and the run.
+    """What other programs count: a case for each clock, each rule that was checked or failed, and the run.
 
     PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one.
     """
@@ -48,19 +48,23 @@ def _clock_case(clock_and_report):
 OUTCOMES = ("skip", "pass", "warn", "fail")  # the last one that was seen of a rule is the rule's
 
 
+def _outcome(behaviour):
+    """A rule that failed weighs as much as it says; one that was not checked, or not determined, is skipped."""
+    if behaviour.get("outcome") == "failed":
+        return behaviour.get("severity") or "warn"
+    return "pass" if behaviour.get("outcome") == "passed" else "skip"
+
+
 def _rule_cases(report):
-    """One for each rule and the clock that it is for; what was found comes before what was kept."""
-    broken = report["verdict"] if report["verdict"] in ("warn", "fail") else "warn"
-    words = {"passed": "pass", "failed": broken, "not_checked": "skip"}
+    """One for each rule and the clock that it is for; findings come before what passed."""
     rows = {}
     for finding in report.get("findings") or []:
         key = finding["rule"], finding.get("clock")
         rows.setdefault(key, []).append((finding.get("severity"), finding.get("text") or ""))
     for behaviour in report.get("behaviours") or []:
         key = behaviour["rule"], behaviour.get("clock")
-        outcome = words.get(behaviour.get("outcome"), "skip")
-        if outcome != broken or key not in rows:  # a finding says it already
-            rows.setdefault(key, []).append((outcome, behaviour.get("text") or ""))
+        if behaviour.get("outcome") != "failed" or key not in rows:  # a finding says it already
+            rows.setdefault(key, []).append((_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
         worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="skip")
         text = " ".join(text for outcome, text in seen if outcome == worst and text)

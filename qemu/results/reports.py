@@ -1,81 +1,110 @@
-"""What a report is as far as the runner reads it, and one for a run that gave none."""
+"""What a report is: checked against the schema that ships, and made for a run that gave none."""
+import functools
 import json
+import math
 import os
 
-SCHEMA = "baretick.report/2"
-ORDER = {"pass": 0, "warn": 1, "fail": 2}
+from results import older
 
-TEXT = (str, type(None))
-FIGURE = (int, float, type(None))
-INTERVAL = {"value": FIGURE, "low": FIGURE, "high": FIGURE}
-SHAPE = {
-    "schema": str, "verdict": str, "reason": TEXT, "options": {"clocks": [str]},
-    "machine": {"cpu": TEXT, "hypervisor": TEXT, "firmware": TEXT, "accelerator": TEXT, "cores_started": FIGURE,
-                "tsc_hz": FIGURE},
-    "clocks": [{"id": str, "verdict": TEXT, "reason": TEXT, "claimed_hz": FIGURE, "measured_hz": INTERVAL,
-                "error_ppm": INTERVAL, "resolution_ns": FIGURE, "step_ticks": FIGURE,
-                "latency": {"min_ns": FIGURE, "p50_ns": FIGURE, "p99_ns": FIGURE, "loop_ns": FIGURE,
-                            "clean": {"hit": FIGURE}}}],
-    "skew": {"pairs": FIGURE, "warps": FIGURE, "within_ns": FIGURE},
-    "behaviours": [{"rule": str, "clock": TEXT, "outcome": str, "text": TEXT}],
-    "findings": [{"rule": str, "severity": str, "clock": TEXT, "text": TEXT}],
-    "advice": [{"clock": str, "avoid": bool, "reason": TEXT}],
-}
-NEEDED = ("schema", "verdict", "clocks", "id", "rule")
+HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
+ORDER = {"pass": 0, "warn": 1, "fail": 2}
+NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # whatever else is missing, or null, was not measured
+TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def shipped(name):
+    """What stands in the file NAME of src/report."""
+    with open(os.path.join(HOME, name), encoding="ascii") as file:
+        return json.load(file)
 
 
 def incomplete(reason, accelerator, elapsed_ms):
-    """A report of a run that gave none: nothing in it was measured."""
-    return {
-        "schema": SCHEMA,
-        "tool": {"name": "baretick", "version": None, "commit": None},
-        "options": None, "started_at": None, "elapsed_ms": elapsed_ms,
-        "machine": {"cpu": None, "hypervisor": None, "firmware": None, "accelerator": accelerator,
-                    "cores_listed": None, "cores_started": None, "fence": None,
-                    "tsc_is_invariant": None, "tsc_hz": None, "tsc_source": None},
-        "clocks": [], "rates": [], "cores": [], "skew": None, "interference": None, "behaviours": [],
-        "findings": [], "advice": [], "notes": [], "verdict": "incomplete", "reason": reason,
-    }
+    """A report of a run that gave none, as the schema has it: nothing in it was measured."""
+    report = _blank(shipped("report.schema.json")["$defs"]["not_done"])
+    report.update(elapsed_ms=elapsed_ms, reason=reason)
+    report["machine"]["accelerator"] = accelerator
+    return report
+
+
+def _blank(node):
+    if "required" in node:
+        return {key: _blank(node["properties"].get(key, {})) for key in node["required"]}
+    return node.get("const")
 
 
 def parse(data):
     """The report in DATA; ValueError with a sentence where it is none that can be read on."""
     try:
-        report = json.loads(data.decode("ascii"), parse_constant=_refuse_constant)
+        report = json.loads(data.decode("ascii"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON in ASCII: {error}") from error
-    schema = report.get("schema") if isinstance(report, dict) else None
-    if schema != SCHEMA:
-        found = f", but of {json.dumps(schema)[:40]}" if isinstance(schema, str) else ""
-        raise ValueError(f"is not of schema {SCHEMA}{found}")
-    flaw = _flaw(report, SHAPE, "")
+    schema, validator = _schema()
+    found = report.get("schema") if isinstance(report, dict) else None
+    if found == older.SCHEMA:
+        report = older.to_current(report, schema)
+    elif found != schema:
+        but = f", but of {json.dumps(found)[:40]}" if isinstance(found, str) else ""
+        raise ValueError(f"is not of schema {schema}{but}")
+    flaw = _flaw(report, validator)
     if flaw:
-        raise ValueError(f"is not as schema {SCHEMA} has it: {flaw}")
+        raise ValueError(f"is not as schema {found} has it: {flaw}")
     return report
 
 
-def _refuse_constant(word):
-    raise ValueError(f"{word} is no number")
+@functools.cache
+def _schema():
+    """The schema's name, and what sees whether a report is of it."""
+    import jsonschema  # takes as long as all other imports together, and not every run has a report
+    definitions = shipped("report.schema.json")["$defs"]
+    name = definitions["report"]["properties"]["schema"]["const"]
+    return name, jsonschema.Draft7Validator(_lenient(definitions["report"], definitions))
 
 
-def _flaw(value, shape, where):
-    """The first place where VALUE is not of SHAPE; None: there is none. Whatever is not NEEDED may be absent."""
-    if isinstance(shape, list):
-        if not isinstance(value, list):
-            return f"{where} is no list"
-        places = ((item, shape[0], f"{where}[{number}]") for number, item in enumerate(value))
-    elif isinstance(shape, dict):
-        if value is None and where:
+def _finite(word):
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"{word[:40]} is no number")
+    return number
+
+
+def _whole(word):
+    _finite(word)
+    return int(word)
+
+
+def _lenient(node, definitions, needed=True):
+    """The part NODE of the schema, but for what a later release may add and an earlier one lacks: its types are left,
+    what is NEEDED, and null wherever it is not."""
+    while "$ref" in node or "oneOf" in node:  # one of: null, or what is referred to
+        choice = node if "$ref" in node else next(each for each in node["oneOf"] if "$ref" in each)
+        node = definitions[choice["$ref"].rpartition("/")[2]]
+    values = node.get("enum", [node["const"]] if "const" in node else [])
+    types = node.get("type", [TYPES[type(value)] for value in values])
+    lenient = {"type": [types] if isinstance(types, str) else sorted(set(types))}
+    if not needed:
+        lenient["type"].append("null")
+    lenient["required"] = [key for key in node.get("required", []) if key in NEEDED]
+    lenient["properties"] = {key: _lenient(each, definitions, key in NEEDED)
+                             for key, each in node.get("properties", {}).items()}
+    if "items" in node:
+        lenient["items"] = _lenient(node["items"], definitions)
+    return lenient
+
+
+def _flaw(report, validator):
+    """The first place where REPORT is not as VALIDATOR has it; None: there is none."""
+    try:
+        error = next(validator.iter_errors(report), None)
+        if error is None:
             return None
-        if not isinstance(value, dict):
-            return f"{where} is no object"
-        missing = [key for key in NEEDED if key in shape and key not in value]
-        if missing:
-            return f"{where or 'it'} has no {missing[0]}"
-        places = ((value[key], shape[key], f"{where}.{key}".lstrip(".")) for key in shape if key in value)
-    else:
-        return None if isinstance(value, shape) else f"{where} is {json.dumps(value)[:40]}"
-    return next(filter(None, (_flaw(*place) for place in places)), None)
+        where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in error.absolute_path).lstrip(".")
+        if error.validator == "required":
+            missing = next(key for key in error.validator_value if key not in error.instance)
+            return f"{where or 'it'} has no {missing}"
+        wanted = error.validator_value[0]
+        return f"{where} is " + {"object": "no object", "array": "no list"}.get(wanted, json.dumps(error.instance)[:40])
+    except RecursionError:
+        return "it is nested too deeply"
 
 
 def write(path, data):

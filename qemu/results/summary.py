@@ -41,7 +41,7 @@ def bounded(rows):
 
 
 def table(clocks):
-    yield "| clock | rate | step | median read | 99 % | loop | verdict |"
+    yield "| clock | rate | resolution | median read | 99 % | loop | verdict |"
     yield "|---|--:|--:|--:|--:|--:|---|"
     for clock in clocks[:ROWS_MAX]:
         latency, measured = clock.get("latency") or {}, clock.get("measured_hz") or {}
@@ -58,19 +58,19 @@ def synchrony(report):
     if not skew or not skew.get("pairs"):
         return None
     within, warps = skew.get("within_ns"), skew.get("warps")
-    apart = "It is not proven how far the cores' TSCs are apart" if within is None else \
+    proven = "It is not proven how far the cores' TSCs are apart" if within is None else \
         f"No two cores' TSCs are further apart than {figure(within, ' ns')}"
-    return f"{apart} ({count(skew['pairs'], 'pair')} of cores met, {count(warps, 'warp')})."
+    return f"{proven} ({count(skew['pairs'], 'pair')} of cores, {count(warps, 'warp')})."
 
 
 def advice(report):
     rows = report.get("advice") or []
-    use = [row for row in rows if not row["avoid"]]
+    use = [row for row in rows if not row.get("avoid")]
     if use:
-        yield f"Best clock: **{plain(use[0]['clock'])}**, {plain(use[0].get('reason') or '')}"
+        yield f"Best clock: **{plain(use[0].get('clock') or '')}**, {plain(use[0].get('reason') or '')}"
     for row in rows:
-        if row["avoid"]:
-            yield f"To avoid: **{plain(row['clock'])}**, {plain(row.get('reason') or '')}"
+        if row.get("avoid"):
+            yield f"To avoid: **{plain(row.get('clock') or '')}**, {plain(row.get('reason') or '')}"
 
 
 def render(report, problem, comparison=None):

@@ -1,5 +1,6 @@
 """The runner's own command line, and everything that can be wrong with it before QEMU starts."""
 import argparse
+import importlib.util
 import os
 import re
 import shutil
@@ -100,8 +101,8 @@ def parser():
     option("--summary", metavar="FILE", help="append a job summary in Markdown to FILE")
     option("--baseline", metavar="REPORT.json", help="fail where a clock is worse than there; with "
            "--matrix: the folder of an earlier one")
-    option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a step "
-           f"may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
+    option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a "
+           f"resolution may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
     option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
     option("--qemu", default=os.environ.get("QEMU") or "qemu-system-x86_64", metavar="PATH",
            help="default: $QEMU, else qemu-system-x86_64")
@@ -118,6 +119,8 @@ def parse(arguments, row=False):
         at = arguments.index("--")
         arguments, words = arguments[:at], arguments[at + 1:]
     run = parser().parse_args(join_dashes(arguments))
+    if not importlib.util.find_spec("jsonschema"):
+        raise Wrong("this Python has no jsonschema: install the package python3-jsonschema")
     run.words = words
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work

@@ -28,8 +28,8 @@ def fake(tmp_path):
             #!/usr/bin/python3
             import os, signal, sys, time
             here = os.path.dirname(os.path.realpath(__file__))
-            open(here + "/pid", "w").write(str(os.getpid()))
             open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
+            open(here + "/pid", "w").write(str(os.getpid()))
             sys.stdout.buffer.write(open(here + "/serial", "rb").read())
             sys.stdout.flush()
             """) + textwrap.dedent(body))

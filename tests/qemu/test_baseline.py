@@ -74,7 +74,7 @@ def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
     now = document(clock(p50=1200, least=1100, step=80))
     case, = (case for case in cases.of(now, None, compare(document(clock()), now))
              if case.group == "baseline" and case.text)
-    assert case.text.startswith("hpet takes 1200 ns") and ": more than 2 times that; hpet counts in steps" in case.text
+    assert case.text.startswith("hpet takes 1200 ns") and ": more than 2 times that; hpet has a resolution" in case.text
 
 
 # Latency.
@@ -109,7 +109,7 @@ def test_what_is_within_one_bracket_around_nothing_is_no_accusation(bracket, acc
 
 def test_the_loop_is_taken_at_its_word_only_where_nothing_interrupted_it():
     assert worse(clock(), clock(loop=900.0)) == [
-        "hpet takes 900 ns a turn of the loop, it took 430 ns: more than 2 times that"]
+        "hpet has a loop time of 900 ns, it was 430 ns: more than 2 times that"]
     assert worse(clock(), clock(loop=5000.0, hit=3)) == []
 
 
@@ -136,14 +136,14 @@ def test_ticks_are_no_nanoseconds():
 # Steps and rates.
 
 def test_a_coarser_step_is_named():
-    assert worse(clock(), clock(step=80)) == ["hpet counts in steps of 80 ns, they were 10 ns: more than 2 times that"]
+    assert worse(clock(), clock(step=80)) == ["hpet has a resolution of 80 ns, it was 10 ns: more than 2 times that"]
     assert worse(clock(step=80), clock()) == [] and worse(clock(), clock(step=20)) == []
 
 
 def test_a_step_is_compared_in_ticks_where_its_time_is_not_known():
     before, now = clock(step=None), clock(step=None)
     now["step_ticks"] = 608
-    assert worse(before, now) == ["hpet counts in steps of 608 ticks, they were 1 ticks: more than 2 times that"]
+    assert worse(before, now) == ["hpet has a resolution of 608 ticks, it was 1 ticks: more than 2 times that"]
 
 
 def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():

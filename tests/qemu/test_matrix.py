@@ -134,7 +134,7 @@ def test_an_earlier_matrix_is_its_baseline(run, fake, tmp_path):
     done = run(*arguments_, "--baseline", before.out)
     assert done.status == 1
     assert done.stderr.splitlines() == [
-        "qemu/run: a: worse than the baseline: hpet counts in steps of 80 ns, they were 10 ns: more than 2 times that",
+        "qemu/run: a: worse than the baseline: hpet has a resolution of 80 ns, it was 10 ns: more than 2 times that",
         f"qemu/run: b: not in the baseline: there is no {before.out}/b/report.json"]
     assert run(*arguments_, "--baseline", before.out, "--tolerance", "9").status == 0
     assert run(*arguments_, "--baseline", "/nowhere").status == 2

@@ -107,6 +107,7 @@ def checkout(tmp_path, fake):
     fake(spoken(report("pass", (("tsc", "pass"),))))
     folder, home = tmp_path / "checkout", tmp_path / "home"
     shutil.copytree(ROOT / "qemu", folder / "qemu")
+    shutil.copytree(ROOT / "src" / "report", folder / "src" / "report")
     (home / "edk2").mkdir(parents=True)
     (home / "edk2" / "OVMF.fd").write_bytes(bytes(4096))
     (home / "qemu" / "build").mkdir(parents=True)

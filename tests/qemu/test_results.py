@@ -1,12 +1,13 @@
 """What other programs read of a run: JUnit, TAP, the job summary, the page; and reports that are none."""
 import html
+import itertools
 import json
 import re
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness import ROOT, report, spoken
+from harness import ROOT, check_schema, report, spoken
 from results import baseline, cases, junit, page, reports, summary, tap
 
 HOSTILE = "www.b </script><img src=x onerror=alert(1)>|`*_[a](http://b)\n# @c ]]>\x00\x1b\u202e\ud800&amp;"
@@ -16,8 +17,8 @@ def finding(rule, severity, clock, text):
     return {"rule": rule, "severity": severity, "clock": clock, "text": text}
 
 
-def behaviour(rule, clock, outcome, text):
-    return {"rule": rule, "clock": clock, "outcome": outcome, "text": text}
+def behaviour(rule, clock, severity, outcome, text):
+    return {"rule": rule, "clock": clock, "severity": severity, "outcome": outcome, "text": text}
 
 
 def full():
@@ -36,12 +37,13 @@ def full():
         ],
         "skew": {"pairs": 6, "warps": 0, "within_ns": 42},
         "behaviours": [
-            behaviour("hpet-period", "hpet", "passed", "10 ns."),
-            behaviour("hpet-torn", "hpet", "failed", "3 were torn."),
-            behaviour("rtc-battery", "rtc", "failed", "VRT is 0."),
-            behaviour("rtc-periodic", "rtc", "passed", "8192 Hz."),
-            behaviour("rtc-periodic", "rtc", "not_checked", "64 Hz takes too long."),
-            behaviour("rtc-update", "rtc", "not_checked", "Away each time."),
+            behaviour("hpet-period", "hpet", "fail", "passed", "10 ns."),
+            behaviour("hpet-torn", "hpet", "fail", "failed", "3 were torn."),
+            behaviour("rtc-battery", "rtc", "warn", "failed", "VRT is 0."),
+            behaviour("rtc-periodic", "rtc", "warn", "passed", "8192 Hz."),
+            behaviour("rtc-periodic", "rtc", "warn", "not_checked", "64 Hz takes too long."),
+            behaviour("rtc-update", "rtc", "fail", "not_checked", "Away each time."),
+            behaviour("pm-glitch", "acpi_pm", "fail", "not_determined", "0 to 2 were off."),
         ],
         "findings": [
             finding("hpet-torn", "fail", "hpet", "hpet is torn."),
@@ -64,6 +66,7 @@ EXPECTED = [
     ("rules", "hpet-period (hpet)", "pass", "10 ns."),
     ("rules", "rtc-periodic (rtc)", "pass", "8192 Hz."),
     ("rules", "rtc-update (rtc)", "skip", "Away each time."),
+    ("rules", "pm-glitch (acpi_pm)", "skip", "0 to 2 were off."),
     ("run", "run", "fail", "The verdict is fail."),
 ]
 
@@ -84,12 +87,12 @@ def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
     assert cases.of(full(), None) == EXPECTED
 
 
-def test_a_promise_that_was_broken_without_a_finding_weighs_as_much_as_the_verdict():
-    document = full()
-    document["findings"] = []
-    assert cases.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in cases.of(document, None)
-    document["verdict"] = "warn"
-    assert cases.Case("rules", "hpet-torn (hpet)", "warn", "3 were torn.") in cases.of(document, None)
+@pytest.mark.parametrize("verdict", ["warn", "fail"])
+def test_a_rule_that_failed_without_a_finding_weighs_as_much_as_it_says_whatever_the_verdict(verdict):
+    document = {**full(), "findings": [], "verdict": verdict}
+    found = cases.of(document, None)
+    assert cases.Case("rules", "hpet-torn (hpet)", "fail", "3 were torn.") in found
+    assert cases.Case("rules", "rtc-battery (rtc)", "warn", "VRT is 0.") in found
 
 
 @pytest.mark.parametrize("verdict, outcome, text", [
@@ -126,7 +129,7 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--junit", file)
     assert done.status == 1
     suite = xml.parse(file).getroot()
-    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["11", "3", "0", "2"]
+    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["12", "3", "0", "3"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
     assert [(case.get("classname"), case.get("name")) for case in suite] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
@@ -155,7 +158,7 @@ def test_junit_is_xml_whatever_the_machine_says():
 def test_tap_has_stdout_to_itself(run, fake):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--tap")
     assert done.stdout.splitlines() == [
-        "TAP version 13", "1..11", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
+        "TAP version 13", "1..12", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
         "ok 3 - clocks: pit # SKIP not there", "ok 4 - clocks: rtc", "# warn: rtc has no battery.",
         "not ok 5 - rules: hpet-torn (hpet)", "# fail: hpet is torn.",
         "ok 6 - rules: rtc-battery (rtc)", "# warn: rtc has no battery.",
@@ -163,7 +166,8 @@ def test_tap_has_stdout_to_itself(run, fake):
         "ok 8 - rules: hpet-period (hpet)", "# pass: 10 ns.",
         "ok 9 - rules: rtc-periodic (rtc)", "# pass: 8192 Hz.",
         "ok 10 - rules: rtc-update (rtc) # SKIP Away each time.",
-        "not ok 11 - run: run", "# fail: The verdict is fail."]
+        "ok 11 - rules: pm-glitch (acpi_pm) # SKIP 0 to 2 were off.",
+        "not ok 12 - run: run", "# fail: The verdict is fail."]
     assert "the table" in done.stderr
 
 
@@ -192,7 +196,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "what an earlier step said",
         "## baretick: **fail**", "",
         "Machine: Some CPU, tcg, EDK II, 4 cores", "",
-        "| clock | rate | step | median read | 99 % | loop | verdict |",
+        "| clock | rate | resolution | median read | 99 % | loop | verdict |",
         "|---|--:|--:|--:|--:|--:|---|",
         "| tsc | 2.445424 GHz | 0.409 ns | 30 ns | 50 ns | 27.81 ns | pass |",
         "| hpet | - | - | - | - | - | fail |",
@@ -203,7 +207,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "- warn, core-missing: Core 3 did not start.", "",
         "Best clock: **tsc**, 30 ns a read.", "",
         "To avoid: **hpet**, hpet-torn: see the finding.", "",
-        "No two cores' TSCs are further apart than 42 ns (6 pairs of cores met, no warps)."]
+        "No two cores' TSCs are further apart than 42 ns (6 pairs of cores, no warps)."]
 
 
 def test_the_summary_of_a_run_that_was_not_done_says_why(run, fake, tmp_path):
@@ -275,7 +279,7 @@ def test_keys_that_are_not_known_are_passed_over(name):
     (b"\xff", "is not JSON in ASCII: "),
     (b"[]", "is not of schema baretick.report/2"),
     (b'{"schema": "baretick.report/3"}', 'is not of schema baretick.report/2, but of "baretick.report/3"'),
-    (b'{"schema": "baretick.report/2"}', "it has no verdict"),
+    (b'{"schema": "baretick.report/2", "clocks": []}', "it has no verdict"),
     (b'{"schema": "baretick.report/2", "verdict": "pass"}', "it has no clocks"),
     (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": {}}', "clocks is no list"),
     (b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"verdict": "pass"}]}', "clocks[0] has no id"),
@@ -288,3 +292,107 @@ def test_what_is_no_report_is_refused_with_the_place(body, sentence):
     with pytest.raises(ValueError) as error:
         reports.parse(body)
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize("body", [
+    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}',
+    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": %s}]}',
+    b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": %s}',
+    b'{"schema": "baretick.report/1", "verdict": "pass", "clocks": [], "cores": %s}',
+], ids=["unknown", "id", "clocks", "older"])
+@pytest.mark.parametrize("depth", [100, 900, 950, 980, 5000])
+def test_a_report_of_any_depth_is_read_or_refused(body, depth):
+    nested = body % (b"[" * depth + b"]" * depth)
+    try:
+        found = cases.of(reports.parse(nested), None)
+    except ValueError as error:
+        assert str(error).startswith("is not ")
+    else:
+        assert found[-1] == ("run", "run", "pass", "")
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "9" * 5000, "Infinity"])
+def test_a_number_that_is_none_is_refused(number):
+    with pytest.raises(ValueError, match="is not JSON in ASCII"):
+        reports.parse(b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], "news": %s}' % number.encode())
+
+
+def places(value, path=()):
+    """Each place in VALUE, once where items of a list are alike; lists are cut to one item."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list) and value:
+        del value[1:]
+        yield from places(value[0], (*path, 0))
+
+
+def put(value, path, other):
+    """VALUE with OTHER at PATH, or with nothing there: GONE."""
+    if not path:
+        return other
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    if len(path) == 1 and other is GONE:
+        del changed[path[0]]
+    else:
+        changed[path[0]] = put(value[path[0]], path[1:], other)
+    return changed
+
+
+GONE = object()
+SHAPES = [GONE, None, True, HOSTILE, [None], {"a": [1]}]
+NUMBERS = [0, -1, 10 ** 300, 5e-324]
+NEEDED = {("schema",), ("verdict",), ("options", "clocks"), ("clocks",), ("clocks", 0, "id"), ("clocks", 0, "verdict"),
+          ("behaviours", 0, "rule"), ("findings", 0, "rule")}
+
+
+def read_by_all(report, other):
+    comparison = baseline.Comparison(report, other, 2)
+    found = cases.of(report, None, comparison)
+    assert junit.render(found, 1) and tap.render(found) and summary.render(report, None, comparison)
+
+
+@pytest.mark.parametrize("name, put_there", [("sick", SHAPES + NUMBERS), ("older/report-1", SHAPES)], ids=["now", "older"])
+def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was_not_measured(name, put_there):
+    whole = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
+    every = [path for path in places(whole) if path]
+    assert len(every) > 150 and NEEDED < set(every)
+    before, refused = reports.parse(json.dumps(whole).encode()), set()
+    for path, odd in itertools.product(every, put_there):
+        try:
+            report = reports.parse(json.dumps(put(whole, path, odd)).encode())
+        except ValueError as error:
+            assert str(error).startswith("is not ")
+            if odd in (None, GONE) and path[-1] != 0:
+                refused.add(path)
+            continue
+        read_by_all(report, before)
+        read_by_all(before, report)
+    assert refused == NEEDED
+
+
+# Reports of the schema before this one.
+
+def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
+    older = reports.parse((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
+    for clock in older["clocks"]:
+        clock["series"] = 0
+    for core in older["cores"]:
+        core["drifts"] = False
+    for behaviour_ in older["behaviours"]:
+        behaviour_.update(severity="warn", limit=None)
+    check_schema(older)
+    assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
+    kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}
+    assert reports.parse(json.dumps(kept).encode())["behaviours"] == [{"rule": "pit-step", "outcome": "passed"}]
+
+
+def test_a_report_of_schema_1_is_a_baseline(run, fake, tmp_path):
+    before = ROOT / "tests" / "goldens" / "older" / "report-1.json"
+    now = json.loads((ROOT / "tests" / "goldens" / "sick.json").read_text())
+    done = run(*fake(spoken(now), "sys.exit(35)"), "--baseline", before)
+    assert done.status == 1 and done.stderr == "", done
+    now["clocks"][0]["resolution_ns"] *= 3
+    done = run(*fake(spoken(now), "sys.exit(35)"), "--baseline", before)
+    assert done.stderr.startswith("qemu/run: worse than the baseline: tsc has a resolution of "), done

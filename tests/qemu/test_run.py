@@ -661,3 +661,9 @@ def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
     assert wait_until(lambda: not alive(pid))
     assert list(private.iterdir()) == []
     assert sorted(tmp_path.iterdir()) == sorted({*before, *(tmp_path / name for name in ("argv", "out", "pid"))})
+
+
+def test_a_python_without_the_module_that_checks_reports_is_named_before_anything_starts(tmp_path):
+    done = subprocess.run(["/usr/bin/python3", "-S", "-E", RUNNER, "--efi", "/nowhere"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "qemu/run: this Python has no jsonschema: install the package python3-jsonschema\n"

@@ -1,0 +1,29 @@
+"""Reports of schema baretick.report/1, as baretick.report/2 has them: other words for the same."""
+
+SCHEMA = "baretick.report/1"
+KEYS = {
+    "cores": {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "observed_ns"},
+    "skew": {"players": "cores", "width": "concurrency", "meetings": "pingpongs"},
+    "interference": {"watched_ns": "observed_ns"},
+}
+OUTCOMES = [("kept", "passed"), ("broken", "failed"), ("not seen", "not_checked")]
+
+
+def to_current(report, schema):
+    """REPORT under the name SCHEMA. What does not have the shape of a report stays as it is, to be refused."""
+    now = {**report, "schema": schema}
+    for key, names in KEYS.items():
+        now[key] = _each(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
+    now["behaviours"] = _each(report.get("behaviours"), lambda row: {**row, "outcome": _outcome(row.get("outcome"))})
+    return now
+
+
+def _outcome(word):
+    return next((new for old, new in OUTCOMES if old == word), word)
+
+
+def _each(value, change):
+    """CHANGE of the object VALUE, or of each in the list VALUE."""
+    if isinstance(value, list):
+        return [change(item) if isinstance(item, dict) else item for item in value]
+    return change(value) if isinstance(value, dict) else value
