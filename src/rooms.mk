@@ -18,11 +18,12 @@ USES_src/render/cores    := src/render/layout
 USES_src/render/sections := src/render/cores src/rules
 USES_src/render/text     := src/render/sections
 USES_src/render/screen   := src/render/sections
-USES_src/render/json     := src/rules
-USES_src/render/csv      := src/report
+USES_src/render/fields   := src/rules
+USES_src/render/json     := src/render/fields
+USES_src/render/csv      := src/render/fields
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/judge
 
 ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
          src/measure src/measure/clocks src/measure/rates src/measure/skew src/judge \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
-         src/render/json src/render/csv src/run
+         src/render/fields src/render/json src/render/csv src/run

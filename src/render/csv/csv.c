@@ -1,158 +1,73 @@
-/* The report as one tidy table. See csv.h. */
+/* The report as one tidy table: a walk through its tables of fields. See csv.h. */
 #include "csv.h"
 
-#include "csv_internal.h"
-#include "scale.h"
+#include "fields.h"
 
-static const struct subject whole_run = { NULL, REPORT_NO_CORE };
+struct csv {
+	struct text *out;
+	const struct report *report;
+};
 
-/* 0 pass, 1 warn, 2 fail, 3 incomplete: the higher, the worse; empty where there is none. */
+/* Of what a row is, and what that adds to the field's own name and unit. */
+struct subject {
+	const char *clock; /* "": of no clock alone */
+	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
+	const char *before, *after; /* the metric's name */
+	unsigned number;   /* of those of one name, from 0 */
+	const char *unit;  /* NULL: the field's */
+	bool always;       /* there is a row even where there is no figure */
+};
+
+/* In quotes where it has in it what would end it. */
 static void
-put_verdict(const struct csv *csv, struct subject of, enum verdict verdict)
+put_word(struct text *out, const char *word)
 {
-	csv_row(csv, of, "verdict", csv_number(verdict != VERDICT_ABSENT, verdict, 0), "");
-}
+	bool quoted = false;
 
-static void
-put_run(const struct csv *csv)
-{
-	const struct report *report = csv->report;
-
-	put_verdict(csv, whole_run, report->verdict);
-	csv_known(csv, whole_run, "elapsed", csv_number(report->elapsed_known, report->elapsed_ms, 0), "ms");
-	csv_row(csv, whole_run, "cores_listed", csv_number(true, report->cores_listed, 0), "cores");
-	csv_row(csv, whole_run, "cores_started", csv_number(true, report->cores_started, 0), "cores");
-	csv_known(csv, whole_run, "tsc_rate", csv_rate(&report->tsc), "Hz");
-}
-
-static void
-put_latency(const struct csv *csv, struct subject of, const struct latency *latency)
-{
-	struct scale scale;
-
-	if (!latency || !latency->count)
-		return;
-	scale_init(&scale, csv->report->tsc);
-	csv_row(csv, of, "reads", csv_number(true, latency->count, 0), "reads");
-	csv_row(csv, of, "latency_min", csv_number(true, latency->min_ns, 0), "ns");
-	csv_row(csv, of, "latency_p50", csv_number(true, latency_percentile_ns(latency, 50000), 0), "ns");
-	csv_row(csv, of, "latency_p90", csv_number(true, latency_percentile_ns(latency, 90000), 0), "ns");
-	csv_row(csv, of, "latency_p99", csv_number(true, latency_percentile_ns(latency, 99000), 0), "ns");
-	csv_row(csv, of, "latency_p999", csv_number(true, latency_percentile_ns(latency, 99900), 0), "ns");
-	csv_row(csv, of, "latency_max", csv_number(true, latency->max_ns, 0), "ns");
-	csv_row(csv, of, "latency_mean", csv_number(true, latency_mean_ps(latency), CSV_MILLI), "ns");
-	csv_row(csv, of, "loop", csv_number(true, latency_loop_ps(latency, &scale), CSV_MILLI), "ns");
-}
-
-static void
-put_monotonic(const struct csv *csv, struct subject of, const struct monotonic *monotonic)
-{
-	bool known = monotonic->reads;
-
-	csv_known(csv, of, "steps_back", csv_number(known, monotonic->backward, 0), "steps");
-	csv_known(csv, of, "worst_step_back", csv_number(known, monotonic->worst_ticks, 0), "ticks");
-	csv_known(csv, of, "stalls", csv_number(known, monotonic->stalls, 0), "stalls");
-}
-
-static void
-put_clock(const struct csv *csv, const struct report *report, const struct report_clock *entry)
-{
-	const struct subject of = { entry->clock.id, REPORT_NO_CORE };
-	const struct resolution *resolution = &entry->resolution;
-	uint64_t step_ps = resolution->steps ? report_clock_ps(report, entry, resolution->gcd_ticks) : 0;
-
-	if (entry->verdict == VERDICT_INCOMPLETE) /* present, but never read */
-		put_verdict(csv, of, VERDICT_ABSENT);
-	else
-		put_verdict(csv, of, entry->verdict);
-	csv_known(csv, of, "width", csv_number(entry->clock.width_bits, entry->clock.width_bits, 0), "bits");
-	csv_known(csv, of, "claimed_rate", csv_rate(&entry->clock.claimed), "Hz");
-	csv_known(csv, of, "rate", csv_hertz(&entry->measured), "Hz");
-	csv_known(csv, of, "rate_error", csv_ppm(&entry->error), "ppm");
-	csv_known(csv, of, "rate_change", csv_ppm(&entry->change), "ppm");
-	csv_known(csv, of, "resolution", csv_number(step_ps, step_ps, CSV_MILLI), "ns");
-	csv_known(csv, of, "step", csv_number(resolution->steps, resolution->gcd_ticks, 0), "ticks");
-	put_latency(csv, of, entry->latency);
-	put_monotonic(csv, of, &entry->monotonic);
-}
-
-static void
-put_rate(const struct csv *csv, const struct report_rate *row)
-{
-	char metric_bytes[64];
-	struct text metric;
-
-	text_init(&metric, metric_bytes, sizeof(metric_bytes));
-	text_printf(&metric, "rate_against_%s", row->b);
-	csv_known(csv, (struct subject){ row->a, REPORT_NO_CORE }, metric_bytes, csv_ppm(&row->ppb), "ppm");
-}
-
-static void
-put_core_latency(const struct csv *csv, struct subject of, const char *const metrics[3],
-		 const struct core_latency *latency)
-{
-	const uint64_t figures[] = { latency->min_ns, latency->p50_ns, latency->p99_ns };
-
-	for (size_t i = 0; i < 3; i++)
-		csv_known(csv, of, metrics[i], csv_number(latency->count, figures[i], 0), "ns");
-}
-
-static void
-put_core(const struct csv *csv, const struct report_core *core)
-{
-	static const char *const alone[] = { "latency_min", "latency_p50", "latency_p99" };
-	static const char *const together[] = { "contended_latency_min", "contended_latency_p50",
-						"contended_latency_p99" };
-	const struct report *report = csv->report;
-	const struct subject of = { NULL, core->apic_id };
-	const struct core_facts *facts = &core->facts;
-	struct interval_ppb drift = report_drift_ppb(report, core);
-
-	csv_row(csv, of, "started", csv_number(true, core->started, 0), "");
-	csv_known(csv, of, "tsc_adjust", (struct figure){ .known = core->facts_known && facts->has_tsc_adjust,
-							   .value = facts->tsc_adjust }, "ticks");
-	csv_known(csv, of, "offset", csv_ns(report_offset_ns(report, core->offset)), "ns");
-	csv_known(csv, of, "drift", csv_ppm(&drift), "ppm");
-	csv_known(csv, of, "observed", csv_number(core->observed_ns, core->observed_ns, 0), "ns");
-	csv_known(csv, of, "gaps", csv_number(core->observed_ns, core->gaps, 0), "gaps");
-	csv_known(csv, of, "worst_gap", csv_number(core->gaps, core->worst_gap_ns, 0), "ns");
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct subject read = { report->clocks[i].clock.id, core->apic_id };
-
-		put_core_latency(csv, read, alone, &core->latency[i]);
-		put_core_latency(csv, read, together, &core->contended[i]);
+	for (const char *c = word; *c; c++)
+		quoted |= *c == ',' || *c == '"' || *c == '\n' || *c == '\r';
+	if (quoted)
+		text_put_char(out, '"');
+	for (; *word; word++) {
+		if (*word == '"')
+			text_put_char(out, '"');
+		text_put_char(out, *word);
 	}
+	if (quoted)
+		text_put_char(out, '"');
 }
 
 static void
-put_skew(const struct csv *csv)
+put_number(struct text *out, const struct field *field, uint64_t number)
 {
-	const struct report *report = csv->report;
-	const struct report_skew *skew = &report->skew;
-	struct interval_ns within = report_within_ns(report);
-	bool checked = skew->measured || skew->locked.measured || skew->lock_free.measured;
+	bool is_negative = field->is_signed && (int64_t)number < 0;
 
-	csv_known(csv, whole_run, "pairs", csv_number(skew->measured, skew->summary.pairs, 0), "pairs");
-	csv_known(csv, whole_run, "warps",
-		  csv_number(checked, skew->warps + skew->locked.warps + skew->lock_free.warps, 0), "warps");
-	csv_known(csv, whole_run, "worst_offset", csv_ns(report_offset_ns(report, skew->summary.worst)), "ns");
-	csv_known(csv, whole_run, "within", csv_number(within.known, (uint64_t)within.high, 0), "ns");
-	csv_known(csv, whole_run, "contradictions", csv_number(skew->measured, skew->summary.contradictions, 0), "pairs");
-	csv_known(csv, whole_run, "best_trip", csv_number(skew->measured, skew->best_trip_ns, 0), "ns");
-	csv_known(csv, whole_run, "median_trip", csv_number(skew->measured, skew->median_trip_ns, 0), "ns");
+	if (is_negative)
+		text_put_char(out, '-');
+	text_put_decimal(out, is_negative ? -number : number, field->digits, field->digits);
 }
 
 static void
-put_interference(const struct csv *csv)
+put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
 {
-	const struct report_interference *found = &csv->report->interference;
-	bool known = found->measured;
+	bool is_interval = field->shape == FIELD_INTERVAL || field->shape == FIELD_MIDDLE;
+	struct text *out = csv->out;
 
-	csv_known(csv, whole_run, "observed", csv_number(known, found->observed_ns, 0), "ns");
-	csv_known(csv, whole_run, "gaps", csv_number(known, found->gaps, 0), "gaps");
-	csv_known(csv, whole_run, "gaps_total", csv_number(known, found->total_ns, 0), "ns");
-	csv_known(csv, whole_run, "worst_gap", csv_number(known && found->gaps, found->worst_ns, 0), "ns");
-	csv_known(csv, whole_run, "smi_count", csv_number(found->smi_known, found->smi_count, 0), "SMIs");
+	put_word(out, csv->report->started_at);
+	text_printf(out, ",%s,", of->clock);
+	if (of->core != REPORT_NO_CORE)
+		text_printf(out, "%u", of->core);
+	text_printf(out, ",%s%s%s", of->before, field->csv.metric, of->after);
+	if (of->number)
+		text_printf(out, "_%u", of->number + 1);
+	for (size_t i = 0; i < 3; i++) {
+		text_put_char(out, ',');
+		if (value->known && (i == 0 || is_interval))
+			put_number(out, field, value->numbers[i]);
+	}
+	text_put_char(out, ',');
+	put_word(out, of->unit ? of->unit : field->csv.unit);
+	text_put_char(out, '\n');
 }
 
 static bool
@@ -173,37 +88,101 @@ count_before(const struct report *report, const struct finding *finding)
 	return count;
 }
 
-/* A finding's figure; a fact has none, and its row is there all the same. Each row has a name of its own. */
-static void
-put_finding(const struct csv *csv, const struct finding *finding)
+/* False: what is in such a list has no rows. */
+static bool
+is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of)
 {
-	unsigned before = count_before(csv->report, finding);
-	char metric_bytes[64];
-	struct text metric;
-	struct figure figure = { 0, finding->has_measured, true, finding->measured, finding->low, finding->high };
+	const struct report_clock *entry = element;
+	const struct report_rate *rate = element;
+	const struct report_core *core = element;
+	const struct finding *finding = element;
 
-	text_init(&metric, metric_bytes, sizeof(metric_bytes));
-	text_printf(&metric, "finding_%s", finding->rule);
-	if (before)
-		text_printf(&metric, "_%u", before + 1);
-	csv_row(csv, (struct subject){ finding->clock, finding->core }, metric_bytes, figure, finding->unit);
+	if (table == &field_clock) {
+		of->clock = entry->clock.id;
+	} else if (table == &field_rate) {
+		of->clock = rate->a;
+		of->after = rate->b;
+	} else if (table == &field_core) {
+		of->core = core->apic_id;
+	} else if (table == &field_finding) {
+		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
+					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table,
+		     const void *object, size_t i);
+
+static void
+put_list(const struct csv *csv, const struct subject *of, const struct field_table *table,
+	 const struct field_value *list)
+{
+	const char *element = list->first;
+
+	for (size_t i = 0; i < list->count; i++, element += list->stride) {
+		struct subject each = *of;
+
+		if (is_subject(csv, table, element, &each))
+			put_rows(csv, &each, table, element, i);
+	}
+}
+
+/* What is in the maps by clock: clock by clock. */
+static void
+put_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
+{
+	for (size_t i = 0; i < csv->report->clock_count; i++) {
+		for (size_t row = 0; row < table->count; row++) {
+			const struct field *field = &table->fields[row];
+			struct subject each = *of;
+			struct field_value map;
+
+			if (field->table != &field_by_clock)
+				continue;
+			each.clock = csv->report->clocks[i].clock.id;
+			each.before = field->csv.metric;
+			table->get(csv->report, object, 0, row, &map);
+			put_rows(csv, &each, field->table, (const char *)map.first + i * map.stride, i);
+		}
+	}
+}
+
+/* A verdict is the last field and the first row, there in any case. */
+static void
+put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object, size_t i)
+{
+	size_t count = table->count, shift = count - (table->fields[count - 1].shape == FIELD_VERDICT);
+
+	for (size_t n = 0; n < count; n++) {
+		size_t row = (n + shift) % count;
+		const struct field *field = &table->fields[row];
+		bool is_verdict = field->shape == FIELD_VERDICT;
+		struct field_value value;
+
+		if (field->shape != FIELD_OBJECT && field->shape != FIELD_LIST && !field->csv.metric[0])
+			continue;
+		table->get(csv->report, object, i, row, &value);
+		if (is_verdict)
+			value.known = value.known && value.numbers[0] != VERDICT_ABSENT;
+		if (value.known && field->shape == FIELD_OBJECT)
+			put_rows(csv, of, field->table, value.first, i);
+		else if (value.known && field->shape == FIELD_LIST)
+			put_list(csv, of, field->table, &value);
+		else if (field->shape != FIELD_MAP && (value.known || is_verdict || of->always))
+			put_row(csv, of, field, &value);
+	}
+	put_by_clock(csv, of, table, object);
 }
 
 void
 csv_render(struct text *out, const struct report *report)
 {
+	const struct subject whole_run = { "", REPORT_NO_CORE, "", "", 0, NULL, false };
 	const struct csv csv = { out, report };
 
 	text_put(out, "run,clock,core,metric,value,low,high,unit\n");
-	put_run(&csv);
-	for (size_t i = 0; i < report->clock_count; i++)
-		put_clock(&csv, report, &report->clocks[i]);
-	for (size_t i = 0; i < report->rate_count; i++)
-		put_rate(&csv, &report->rates[i]);
-	for (size_t i = 0; i < report->core_count; i++)
-		put_core(&csv, &report->cores[i]);
-	put_skew(&csv);
-	put_interference(&csv);
-	for (size_t i = 0; i < report->finding_count; i++)
-		put_finding(&csv, &report->findings[i]);
+	put_rows(&csv, &whole_run, &field_report, report, 0);
 }

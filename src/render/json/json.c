@@ -1,172 +1,187 @@
-/* The report as JSON. See json.h. */
-#include "json_internal.h"
+/* The report as JSON: a walk through its tables of fields. See json.h. */
+#include "json.h"
 
-#include "rules.h"
-#include "scale.h"
+#include "fields.h"
+#include "json_writer.h"
+#include "observed.h"
 
-#define NS_PER_MS 1000000
+struct walk {
+	struct json json;
+	const struct report *report;
+};
+
+static void put_element(struct walk *walk, const char *key, const struct field_table *table, const void *object,
+			size_t i);
 
 static void
-put_tool(struct json *json, const struct report *report)
+put_number(struct walk *walk, const char *key, const struct field *field, uint64_t number)
 {
-	json_open_flat(json, "tool", '{');
-	json_string(json, "name", "baretick");
-	json_string(json, "version", report->version);
-	json_string(json, "commit", report->commit);
-	json_close(json, '}');
+	json_number(&walk->json, key, number, field->digits, field->is_signed);
 }
 
 static void
-put_options(struct json *json, const struct report *report)
+put_interval(struct walk *walk, const char *key, const struct field *field, const struct field_value *value)
 {
-	const struct options *options = &report->options;
+	static const char *const keys[] = { "value", "low", "high" };
 
-	json_open(json, "options", '{');
-	json_decimal(json, "duration_ms", report->duration_ns / (NS_PER_MS / 1000), 3);
-	json_open_flat(json, "clocks", '[');
-	for (size_t i = 0; i < options->clock_count; i++)
-		json_string(json, NULL, options->clocks[i]);
-	json_close(json, ']');
-	json_string(json, "cores", options_cores_word(options->cores));
-	if (options->cores_max == UINT32_MAX)
-		json_null(json, "cores_max");
-	else
-		json_unsigned(json, "cores_max", options->cores_max);
-	json_string(json, "profile", options_profile_word(options->profile));
-	json_decimal(json, "cutoff", options->cutoff_millionths, 6);
-	json_string(json, "exit", options_exit_word(options->exit));
-	json_string(json, "save", options->save ? "auto" : "off");
-	if (options->deadline_ns)
-		json_decimal(json, "deadline_ms", options->deadline_ns / (NS_PER_MS / 1000), 3);
-	else
-		json_null(json, "deadline_ms");
-	json_unsigned_or_null(json, "tsc_hz", options->tsc_hz, options->tsc_hz);
-	json_decimal(json, "gap_us", options->gap_ns, 3);
-	json_open_flat(json, "limits", '{');
-	for (size_t i = 0; i < options->limit_count; i++)
-		json_unsigned(json, options->limits[i].rule, options->limits[i].value);
-	json_close(json, '}');
-	json_close(json, '}');
+	json_open(&walk->json, key, '{', true);
+	for (size_t i = 0; i < 3; i++)
+		put_number(walk, keys[i], field, value->numbers[i]);
+	json_close(&walk->json, '}');
 }
 
 static void
-put_times(struct json *json, const struct report *report)
+put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t a, uint64_t b)
 {
-	json_string_or_null(json, "started_at", report->started_at);
-	if (report->elapsed_known)
-		json_unsigned(json, "elapsed_ms", report->elapsed_ms);
-	else
-		json_null(json, "elapsed_ms");
+	json_open(&walk->json, key, '[', true);
+	put_number(walk, NULL, field, a);
+	put_number(walk, NULL, field, b);
+	json_close(&walk->json, ']');
+}
+
+/* The element's key in a map. */
+static const char *
+key_of(const struct report *report, const struct field_table *table, const void *element, size_t i)
+{
+	return table == &field_by_clock ? report->clocks[i].clock.id : ((const struct options_limit *)element)->rule;
 }
 
 static void
-put_machine(struct json *json, const struct report *report)
+put_elements(struct walk *walk, const char *key, const struct field *field, const struct field_value *value)
 {
-	json_open(json, "machine", '{');
-	json_string_or_null(json, "cpu", report->cpu);
-	json_string_or_null(json, "hypervisor", report->hypervisor);
-	json_string_or_null(json, "firmware", report->firmware);
-	json_string_or_null(json, "accelerator", report->accelerator);
-	json_unsigned(json, "cores_listed", report->cores_listed);
-	json_unsigned(json, "cores_started", report->cores_started);
-	json_string_or_null(json, "fence", report->fence);
-	json_bool(json, "tsc_is_invariant", report->tsc_is_invariant);
-	if (report->tsc.den)
-		json_decimal(json, "tsc_hz", scale_mul_div_nearest(report->tsc.num, 1000, report->tsc.den), 3);
-	else
-		json_null(json, "tsc_hz");
-	json_string_or_null(json, "tsc_source", report->tsc_source);
-	json_close(json, '}');
+	bool is_map = field->shape == FIELD_MAP, is_bare = !field->table->fields[0].key[0];
+	const char *element = value->first;
+
+	json_open(&walk->json, key, is_map ? '{' : '[', is_bare && field->table->on_one_line);
+	for (size_t i = 0; i < value->count; i++, element += value->stride)
+		if (field->shape != FIELD_BARS || *(const uint64_t *)(const void *)element)
+			put_element(walk, is_map ? key_of(walk->report, field->table, element, i) : NULL, field->table,
+				    element, i);
+	json_close(&walk->json, is_map ? '}' : ']');
 }
 
+/* Most of a report, and of no use to a page. */
 static void
-put_rates(struct json *json, const struct report *report)
+put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
-	json_open(json, "rates", '[');
-	for (size_t i = 0; i < report->rate_count; i++) {
-		json_open_flat(json, NULL, '{');
-		json_string(json, "a", report->rates[i].a);
-		json_string(json, "b", report->rates[i].b);
-		json_ppm(json, "ppm", &report->rates[i].ppb);
-		json_bool(json, "same_source", report->rates[i].same_source);
-		json_close(json, '}');
+	struct observed_list list = observed_list(latency, walk->report->options.cutoff_millionths);
+	struct observed row;
+
+	if (walk->json.dense) {
+		json_null(&walk->json, key);
+		return;
 	}
-	json_close(json, ']');
+	json_open(&walk->json, key, '[', false);
+	while (observed_next(&list, &row))
+		put_element(walk, NULL, field->table, &row, 0);
+	json_close(&walk->json, ']');
+}
+
+/* Whether CORE is the one of rank *RANK in the tournament: the ranks are in the order of the cores. */
+static bool
+has_rank(const struct report_skew *skew, size_t rank, size_t core)
+{
+	return rank < skew->offsets.cores && skew->core_of[rank] == core;
 }
 
 static void
-put_figures(struct json *json, const struct finding *finding)
+put_offset(struct walk *walk, const struct field *field, struct offset offset)
 {
-	static const char *const keys[] = { "measured", "low", "high", "limit" };
-	const int64_t figures[] = { finding->measured, finding->low, finding->high, finding->limit };
+	struct interval_ns ns = report_offset_ns(walk->report, offset);
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (finding->has_measured)
-			json_signed(json, keys[i], figures[i]);
-		else
-			json_null(json, keys[i]);
+	if (ns.known)
+		put_pair(walk, NULL, field, (uint64_t)ns.low, (uint64_t)ns.high);
+	else
+		json_null(&walk->json, NULL);
+}
+
+/* Of the column's core against the row's. */
+static void
+put_matrix(struct walk *walk, const char *key, const struct field *field)
+{
+	const struct report_skew *skew = &walk->report->skew;
+	size_t cores = walk->report->core_count;
+
+	json_open(&walk->json, key, '[', false);
+	for (size_t row = 0, a = 0; row < cores; a += has_rank(skew, a, row), row++) {
+		json_open(&walk->json, NULL, '[', true);
+		for (size_t column = 0, b = 0; column < cores; b += has_rank(skew, b, column), column++)
+			put_offset(walk, field, has_rank(skew, a, row) && has_rank(skew, b, column) ?
+				   offsets_pair(&skew->offsets, a, b) : OFFSET_UNKNOWN);
+		json_close(&walk->json, ']');
+	}
+	json_close(&walk->json, ']');
+}
+
+static void
+put_field(struct walk *walk, const char *key, const struct field *field, const struct field_value *value)
+{
+	struct json *json = &walk->json;
+
+	if (!value->known) {
+		json_null(json, key);
+		return;
+	}
+	switch ((enum field_shape)field->shape) {
+	case FIELD_WORD:
+		json_string(json, key, value->word);
+		break;
+	case FIELD_FLAG:
+		json_bool(json, key, value->numbers[0]);
+		break;
+	case FIELD_VERDICT:
+		json_string(json, key, verdict_word((enum verdict)value->numbers[0]));
+		break;
+	case FIELD_NUMBER:
+	case FIELD_MIDDLE:
+		put_number(walk, key, field, value->numbers[0]);
+		break;
+	case FIELD_INTERVAL:
+		put_interval(walk, key, field, value);
+		break;
+	case FIELD_PAIR:
+		put_pair(walk, key, field, value->numbers[0], value->numbers[1]);
+		break;
+	case FIELD_OBJECT:
+		put_element(walk, key, field->table, value->first, 0);
+		break;
+	case FIELD_LIST:
+	case FIELD_BARS:
+	case FIELD_MAP:
+		put_elements(walk, key, field, value);
+		break;
+	case FIELD_EXACT:
+		put_exact(walk, key, field, value->first);
+		break;
+	case FIELD_MATRIX:
+		put_matrix(walk, key, field);
+		break;
 	}
 }
 
 static void
-put_findings(struct json *json, const struct report *report)
+put_element(struct walk *walk, const char *key, const struct field_table *table, const void *object, size_t i)
 {
-	json_open(json, "findings", '[');
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-		const struct rule *rule = rules_find(finding->rule);
+	bool is_bare = !table->fields[0].key[0];
+	struct field_value value;
 
-		json_open(json, NULL, '{');
-		json_string(json, "rule", finding->rule);
-		json_string(json, "severity", verdict_word(finding->severity));
-		json_string_or_null(json, "clock", finding->clock);
-		if (finding->core == REPORT_NO_CORE)
-			json_null(json, "core");
-		else
-			json_unsigned(json, "core", finding->core);
-		put_figures(json, finding);
-		json_string_or_null(json, "unit", finding->unit);
-		json_string(json, "text", finding->text);
-		json_string_or_null(json, "cause", rule ? rule->cause : NULL);
-		json_string_or_null(json, "advice", rule ? rule->advice : NULL);
-		json_string_or_null(json, "source", finding->source);
-		json_close(json, '}');
+	if (!is_bare)
+		json_open(&walk->json, key, '{', table->on_one_line);
+	for (size_t row = 0; row < table->count; row++) {
+		table->get(walk->report, object, i, row, &value);
+		put_field(walk, is_bare ? key : table->fields[row].key, &table->fields[row], &value);
 	}
-	json_close(json, ']');
-}
-
-static void
-put_notes(struct json *json, const struct report *report)
-{
-	json_open(json, "notes", '[');
-	for (size_t i = 0; i < report->note_count; i++)
-		json_string(json, NULL, report->notes[i]);
-	json_close(json, ']');
+	if (!is_bare)
+		json_close(&walk->json, '}');
 }
 
 static void
 put_report(struct text *out, const struct report *report, bool brief)
 {
-	struct json json = json_writer(out);
+	struct walk walk = { json_writer(out), report };
 
-	json.dense = brief;
-	json_open(&json, NULL, '{');
-	json_string(&json, "schema", "baretick.report/2");
-	put_tool(&json, report);
-	put_options(&json, report);
-	put_times(&json, report);
-	put_machine(&json, report);
-	json_clocks(&json, report, brief);
-	put_rates(&json, report);
-	json_cores(&json, report);
-	json_skew(&json, report);
-	json_interference(&json, report);
-	json_behaviours(&json, report);
-	put_findings(&json, report);
-	json_advice(&json, report);
-	put_notes(&json, report);
-	json_string(&json, "verdict", verdict_word(report->verdict));
-	json_close(&json, '}');
+	walk.json.dense = brief;
+	put_element(&walk, NULL, &field_report, report, 0);
 	if (!brief)
 		text_put_char(out, '\n');
 }

@@ -59,19 +59,13 @@ begin_value(struct json *json, const char *key)
 }
 
 void
-json_open(struct json *json, const char *key, char bracket)
+json_open(struct json *json, const char *key, char bracket, bool on_one_line)
 {
 	begin_value(json, key);
 	text_put_char(json->out, bracket);
 	json->depth++;
 	json->empty = true;
-}
-
-void
-json_open_flat(struct json *json, const char *key, char bracket)
-{
-	json_open(json, key, bracket);
-	if (!json->flat_from)
+	if (on_one_line && !json->flat_from)
 		json->flat_from = json->depth;
 }
 
@@ -104,50 +98,18 @@ json_bool(struct json *json, const char *key, bool value)
 }
 
 void
-json_unsigned(struct json *json, const char *key, uint64_t value)
+json_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed)
 {
+	bool is_negative = is_signed && (int64_t)number < 0;
+
 	begin_value(json, key);
-	text_printf(json->out, "%lu", value);
-}
-
-void
-json_unsigned_or_null(struct json *json, const char *key, bool known, uint64_t value)
-{
-	if (known)
-		json_unsigned(json, key, value);
-	else
-		json_null(json, key);
-}
-
-void
-json_signed(struct json *json, const char *key, int64_t value)
-{
-	begin_value(json, key);
-	text_printf(json->out, "%ld", value);
-}
-
-static void
-put_decimal(struct text *out, uint64_t value, unsigned scale)
-{
-	for (; scale && value % 10 == 0; scale--)
-		value /= 10;
-	text_put_decimal(out, value, scale, scale);
-}
-
-void
-json_decimal(struct json *json, const char *key, uint64_t value, unsigned scale)
-{
-	begin_value(json, key);
-	put_decimal(json->out, value, scale);
-}
-
-void
-json_signed_decimal(struct json *json, const char *key, int64_t value, unsigned scale)
-{
-	begin_value(json, key);
-	if (value < 0)
+	if (is_negative) {
 		text_put_char(json->out, '-');
-	put_decimal(json->out, value < 0 ? -(uint64_t)value : (uint64_t)value, scale);
+		number = -number;
+	}
+	for (; digits && number % 10 == 0; digits--)
+		number /= 10;
+	text_put_decimal(json->out, number, digits, digits);
 }
 
 void
@@ -155,13 +117,4 @@ json_string(struct json *json, const char *key, const char *value)
 {
 	begin_value(json, key);
 	put_quoted(json, value);
-}
-
-void
-json_string_or_null(struct json *json, const char *key, const char *value)
-{
-	if (value && value[0])
-		json_string(json, key, value);
-	else
-		json_null(json, key);
 }

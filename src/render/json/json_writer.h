@@ -20,22 +20,15 @@ struct json {
 
 struct json json_writer(struct text *out);
 
-/* BRACKET is '{' or '['; flat: what stands in it stays on one line. json_close gets '}' or ']'. */
-void json_open(struct json *json, const char *key, char bracket);
-void json_open_flat(struct json *json, const char *key, char bracket);
+/* BRACKET is '{' or '[', and json_close gets '}' or ']'. */
+void json_open(struct json *json, const char *key, char bracket, bool on_one_line);
 void json_close(struct json *json, char bracket);
 
 void json_null(struct json *json, const char *key);
 void json_bool(struct json *json, const char *key, bool value);
-void json_unsigned(struct json *json, const char *key, uint64_t value);
-void json_unsigned_or_null(struct json *json, const char *key, bool known, uint64_t value);
-void json_signed(struct json *json, const char *key, int64_t value);
+void json_string(struct json *json, const char *key, const char *value);
 
-/* VALUE / 10^SCALE, exact, without zeros at the end of a fraction. */
-void json_decimal(struct json *json, const char *key, uint64_t value, unsigned scale);
-void json_signed_decimal(struct json *json, const char *key, int64_t value, unsigned scale);
-
-void json_string(struct json *json, const char *key, const char *value); /* "" stays "" */
-void json_string_or_null(struct json *json, const char *key, const char *value); /* NULL and "": null */
+/* NUMBER / 10^DIGITS, exact, without zeros at the end of a fraction; IS_SIGNED: NUMBER is an int64_t. */
+void json_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed);
 
 #endif

@@ -78,7 +78,7 @@ key_is_escaped_like_any_string(void **state)
 	struct json json = writer(&text);
 
 	(void)state;
-	json_open_flat(&json, NULL, '{');
+	json_open(&json, NULL, '{', true);
 	json_null(&json, "<\"");
 	json_close(&json, '}');
 	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
@@ -91,17 +91,17 @@ decimals_are_exact_and_lose_zeros_at_their_end(void **state)
 	struct json json = writer(&text);
 
 	(void)state;
-	json_open_flat(&json, NULL, '[');
-	json_decimal(&json, NULL, 1193181667, 3);
-	json_decimal(&json, NULL, 2000, 3);
-	json_decimal(&json, NULL, 1, 3);
-	json_decimal(&json, NULL, 99990000, 6);
-	json_decimal(&json, NULL, 100, 0);
-	json_decimal(&json, NULL, UINT64_MAX, 3);
-	json_signed_decimal(&json, NULL, -1524, 3);
-	json_signed_decimal(&json, NULL, -1, 3);
-	json_signed_decimal(&json, NULL, INT64_MIN, 3);
-	json_signed_decimal(&json, NULL, 0, 3);
+	json_open(&json, NULL, '[', true);
+	json_number(&json, NULL, 1193181667, 3, false);
+	json_number(&json, NULL, 2000, 3, false);
+	json_number(&json, NULL, 1, 3, false);
+	json_number(&json, NULL, 99990000, 6, false);
+	json_number(&json, NULL, 100, 0, false);
+	json_number(&json, NULL, UINT64_MAX, 3, false);
+	json_number(&json, NULL, (uint64_t)-1524, 3, true);
+	json_number(&json, NULL, (uint64_t)-1, 3, true);
+	json_number(&json, NULL, (uint64_t)INT64_MIN, 3, true);
+	json_number(&json, NULL, (uint64_t)0, 3, true);
 	json_close(&json, ']');
 	assert_string_equal(text.bytes, "[1193181.667, 2, 0.001, 99.99, 100, 18446744073709551.615, -1.524, -0.001, "
 					"-9223372036854775.808, 0]");
@@ -114,21 +114,21 @@ empty_and_nested_brackets_need_no_comma(void **state)
 	struct json json = writer(&text);
 
 	(void)state;
-	json_open(&json, NULL, '{');
-	json_open(&json, "none", '[');
+	json_open(&json, NULL, '{', false);
+	json_open(&json, "none", '[', false);
 	json_close(&json, ']');
-	json_open(&json, "some", '[');
-	json_open_flat(&json, NULL, '{');
-	json_open_flat(&json, "a", '[');
-	json_unsigned(&json, NULL, 1);
-	json_unsigned(&json, NULL, 2);
+	json_open(&json, "some", '[', false);
+	json_open(&json, NULL, '{', true);
+	json_open(&json, "a", '[', true);
+	json_number(&json, NULL, 1, 0, false);
+	json_number(&json, NULL, 2, 0, false);
 	json_close(&json, ']');
 	json_bool(&json, "b", true);
 	json_close(&json, '}');
-	json_open_flat(&json, NULL, '{');
+	json_open(&json, NULL, '{', true);
 	json_close(&json, '}');
 	json_close(&json, ']');
-	json_signed(&json, "last", -3);
+	json_number(&json, "last", (uint64_t)-3, 0, true);
 	json_close(&json, '}');
 	assert_string_equal(text.bytes, "{\n  \"none\": [],\n  \"some\": [\n    {\"a\": [1, 2], \"b\": true},\n    {}\n"
 					"  ],\n  \"last\": -3\n}");

@@ -1,0 +1,196 @@
+/* The tables of fields, made of report.def: first what is in each row, then the rows. See fields.h. */
+#include "fields.h"
+
+#include "gaps.h"
+#include "observed.h"
+#include "report_sizes.h"
+#include "rules.h"
+#include "scale.h"
+
+#define NS_PER_US      1000
+#define MILLIHZ_PER_HZ 1000
+
+static const struct rule *
+rule(const char *id)
+{
+	static const struct rule none = { .severity = VERDICT_FAIL };
+	const struct rule *found = rules_find(id);
+
+	return found ? found : &none;
+}
+
+static const char *
+outcome_word(const struct report *report, const struct behaviour *row)
+{
+	static const char *const words[] = {
+		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not_checked",
+	};
+
+	return words[rules_outcome(row, &report->options)];
+}
+
+static uint64_t
+millihz(const struct rate *rate)
+{
+	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
+}
+
+static uint64_t
+step_ps(const struct report *report, const struct report_clock *entry)
+{
+	return entry->resolution.steps ? report_clock_ps(report, entry, entry->resolution.gcd_ticks) : 0;
+}
+
+static uint64_t
+loop_ps(const struct report *report, const struct latency *latency)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	return latency_loop_ps(latency, &scale);
+}
+
+static struct latency_clean
+clean(const struct report *report, const struct latency *latency)
+{
+	return latency_clean(latency, report->options.gap_ns);
+}
+
+static struct interval_ns
+worst(const struct report *report)
+{
+	return report_offset_ns(report, report->skew.summary.worst);
+}
+
+static uint32_t
+apic_id(const struct report *report, size_t rank)
+{
+	return report->cores[report->skew.core_of[rank]].apic_id;
+}
+
+static struct interval_ns
+figure(const struct finding *finding)
+{
+	return (struct interval_ns){ finding->has_measured, finding->measured, finding->low, finding->high };
+}
+
+/* The kinds of a FIELD or MAYBE: what a row says of its shape, and how its value gets there. */
+#define KIND_word    FIELD_WORD, 0, false     /* string */
+#define KIND_text    FIELD_WORD, 0, false     /* likewise; NULL and "" are null */
+#define KIND_flag    FIELD_FLAG, 0, false     /* bool */
+#define KIND_verdict FIELD_VERDICT, 0, false  /* enum verdict */
+#define KIND_count   FIELD_NUMBER, 0, false   /* uint64_t */
+#define KIND_whole   FIELD_NUMBER, 0, true    /* int64_t */
+#define KIND_milli   FIELD_NUMBER, 3, false   /* uint64_t, in thousandths of the field's unit */
+#define KIND_micro   FIELD_NUMBER, 6, false   /* likewise, in millionths */
+#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null where it is not known, as the next three */
+#define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
+#define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
+#define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
+
+#define KIND_pair    FIELD_PAIR, 0, false
+#define KIND_object  FIELD_OBJECT, 0, false
+#define KIND_list    FIELD_LIST, 0, false
+#define KIND_bars    FIELD_BARS, 0, false
+#define KIND_map     FIELD_MAP, 0, false
+#define KIND_exact   FIELD_EXACT, 0, false
+#define KIND_matrix  FIELD_MATRIX, 0, true
+
+#define SET_word(string)    value->word = (string)
+#define SET_text(string)    value->word = (string), value->known = value->word && value->word[0]
+#define SET_count(number)   value->numbers[0] = (uint64_t)(number)
+#define SET_flag(bool)      SET_count(bool)
+#define SET_verdict(word)   SET_count(word)
+#define SET_whole(number)   SET_count(number)
+#define SET_milli(number)   SET_count(number)
+#define SET_micro(number)   SET_count(number)
+#define SET_ns(interval)    set_interval_ns(value, interval)
+#define SET_middle(interval) set_interval_ns(value, interval)
+#define SET_ppm(interval)   set_interval_ppb(value, interval)
+#define SET_hertz(interval) set_interval_millihz(value, interval)
+
+#define DEFINE_SET_INTERVAL(type) \
+	static void \
+	set_##type(struct field_value *value, struct type interval) \
+	{ \
+		value->known = interval.known; \
+		value->numbers[0] = (uint64_t)interval.value; \
+		value->numbers[1] = (uint64_t)interval.low; \
+		value->numbers[2] = (uint64_t)interval.high; \
+	}
+
+DEFINE_SET_INTERVAL(interval_ns)
+DEFINE_SET_INTERVAL(interval_ppb)
+DEFINE_SET_INTERVAL(interval_millihz)
+
+static void
+set_elements(struct field_value *value, const void *first, size_t count, size_t stride)
+{
+	value->first = first;
+	value->count = count;
+	value->stride = stride;
+}
+
+/* __COUNTER__ is the row's number, from that of its table's first row on. */
+#define TABLE(name, type, layout) \
+	enum { FIRST_##name = __COUNTER__ + 1 }; \
+	static void \
+	get_##name(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value) \
+	{ \
+		const type *o = object; \
+		(void)report; \
+		(void)o; \
+		(void)i; \
+		value->known = true; \
+		switch (FIRST_##name + row) {
+#define ROW(statement) case __COUNTER__: statement; break;
+#define ROW_IF(condition, statement) ROW(if ((value->known = (condition))) { statement; })
+#define END(name) } }
+
+#define FIELD(key, kind, figure, ...)                  ROW(SET_##kind(figure))
+#define MAYBE(key, kind, condition, figure, ...)       ROW_IF(condition, SET_##kind(figure))
+#define PAIR(key, condition, a, b)                     ROW_IF(condition, SET_count(a); value->numbers[1] = (b))
+#define OBJECT(key, table, condition, address)         ROW_IF(condition, value->first = (address))
+#define LIST(key, table, condition, array, size)       ROW_IF(condition, set_elements(value, array, size, sizeof((array)[0])))
+#define BARS(key, table, array, size)                  LIST(key, table, true, array, size)
+#define MAP(key, table, array, size, prefix)           LIST(key, table, true, array, size)
+#define EXACT(key)                                     ROW(value->first = o)
+#define MATRIX(key, condition)                         ROW(value->known = (condition))
+#include "report.def"
+#undef TABLE
+#undef ROW
+#undef ROW_IF
+#undef END
+#undef FIELD
+#undef MAYBE
+#undef PAIR
+#undef OBJECT
+#undef LIST
+#undef BARS
+#undef MAP
+#undef EXACT
+#undef MATRIX
+
+#define ON_LINES    false
+#define ON_ONE_LINE true
+
+#define TABLE(name, type, layout) \
+	enum { LAYOUT_##name = layout }; \
+	static const struct field fields_##name[] = {
+#define ROW(name, kind, of, ...) { name, kind, { __VA_ARGS__ }, of },
+#define END(name) \
+	}; \
+	const struct field_table field_##name = { \
+		fields_##name, sizeof(fields_##name) / sizeof(fields_##name[0]), LAYOUT_##name, get_##name, \
+	};
+
+#define FIELD(key, kind, figure, ...)            ROW(key, KIND_##kind, NULL, ##__VA_ARGS__)
+#define MAYBE(key, kind, condition, figure, ...) ROW(key, KIND_##kind, NULL, ##__VA_ARGS__)
+#define PAIR(key, condition, a, b)               ROW(key, KIND_pair, NULL)
+#define OBJECT(key, table, condition, address)   ROW(key, KIND_object, &field_##table)
+#define LIST(key, table, condition, array, size) ROW(key, KIND_list, &field_##table)
+#define BARS(key, table, array, size)            ROW(key, KIND_bars, &field_##table)
+#define MAP(key, table, array, size, prefix)     ROW(key, KIND_map, &field_##table, prefix, "")
+#define EXACT(key)                               ROW(key, KIND_exact, &field_exact)
+#define MATRIX(key, condition)                   ROW(key, KIND_matrix, NULL)
+#include "report.def"

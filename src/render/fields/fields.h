@@ -1,0 +1,65 @@
+/*
+ * The report as tables of fields: what is in report.def, for whoever writes a report down. JSON and CSV are two walks
+ * through the same tables, from field_report on.
+ */
+#ifndef BARETICK_FIELDS_H
+#define BARETICK_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report.h"
+
+enum field_shape {
+	FIELD_WORD,
+	FIELD_FLAG,
+	FIELD_VERDICT,  /* a word in the JSON, its number in the CSV */
+	FIELD_NUMBER,
+	FIELD_MIDDLE,   /* of an interval: a number in the JSON, all of the interval in the CSV */
+	FIELD_INTERVAL, /* {value, low, high} */
+	FIELD_PAIR,
+	FIELD_OBJECT,
+	FIELD_LIST,
+	FIELD_BARS,     /* a list of uint64_t, without those that are 0 */
+	FIELD_MAP,      /* an object, its keys those of its elements: by limit or by clock */
+	FIELD_EXACT,    /* the list of exact durations of a struct latency */
+	FIELD_MATRIX,   /* the offset of each core's TSC against each other one's */
+};
+
+struct field {
+	char key[18]; /* "": the element of a list or map is this value itself */
+	uint8_t shape, digits; /* DIGITS: numbers are divided by 10^digits */
+	bool is_signed;
+	struct {
+		char metric[16], unit[8]; /* "": the CSV has no row of it; of a map: what stands before the metrics in it */
+	} csv;
+	const struct field_table *table; /* of the object, or of each element */
+};
+
+struct field_value {
+	bool known;
+	union {
+		const char *word;
+		uint64_t numbers[3]; /* value, low, high; a pair's two; a flag or a verdict */
+		struct {
+			const void *first; /* element, or the object */
+			size_t count, stride;
+		};
+	};
+};
+
+struct field_table {
+	const struct field *fields;
+	size_t count;
+	bool on_one_line;
+	/* The value of FIELDS[ROW] of OBJECT, which is number I of its list. */
+	void (*get)(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value);
+};
+
+/* The root, and those of which a row of the CSV names the clock or the core. */
+extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding;
+
+extern const struct field_table field_by_clock, field_exact;
+
+#endif
