@@ -71,7 +71,7 @@ PAGE := $(BUILD)/page.html
 
 CHARTS := /usr/share/javascript/chart.js/chart.min.js
 
-$(PAGE): $(wildcard src/page/* src/page/*/* $(CHARTS)) | deps-build
+$(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json $(CHARTS)) | deps-build
 	@mkdir -p $(@D)
 	$(call say,PAGE  )
 	$(QUIET)$(PYTHON) src/page/build $@.tmp

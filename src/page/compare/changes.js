@@ -1,103 +1,186 @@
-/* What is not the same in two reports, as rows: of the machine, of the run, of each clock, of what was found. */
+/*
+ * What is not the same in two reports, as rows. Worse is what `qemu/run --baseline` calls worse, by the same rules and the same
+ * limits (src/report/compare.json), with the other report as the baseline. Better is what would be worse the other way round.
+ * All other differences are "changed".
+ */
 
-/* A latency that differs by less is called the same. */
-const NOTEWORTHY = 1.25;
-const NOTEWORTHY_PERCENT = Math.round(100 * (NOTEWORTHY - 1));
+const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
+const GONE_RANK = 3;
+
+const isJudged = (clock) => Boolean(clock) && VERDICT_RANK.has(clock.verdict);
+const rankOf = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : GONE_RANK);
+const latencyOf = (clock) => clock.latency || {};
 
 function byClock(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
 }
 
-/* Of two intervals: the same unless they lie apart. */
-function liesApart(a, b) {
+/* What reading nothing costs: it is in every latency, and where time-stamps are coarse it is one or two steps of theirs. */
+function bracketOf(report) {
+	const empty = byClock(report).get("null");
+
+	return (empty && latencyOf(empty).p50_ns) || 0;
+}
+
+function sameMachine(a, b, ...names) {
+	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
+}
+
+/* Why the latencies of the two are not compared; null: they are. */
+function latencyDoubt(a, b) {
+	if (!sameMachine(a, b, "accelerator", "hypervisor"))
+		return "the reports are of different machines";
+	return a.machine.tsc_hz === null || b.machine.tsc_hz === null ? "one report has them in ticks only" : null;
+}
+
+function beyond(wasAtMost, isAtLeast, error) {
+	return isNumber(wasAtMost) && isNumber(isAtLeast) &&
+		isAtLeast > COMPARE.slower_factor * wasAtMost + error;
+}
+
+/* A busy host only ever makes a read slower: what a read costs lies between the fastest one and the median. */
+function slower(wasAtMost, isAtLeast, {was, now}) {
+	return !latencyDoubt(was, now) && beyond(wasAtMost, isAtLeast, bracketOf(was));
+}
+
+/* Of two intervals: the same where they overlap. */
+function differ(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
-/* A clock that is gone is of as little use as one that fails. */
-const RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2], ["absent", 2]]);
+/* Proven nearer to the rate that the clock claims. */
+function nearer(was, now) {
+	const [a, b] = [known(was.error_ppm), known(now.error_ppm)];
 
-/* What became of a verdict, by the words shown for it and by its rank; null where they are the same. */
-function verdictChange(here, there, verdictHere = here, verdictThere = there) {
-	const [a, b] = [RANK.get(verdictHere), RANK.get(verdictThere)];
+	if (!a || !b || was.claimed_hz !== now.claimed_hz)
+		return false;
+	const least = a.low <= 0 && a.high >= 0 ? 0 : Math.min(Math.abs(a.low), Math.abs(a.high));
 
-	if (here === there)
-		return null;
-	return a === undefined || b === undefined || a === b ? "changed" : a > b ? "worse" : "better";
+	return Math.max(Math.abs(b.low), Math.abs(b.high)) < least;
+}
+
+/* The TSC of another machine, or of an emulator's host, has another rate. */
+function claimsRate(clock, {was, now}) {
+	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
+		sameMachine(was, now, "accelerator", "hypervisor", "cpu"));
+}
+
+function rateMoved(was, now, runs) {
+	const [a, b] = [known(was.measured_hz), known(now.measured_hz)];
+
+	if (!a || !b || Math.min(a.low, b.low) <= 0)
+		return false;
+	const [low, high] = [(b.low / a.high - 1) * 1e6, (b.high / a.low - 1) * 1e6];
+
+	return (low > COMPARE.rate_ppm || high < -COMPARE.rate_ppm) && !nearer(was, now) &&
+		claimsRate(now, runs);
 }
 
 /* "fail, stuck" */
 function stateOf(clock) {
+	if (!clock)
+		return "not listed";
 	const state = ["present", clock.verdict].includes(clock.state) ? null : clock.state;
 
 	return joined([clock.verdict || "not read", state], ", ");
 }
 
-/* What reading nothing costs: it is in every latency, and where time-stamps are coarse it is a step of theirs. */
-function bracketOf(here, there) {
-	const medians = [here, there].map((report) => {
-		const empty = byClock(report).get("null");
+const never = () => false;
 
-		return (empty && empty.latency && empty.latency.p50_ns) || 0;
+const VERDICT = {
+	what: "verdict",
+	text: stateOf,
+	differs: (a, b) => stateOf(a) !== stateOf(b),
+	worse: (was, now, runs) => isJudged(was) && rankOf(now) > rankOf(was) &&
+		(Boolean(now) || !(runs.now.options.clocks || []).length ||
+			runs.now.options.clocks.includes(was.id)),
+};
+
+/* Of a clock that both have judged: {what, text(clock, the other), worse(was, now, {was, now}), differs(one, other)}. */
+const ASPECTS = [
+	{
+		what: "median read",
+		text: (clock) => ns(latencyOf(clock).p50_ns),
+		differs: never,
+		worse: (was, now, runs) => slower(latencyOf(was).p50_ns, latencyOf(now).min_ns, runs),
+	},
+	{
+		what: "loop time",
+		text: (clock) => ns(latencyOf(clock).loop_ns),
+		differs: never,
+		worse: (was, now, runs) => {
+			const {clean, loop_ns, min_ns} = latencyOf(now);
+
+			return slower(latencyOf(was).loop_ns, clean && clean.hit === 0 ? loop_ns : min_ns, runs);
+		},
+	},
+	{
+		what: "resolution",
+		text: (clock) => joined([ns(clock.resolution_ns), isNumber(clock.step_ticks) && plural(clock.step_ticks, "tick")], ", "),
+		worse: (was, now) => (isNumber(was.resolution_ns) && isNumber(now.resolution_ns) ?
+			beyond(was.resolution_ns, now.resolution_ns, 0) :
+			beyond(was.step_ticks, now.step_ticks, 0)),
+		differs: (a, b) => a.main === a.id && isNumber(a.step_ticks) && isNumber(b.step_ticks) &&
+			a.step_ticks !== b.step_ticks,
+	},
+	{
+		what: "rate",
+		text: (clock, other) => (differ(clock.error_ppm, other.error_ppm) ?
+			`${span(clock.error_ppm, ppm)} ppm` :
+			hz(clock.measured_hz.value)),
+		worse: rateMoved,
+		differs: (a, b) => differ(a.error_ppm, b.error_ppm) || differ(a.measured_hz, b.measured_hz),
+	},
+	{
+		what: "steps back",
+		text: (clock) => whole(clock.monotonic.backward),
+		worse: never,
+		differs: (a, b) => Boolean(a.monotonic && b.monotonic && a.monotonic.backward !== b.monotonic.backward),
+	},
+];
+
+/* The row of one ASPECT of a clock, in a list; an empty list where it is the same in both. */
+function changeOf({what, text, worse, differs}, clock, a, b, here, there) {
+	let kind = differs(a, b) && "changed";
+
+	if (worse(b, a, {was: there, now: here}))
+		kind = "worse";
+	else if (worse(a, b, {was: here, now: there}))
+		kind = "better";
+	return kind ? [{clock, what, here: text(a, b), there: text(b, a), kind}] : [];
+}
+
+function clockChanges(here, there) {
+	const [ours, theirs] = [byClock(here), byClock(there)];
+
+	return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((id) => {
+		const [a, b] = [ours.get(id), theirs.get(id)];
+		const aspects = isJudged(a) && isJudged(b) ? [VERDICT, ...ASPECTS] : [VERDICT];
+
+		return aspects.flatMap((aspect) => changeOf(aspect, id, a, b, here, there));
 	});
-
-	return Math.max(...medians);
 }
 
-/* {clock, what, here, there, kind} for all that differs; kinds: better, worse, changed. */
-function clockChanges(here, there, bracketNs) {
-	const changes = [];
-	const add = (what, a, b, kind) => changes.push({clock: here.id, what, here: a, there: b, kind});
-	const verdict = verdictChange(stateOf(here), stateOf(there), here.verdict, there.verdict);
+const RUN_VERDICT = {
+	what: "verdict",
+	text: ({verdict}) => verdict || NONE,
+	differs: (a, b) => a.verdict !== b.verdict,
+	worse: (was, now) => isJudged(was) && isJudged(now) && rankOf(now) > rankOf(was),
+};
 
-	if (verdict)
-		add("verdict", stateOf(here), stateOf(there), verdict);
-	for (const [name, title_] of [["p50_ns", "median read"], ["p99_ns", "99 % of the reads"]]) {
-		const [a, b] = [here, there].map((clock) => clock.latency && clock.latency[name]);
-
-		if (a > 0 && b > 0 && Math.max(a / b, b / a) >= NOTEWORTHY &&
-			Math.abs(a - b) > bracketNs)
-			add(title_, ns(a), `${ns(b)}; here ${times(a / b)}`,
-				a > b ? "worse" : "better");
-	}
-	if (liesApart(here.error_ppm, there.error_ppm))
-		add("rate, ppm off its claim", span(here.error_ppm, ppm), span(there.error_ppm, ppm),
-			"changed");
-	else if (liesApart(here.measured_hz, there.measured_hz))
-		add("rate", hz(here.measured_hz.value), hz(there.measured_hz.value), "changed");
-	if (here.main === here.id && here.step_ticks > 0 && there.step_ticks > 0 &&
-		here.step_ticks !== there.step_ticks)
-		add("step", plural(here.step_ticks, "tick"), plural(there.step_ticks, "tick"),
-			here.step_ticks > there.step_ticks ? "worse" : "better");
-	if (here.monotonic && there.monotonic && here.monotonic.backward !== there.monotonic.backward)
-		add("steps back", whole(here.monotonic.backward), whole(there.monotonic.backward),
-			here.monotonic.backward > there.monotonic.backward ? "worse" : "better");
-	return changes;
-}
-
-const findingName = (finding) => joined([finding.rule, subject(finding)], ", ");
-
+/* Of a rule that a clock broke in one of the two only. */
 function findingChanges(here, there) {
-	const only = (a, b) => {
-		const others = new Set(b.findings.map(findingName));
+	const nameOf = (finding) => joined([finding.rule, finding.clock], ", ");
+	const only = (a, b, row) => {
+		const others = new Set(b.findings.map(nameOf));
 
-		return a.findings.filter((finding) => !others.has(findingName(finding)));
+		return a.findings.filter((finding) => !others.has(nameOf(finding)))
+			.map((finding) => ({clock: nameOf(finding), what: "finding", ...row(finding.text || "")}));
 	};
 
 	return [
-		...only(here, there).map((finding) => ({
-			clock: findingName(finding),
-			what: "finding",
-			here: finding.text || "",
-			there: "none",
-			kind: "worse"
-		})),
-		...only(there, here).map((finding) => ({
-			clock: findingName(finding),
-			what: "finding",
-			here: "none",
-			there: finding.text || "",
-			kind: "better"
-		})),
+		...only(here, there, (text) => ({here: text, there: "none", kind: "worse"})),
+		...only(there, here, (text) => ({here: "none", there: text, kind: "better"})),
 	];
 }
 
@@ -126,37 +209,11 @@ function contextChanges(here, there) {
 }
 
 function allChanges(here, there) {
-	const [ours, theirs] = [byClock(here), byClock(there)];
-	const bracketNs = bracketOf(here, there);
-	const changes = [];
-	const verdict = verdictChange(here.verdict, there.verdict);
+	const changes = [
+		...changeOf(RUN_VERDICT, "the run", here, there, here, there),
+		...clockChanges(here, there), ...findingChanges(here, there)
+	];
 
-	if (verdict)
-		changes.push({
-			clock: "the run",
-			what: "verdict",
-			here: here.verdict || NONE,
-			there: there.verdict || NONE,
-			kind: verdict
-		});
-	for (const clock of here.clocks)
-		changes.push(...(theirs.has(clock.id) ? clockChanges(clock, theirs.get(clock.id), bracketNs) : [{
-			clock: clock.id,
-			what: "clock",
-			here: clock.state || "listed",
-			there: "not listed",
-			kind: "changed"
-		}]));
-	for (const clock of there.clocks)
-		if (!ours.has(clock.id))
-			changes.push({
-				clock: clock.id,
-				what: "clock",
-				here: "not listed",
-				there: clock.state || "listed",
-				kind: "changed"
-			});
-	changes.push(...findingChanges(here, there));
 	return [...contextChanges(here, there), ...["worse", "changed", "better"].flatMap(
 		(kind) => changes.filter((change) => change.kind === kind))];
 }

@@ -1,8 +1,8 @@
-/* "Compare with...": a second report beside this one, drawn; what is not the same in it comes from changes.js. */
+/* "Compare with...": a second report beside this one, drawn; the differences come from changes.js. */
 
 const FILE_SIZE_MAX = 64 << 20;
 
-function both(here, there) {
+function inBoth(here, there) {
 	const theirs = byClock(there);
 
 	return here.clocks.filter((clock) => theirs.has(clock.id))
@@ -96,7 +96,7 @@ function compareCurves(here, rows, index) {
 }
 
 function compareCharts(here, there) {
-	const rows = both(here, there).filter((row) => row.here.latency && row.there.latency);
+	const rows = inBoth(here, there).filter((row) => row.here.latency && row.there.latency);
 
 	if (!rows.length)
 		return [note("No clock was read in both.")];
@@ -112,7 +112,7 @@ function compareCharts(here, there) {
 		() => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
 	return [el("div", {class: "pair"},
 		el("div", null, el("h3", null, "Median reads"),
-			key(["", "this report", "dot"], ["", "the other", "hollow"]),
+			legendKey(["", "this report", "dot"], ["", "the other", "hollow"]),
 			chart("chart-compare-medians",
 				"Median read latency of each clock in both reports",
 				() => mediansConfig(here, rows), rows.length)),
@@ -123,27 +123,36 @@ function compareCharts(here, there) {
 				() => compareCurves(here, rows, Number(choice.value)))))];
 }
 
+/* The rules of changes.js in words. */
+function comparedHow(here, there) {
+	const doubt = latencyDoubt(here, there);
+	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
+	const brackets = a === b ? a : `${b} there, ${a} here`;
+	const latencies = doubt ? `Latencies are not compared: ${doubt}. ` :
+		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} times the ` +
+		`other report's median plus one bracket (${brackets}, the clock null). `;
+
+	return `${latencies}A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm, and not towards its claim. ` +
+		"Intervals that overlap are the same.";
+}
+
 function changesTable(here, there) {
 	const changes = allChanges(here, there);
-	const bracketNs = bracketOf(here, there);
-	const bracket = bracketNs ? ` or one bracket (${ns(bracketNs)}, the clock null)` : "";
-	const same = `less than ${NOTEWORTHY_PERCENT} %${bracket}`;
 	const words = {
 		worse: ["fail", "worse"],
 		better: ["pass", "better"],
 		changed: ["absent", "changed"]
 	};
 
+	const how = note(comparedHow(here, there));
+
 	if (!changes.length)
-		return note(
-			"Nothing: machines, options, verdicts, findings and steps are the same, ",
-			`rates within their errors, latencies ${same} apart.`);
+		return [note("No difference: same machine, options, verdicts and findings."), how];
 	const count = (kind) => changes.filter((change) => change.kind === kind).length;
 
 	return [
-		note(`Here ${count("worse")} got worse, ${count("better")} better, `,
-			`${count("changed")} otherwise changed. Latencies of which the longer is `,
-			`${same} above the other and intervals that overlap count as the same.`),
+		note(`In this report ${count("worse")} worse, ${count("better")} better, ${count("changed")} changed.`),
+		how,
 		table(
 			[
 				{
@@ -155,14 +164,14 @@ function changesTable(here, there) {
 				{title: "This report", left: true, text: (row) => row.here},
 				{title: "The other", left: true, text: (row) => row.there},
 				{
-					title: "Here it is",
+					title: "This report is",
 					left: true,
 					text: (row) =>
 						el("span", {class: `badge ${words[row.kind][0]}`},
 							words[row.kind][1])
 				},
 			],
-			changes, "What is not the same in both reports")
+			changes, "Differences between the two reports")
 	];
 }
 
@@ -184,7 +193,7 @@ function bothTable(here, there) {
 			two("Off by, ppm",
 				(clock) =>
 					(known(clock.error_ppm) ? ppm(clock.error_ppm.value) : NONE)),
-			two("Step",
+			two("Resolution",
 				(clock) =>
 					(isNumber(clock.step_ticks) ?
 						plural(clock.step_ticks, "tick") :
@@ -194,7 +203,7 @@ function bothTable(here, there) {
 			two("99 %", (clock) => latency(clock, "p99_ns")),
 			two("Slowest", (clock) => latency(clock, "max_ns")),
 		],
-		both(here, there), "Both reports: this one above, the other below");
+		inBoth(here, there), "Both reports: this one above, the other below");
 }
 
 function describe(report) {
@@ -209,7 +218,7 @@ function compareSection(here, there, name) {
 				el("dd", null, badge(here.verdict), ` ${describe(here)}`)),
 			el("div", null, el("dt", null, `The other: ${name}`),
 				el("dd", null, badge(there.verdict), ` ${describe(there)}`))),
-		el("h3", null, "What is not the same"), changesTable(here, there),
+		el("h3", null, "Differences"), changesTable(here, there),
 		compareCharts(here, there),
 		details("All clocks of both as a table", () => bothTable(here, there)));
 }

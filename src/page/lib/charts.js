@@ -51,7 +51,7 @@ function startCharts() {
 	redrawCharts();
 }
 
-function title(text) {
+function axisTitle(text) {
 	return {display: true, text, padding: 8};
 }
 
@@ -98,7 +98,7 @@ function logAxis(text, format, values) {
 		type: "logarithmic",
 		min,
 		max: Math.max(roundUp(Math.max(...above)), 2 * min),
-		title: title(text),
+		title: axisTitle(text),
 		afterBuildTicks: decades,
 		ticks: {callback: format, autoSkip: false, maxRotation: 0},
 	};
@@ -131,7 +131,7 @@ function bentAxis(text, values) {
 		type: "linear",
 		min: -end * 1.02,
 		max: end * 1.02,
-		title: title(text),
+		title: axisTitle(text),
 		afterBuildTicks: (axis) => {
 			const stride = Math.ceil((2 * powers + 3) / Math.max(axis.chart.width / 60, 3));
 
@@ -149,20 +149,20 @@ function bentAxis(text, values) {
 	};
 }
 
-/* A clock's look: colour and point by the device, dashes by the way of reading; never colour alone. */
-const DEVICES = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "lapic"];
+/* A clock's look: colour and point by its series, dashes by the way of reading; never colour alone. */
+const SERIES_COLOURS = 8; /* in page.css */
 const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
 const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3]];
 
 function look(report, clock) {
-	const main = clock.main || clock.id;
-	const device = DEVICES.indexOf(main);
-	const way = report.clocks.filter((other) => (other.main || other.id) === main).indexOf(clock);
+	const {series} = clock;
+	const way = report.clocks.filter((other) => other.series === series).indexOf(clock);
+	const name = series >= 0 ? `series-${Math.floor(series) % SERIES_COLOURS}` : "other";
 
 	return {
-		colour: colour(main === "null" || device < 0 ? "clock-other" : `clock-${main}`),
-		variable: main === "null" || device < 0 ? "var(--clock-other)" : `var(--clock-${main})`,
-		point: POINTS[device < 0 ? POINTS.length - 1 : device],
+		colour: colour(name),
+		variable: `var(--${name})`,
+		point: POINTS[series >= 0 ? Math.floor(series) % POINTS.length : 0],
 		dash: DASHES[way % DASHES.length],
 		width: way ? 1.25 : 2,
 	};
@@ -229,7 +229,7 @@ function clockLegend(report, clocks, canvases) {
 }
 
 /* A legend that only explains: [colour's name, text, shape]. */
-function key(...entries) {
+function legendKey(...entries) {
 	const mark = (name, shape) => el("span", {class: `mark ${shape} ${name}`, "aria-hidden": "true"});
 
 	return el("ul", {class: "key"},

@@ -72,6 +72,6 @@ function badge(verdict, word) {
 }
 
 /* One of two things side by side, where there is room. */
-const half = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
+const side = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
 
 const note = (...text) => el("p", {class: "note"}, text);

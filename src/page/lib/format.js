@@ -6,6 +6,10 @@ function isNumber(value) {
 	return typeof value === "number" && Number.isFinite(value);
 }
 
+function isObject(value) {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /* A minus sign is as wide as a plus sign, a hyphen is not. */
 function signed(text) {
 	return text.replace("-", "−");

@@ -15,7 +15,7 @@ function coreAxis(report) {
 	return {
 		type: "category",
 		labels: report.cores.map(coreName),
-		title: title("core, by its APIC id"),
+		title: axisTitle("core, by its APIC id"),
 		offset: true,
 		grid: {display: false},
 		ticks: {maxRotation: 0, autoSkipPadding: 12}
@@ -144,7 +144,7 @@ function mediansTable(report, clocks) {
 }
 
 function oneClockKey() {
-	return key(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"],
+	return legendKey(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"],
 		["quiet-bar", "fastest read to the 99 % one"]);
 }
 
@@ -245,7 +245,7 @@ function contention(report) {
 		return [];
 	return [
 		el("h3", null, "All cores at once"),
-		note("How much longer a median read takes while all cores read the same clock."),
+		note("Median read while all cores read the same clock, as a multiple of the median read by one core alone."),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
 			rows.length),
 		details("The figures as a table",
@@ -256,7 +256,7 @@ function contention(report) {
 						name: true,
 						text: (row) => el("code", null, row.clock.id)
 					},
-					{title: "Alone", text: (row) => ns(row.alone)},
+					{title: "One core", text: (row) => ns(row.alone)},
 					{title: "All at once", text: (row) => ns(row.together)},
 					{title: "Factor", text: (row) => times(row.factor)},
 					{title: "Cores", text: (row) => whole(row.cores)},

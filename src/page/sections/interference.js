@@ -1,4 +1,4 @@
-/* What took the cores away: each gap over time, and how long the gaps were. */
+/* Stolen time: each gap over time, and how long the gaps were. */
 
 function gapSentence(gap) {
 	return `core ${whole(gap.core)}: ${ns(gap.y)} at ${precise(gap.x, 4)} s`;
@@ -17,8 +17,8 @@ function gapsOverTime(report) {
 					y: event.ns,
 					core: event.core
 				})),
-				backgroundColor: `${colour("clock-hpet")}88`,
-				borderColor: colour("clock-hpet"),
+				backgroundColor: `${colour("gap")}88`,
+				borderColor: colour("gap"),
 				pointRadius: 4
 			}]
 		},
@@ -26,7 +26,7 @@ function gapsOverTime(report) {
 			scales: {
 				x: {
 					type: "linear",
-					title: title("into the run, s"),
+					title: axisTitle("into the run, s"),
 					ticks: {maxRotation: 0},
 					grace: "5%"
 				},
@@ -57,17 +57,17 @@ function gapLengths(report) {
 			labels: rows.map((row) => nsTick(row.le_ns)),
 			datasets: [{
 				data: rows.map((row) => row.count),
-				backgroundColor: `${colour("clock-hpet")}bb`
+				backgroundColor: `${colour("gap")}bb`
 			}]
 		},
 		options: {
 			scales: {
 				x: {
 					grid: {display: false},
-					title: title("gap up to"),
+					title: axisTitle("gap up to"),
 					ticks: {maxRotation: 0, autoSkipPadding: 12}
 				},
-				y: {beginAtZero: true, title: title("gaps"), ticks: {precision: 0}}
+				y: {beginAtZero: true, title: axisTitle("gaps"), ticks: {precision: 0}}
 			},
 			plugins: {tooltip: {callbacks: {label: (item) => plural(item.raw, "gap")}}},
 		},
@@ -79,16 +79,16 @@ function interferenceWords(found) {
 
 	if (isNumber(found.gaps))
 		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)}`,
-			`in ${ns(found.observed_ns)} of watching.`);
+			`in ${ns(found.observed_ns)} observed.`);
 	if (found.gaps > 0)
-		said.push(`They took ${ns(found.total_ns)} in all,`,
-			`${share(100 * found.total_ns / found.observed_ns)} of the time, the longest`,
-			`${ns(found.worst_ns)} on core ${whole(found.worst_core)}, as a busy host`,
-			"or system management interrupts do. No clock is blamed for them.");
+		said.push(`Stolen time: ${ns(found.total_ns)} in all,`,
+			`${share(100 * found.total_ns / found.observed_ns)} of that, the longest gap`,
+			`${ns(found.worst_ns)} on core ${whole(found.worst_core)}. A busy host or system`,
+			"management interrupts (SMIs) cause gaps; no clock is judged by them.");
 	if (isNumber(found.smi_count))
 		said.push(`SMIs on the boot core in the whole run: ${whole(found.smi_count)}.`);
 	else
-		said.push("The CPU does not count its SMIs.");
+		said.push("The CPU does not count SMIs.");
 	return note(said.join(" "));
 }
 
@@ -122,11 +122,11 @@ function interferenceSection(report) {
 
 	if (!any)
 		return section("interference", "Interference", interferenceWords(found));
-	const halves = [half("How long",
+	const halves = [side("How long",
 		chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)))];
 
 	if (timed)
-		halves.unshift(half("When",
+		halves.unshift(side("When",
 			chart("chart-gaps", "Gaps over the time of the run",
 				() => gapsOverTime(report))));
 	return section("interference", "Interference", interferenceWords(found),

@@ -1,72 +1,27 @@
-/* Read latency of all clocks on the boot core: how the reads are spread, how slow the slow ones are. */
+/* Read latency of all clocks on the boot core: its distribution, and its tail by percentile. */
 
-const BINS_PER_OCTAVE = 5;
+/* Coarse enough to tell the clocks apart, fine enough to show that a clock has a fast and a slow kind of read. */
+const BINS_PER_OCTAVE = 2;
 
-/* Edges of bins about 15 % wide, each with a whole nanosecond in it: the first bin is 0 and 1 ns. */
-function binEdges(highest) {
-	const edges = [0, 2];
+/* Points of {x, y: percent of the reads, count}, in the middle of each bin; y is null in an empty one. */
+function histogramPoints(latency) {
+	const counts = new Map();
 
-	for (let k = BINS_PER_OCTAVE; edges[edges.length - 1] <= highest; k++) {
-		const edge = Math.ceil(2 ** (k / BINS_PER_OCTAVE));
+	for (const {le_ns, count} of latency.histogram) {
+		const at = Math.max(Math.min(le_ns, latency.max_ns) || 1, 1);
+		const bin = Math.floor(BINS_PER_OCTAVE * Math.log2(at));
 
-		if (edge > edges[edges.length - 1])
-			edges.push(edge);
+		counts.set(bin, (counts.get(bin) || 0) + count);
 	}
-	return edges;
-}
+	const points = [];
 
-/* Where a bin is drawn: at its one nanosecond, or in its middle as the axis has it. */
-function binCentre(edges, i) {
-	return Math.sqrt(Math.max(edges[i], 1) * Math.max(edges[i + 1] - 1, 1));
-}
-
-/* Bins whose neighbours with reads are no further apart than this: a coarse clock hits every second one. */
-const BRIDGE_RATIO = 2.5;
-
-/* Marks the empty bins of POINTS between two that are near each other. */
-function bridgeGaps(points) {
-	let from = null;
-
-	points.forEach((point, i) => {
-		if (point.y === null)
-			return;
-		if (from !== null && point.x / points[from].x <= BRIDGE_RATIO)
-			points.slice(from + 1, i).forEach((empty) => {
-				empty.bridged = true;
-			});
-		from = i;
-	});
+	for (let bin = Math.min(...counts.keys()); bin <= Math.max(...counts.keys()); bin++)
+		points.push({
+			x: 2 ** ((bin + 0.5) / BINS_PER_OCTAVE),
+			y: counts.has(bin) ? 100 * counts.get(bin) / latency.count : null,
+			count: counts.get(bin)
+		});
 	return points;
-}
-
-/* Where there are no reads the line only leads the eye from one bin to the next, or there is none. */
-function bridgeColour(line) {
-	return ({p0, p1, p0DataIndex, p1DataIndex, chart: drawn, datasetIndex}) => {
-		if (!p0.skip && !p1.skip)
-			return undefined;
-		const {data} = drawn.data.datasets[datasetIndex];
-
-		return data[p0.skip ? p0DataIndex : p1DataIndex].bridged ? `${line}60` : "transparent";
-	};
-}
-
-/* Points of {x, y: percent of the reads} in every bin; null in an empty one: a logarithm knows no 0. */
-function histogramPoints(latency, edges) {
-	const counts = new Array(edges.length - 1).fill(0);
-	let bin = 0;
-
-	for (const bucket of latency.histogram) {
-		const at = Math.min(bucket.le_ns, latency.max_ns);
-
-		while (bin + 1 < counts.length && edges[bin + 1] <= at)
-			bin++;
-		counts[bin] += bucket.count;
-	}
-	return bridgeGaps(counts.map((count, i) => ({
-		x: binCentre(edges, i),
-		y: count > 0 ? 100 * count / latency.count : null,
-		count
-	})));
 }
 
 /* The quantile function over 1 / (1 - p): a bucket is a level stretch, the last ends at the slowest read. */
@@ -105,16 +60,14 @@ function binSentence(bin) {
 	return `${ns(Math.round(bin.x))}: ${share(bin.y)}, ${plural(bin.count, "read")}`;
 }
 
-function histogramConfig(report, clocks, edges) {
+function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({
 		...lineLook(report, clock),
 		label: clock.id,
 		clock,
 		hidden: hiddenClocks.has(clock),
 		pointRadius: standsAlone,
-		spanGaps: true,
-		segment: {borderColor: bridgeColour(look(report, clock).colour)},
-		data: histogramPoints(clock.latency, edges),
+		data: histogramPoints(clock.latency),
 	}));
 	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);
 
@@ -124,7 +77,7 @@ function histogramConfig(report, clocks, edges) {
 		options: {
 			interaction: {mode: "nearest", axis: "xy", intersect: false},
 			scales: {
-				x: nsAxis("one read took", all.map((point) => point.x)),
+				x: nsAxis("one read", all.map((point) => point.x)),
 				y: {
 					...logAxis("of all reads", share, all.map((point) => point.y)),
 					max: 100
@@ -155,7 +108,7 @@ function percentileConfig(sets) {
 					...logAxis("of the reads", nines, all.map((point) => point.x)),
 					min: 1
 				},
-				y: nsAxis("took at most", all.map((point) => point.y)),
+				y: nsAxis("one read, at most", all.map((point) => point.y)),
 			},
 			plugins: {
 				tooltip: {
@@ -185,7 +138,7 @@ function latencyTable(clocks) {
 			column("99.9 %", "p999_ns"),
 			column("Slowest", "max_ns"),
 			column("Mean", "mean_ns"),
-			column("One turn of the loop", "loop_ns"),
+			column("Loop time", "loop_ns"),
 			{
 				title: "Interrupted reads",
 				text: (clock) => whole(clock.latency.clean && clock.latency.clean.hit)
@@ -200,7 +153,6 @@ function latencySection(report) {
 	if (!clocks.length)
 		return section(
 			"latency", "Read latency", note("Not measured: no clock could be read."));
-	const edges = binEdges(Math.max(...clocks.map((clock) => clock.latency.max_ns)));
 	const percentiles = () => percentileConfig(clocks.map((clock) => ({
 		...lineLook(report, clock),
 		label: clock.id,
@@ -210,14 +162,14 @@ function latencySection(report) {
 	})));
 
 	return section("latency", "Read latency",
-		note("What one read of a clock takes, on the boot core. The bracket's own cost is in every ",
-			"figure: the clock ", el("code", null, "null"),
-			" shows it. Choose clocks by their names."),
+		note("The time of one read, on the boot core (BSP), between two bracketing TSC reads. Every figure ",
+			"includes the bracket's own cost, which the clock ", el("code", null, "null"),
+			" shows. Click a name to hide or show that clock."),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
-		el("h3", null, "How the reads are spread"),
-		chart("chart-histogram", "Histogram of read latency for each clock, logarithmic",
-			() => histogramConfig(report, clocks, edges)),
-		el("h3", null, "How slow the slow ones are"),
+		el("h3", null, "Distribution"),
+		chart("chart-histogram", "Histogram of read latency of each clock, logarithmic",
+			() => histogramConfig(report, clocks)),
+		el("h3", null, "Percentiles"),
 		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic",
 			percentiles),
 		details("The figures as a table", () => latencyTable(clocks)));

@@ -1,8 +1,8 @@
-/* Rates: against what each clock claims, and each against each, as intervals in which the truth lies. */
+/* Rates: of each clock against what it claims, and of each pair, as intervals. */
 
 function rateRows(report) {
 	const byId = new Map(report.clocks.map((clock) => [clock.id, clock]));
-	const tint = (id) => (byId.has(id) ? look(report, byId.get(id)).colour : colour("clock-other"));
+	const tint = (id) => (byId.has(id) ? look(report, byId.get(id)).colour : colour("other"));
 
 	return {
 		claims: report.clocks.filter((clock) => known(clock.error_ppm)).map((clock) => ({
@@ -53,21 +53,21 @@ function ratesSection(report) {
 	const {claims, pairs} = rateRows(report);
 
 	if (!claims.length && !pairs.length)
-		return section("rates", "Rates", note("Not measured: it takes two clocks that run."));
+		return section("rates", "Rates", note("Not measured: that takes two running clocks."));
 	const halves = [];
 
 	if (claims.length)
-		halves.push(half("Against what each claims",
+		halves.push(side("Against the claimed rate",
 			rateChart(report, "chart-claims",
 				"How far each clock's rate is off its claim, in ppm", "claims")));
 	if (pairs.length)
-		halves.push(half("One against another",
+		halves.push(side("Pair by pair",
 			rateChart(report, "chart-pairs",
 				"How much faster one clock runs than another, in ppm", "pairs")));
 	return section("rates", "Rates",
-		note("Bars are intervals in which the true rate lies; a bar that touches 0 accuses nobody. ",
-			"A − B is how much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
-		key(["", "measured", "diamond"], ["quiet-bar", "between these ends for certain"]),
+		note("The true rate lies within the bar; a bar that includes 0 shows no deviation. ",
+			"A − B: how much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
+		legendKey(["", "measured", "diamond"], ["quiet-bar", "low to high"]),
 		el("div", {class: "pair"}, halves),
 		details("The figures as a table", () => ratesTable(report)));
 }

@@ -1,6 +1,5 @@
-/* How far the TSCs of the cores stand apart: pair by pair, and against the boot core. */
+/* Offsets between the cores' TSCs: pair by pair, and against the boot core. */
 
-const MATRIX_CORES_MAX = 256;
 /* Up to so many cores a cell has room for its figure, the edge for a heading, a cell for a sign. */
 const MATRIX_FIGURES = 12;
 const MATRIX_HEADINGS = 32;
@@ -46,7 +45,7 @@ function pairSentence(report, row, column, interval) {
 		return `Core ${a}.`;
 	if (cellKind(interval) === "unknown")
 		return `Core ${b} against core ${a}: not measured.`;
-	const words = {a: "it is ahead", b: "it is behind", w: "it is not proven to be apart"};
+	const words = {a: "it is ahead", b: "it is behind", w: "no offset is proven"};
 	const ends = interval.map(nsDelta).join(" to ");
 
 	return `Core ${b} against core ${a}: ${ends}; ${words[cellKind(interval)[0]]}.`;
@@ -81,21 +80,21 @@ function matrixTable(report, matrix) {
 function matrixView(report) {
 	const {matrix} = report.skew;
 	const drawn = matrixTable(report, matrix);
-	const rest = "A field says how far the column's core is from the row's. " +
-		"Point at one, or touch it, for its figures.";
+	const rest = "Each cell: the TSC of the column's core against that of the row's. " +
+		"Point at a cell, or touch it, for its figures.";
 	const said = el("p", {class: "readout", "aria-live": "polite"}, rest);
-	const tell = (event) => {
+	const show = (event) => {
 		const cell = event.target.closest("td");
 		const [row, column] = cell ? [cell.parentNode.sectionRowIndex, cell.cellIndex - 1] : [];
 
 		said.textContent = cell ? pairSentence(report, row, column, matrix[row][column]) : rest;
 	};
 
-	drawn.addEventListener("pointerover", tell);
-	drawn.addEventListener("click", tell);
+	drawn.addEventListener("pointerover", show);
+	drawn.addEventListener("click", show);
 	return [
-		key(["behind3", "behind, proven"],
-			["within2", "not proven apart; fainter: less is known"],
+		legendKey(["behind3", "behind, proven"],
+			["within2", "no offset proven; fainter: wider interval"],
 			["ahead3", "ahead, proven"], ["unknown", "not measured"]),
 		said,
 		el("div", {
@@ -125,18 +124,18 @@ function offsetsChart(report) {
 					minBarLength: 2,
 					maxBarThickness: 20,
 					backgroundColor: cores.map(
-						(core) => colour(core.off_majority ? "fail" : "clock-tsc")),
+						(core) => colour(core.off_majority ? "fail" : "link")),
 				}]
 			},
 			options: {
 				scales: {
 					x: {
-						title: title("core, by its APIC id"),
+						title: axisTitle("core, by its APIC id"),
 						grid: {display: false},
 						ticks: {maxRotation: 0, autoSkipPadding: 12}
 					},
 					y: {
-						title: title("against the boot core"),
+						title: axisTitle("against the boot core"),
 						suggestedMin: Math.min(...values),
 						suggestedMax: Math.max(...values),
 						ticks: {callback: nsDelta}
@@ -162,23 +161,23 @@ function skewWords(report) {
 	const said = [];
 
 	if (skew.schedule)
-		said.push(`${plural(skew.pairs, "pair")} of cores met.`);
+		said.push(`${plural(skew.pairs, "pair")} of cores exchanged ping-pongs.`);
 	if (isNumber(skew.best_trip_ns))
-		said.push(`The best round trip took ${ns(skew.best_trip_ns)},`,
-			`the median one ${ns(skew.median_trip_ns)}.`);
+		said.push(`Round trip: ${ns(skew.best_trip_ns)} at best,`,
+			`${ns(skew.median_trip_ns)} in the median.`);
 	if (skew.schedule_reason)
 		said.push(skew.schedule_reason);
 	if (isNumber(skew.within_ns))
 		said.push(`No two TSCs are further apart than ${ns(skew.within_ns)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
-		said.push("Furthest apart for all that is known are cores",
-			`${skew.worst_pair.map(whole).join(" and ")}:`,
+		said.push("Largest offset: core",
+			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,
 			`${nsDelta(skew.worst_offset_ns)} ±\u00a0${ns(skew.error_ns)}.`);
 	if (isNumber(skew.warps))
 		said.push(`Warps seen: ${whole(skew.warps)}.`);
 	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
 		said.push(
-			"Some core got too few turns in the contended check: no warp there proves nothing.");
+			"One core got too few turns in the contended check, so no warp there proves nothing.");
 	return note(said.join(" "));
 }
 
@@ -200,9 +199,14 @@ function offsetsTable(report) {
 			{title: "high", text: (core) => ppm(core.drift_ppm && core.drift_ppm.high)},
 			{title: "TSC_ADJUST", text: (core) => whole(core.tsc_adjust)},
 			{
-				title: "Apart",
+				title: "Off the majority",
 				left: true,
 				text: (core) => (known(core.offset_ns) ? yesOrNo(core.off_majority) : NONE)
+			},
+			{
+				title: "Drifts",
+				left: true,
+				text: (core) => (known(core.drift_ppm) ? yesOrNo(core.drifts) : NONE)
 			},
 		],
 		report.cores, "Offset and drift of each core's TSC against the boot core's");
@@ -211,7 +215,7 @@ function offsetsTable(report) {
 function skewSection(report) {
 	const count = report.cores.length;
 
-	const alone = "One core ran: there is nothing to compare it with.";
+	const alone = "One core ran: no other TSC to compare with.";
 
 	if (!report.skew)
 		return section("skew", "TSC against TSC", note(count > 1 ? "Not measured." : alone));

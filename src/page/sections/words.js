@@ -1,7 +1,7 @@
 /* What is said in words: the verdict, the findings, what to use, the clocks at a glance, the machine. */
 
 const VERDICTS = {
-	pass: "Every clock kept its promises",
+	pass: "Every clock passed",
 	warn: "Usable, with warnings",
 	fail: "A clock can't be trusted",
 	incomplete: "The run is incomplete",
@@ -99,7 +99,7 @@ function findings(report) {
 		[...report.findings.filter(failed), ...report.findings.filter((each) => !failed(each))];
 	const none = report.verdict === "incomplete" ?
 		"None, but the run is incomplete." :
-		"None: nothing that was measured breaks a rule.";
+		"None: no measured figure breaks a rule.";
 
 	return section("findings", "Findings", order.length ? order.map(findingCard) : note(none));
 }
@@ -113,7 +113,7 @@ function advice(report) {
 	if (!report.advice.length)
 		return null;
 	return section("advice", "Recommendation",
-		note("The clocks as a kernel would rank them, the best first."),
+		note("The clocks in the order in which a kernel would prefer them."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)));
 }
 
@@ -130,15 +130,15 @@ function backward(clock) {
 	return joined(said, ", ") || "never";
 }
 
-/* The words for a stall are those of src/survey_latency.c, STALL_PERIODS and STALL_NS_MIN. */
+/* The figures are those of src/measure/clocks/latency.c, STALL_PERIODS and STALL_NS_MIN. */
 function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 
-	return seen && note("A stall: the clock showed one value for longer than four of its steps, 2 µs at the ",
-		"least, and went on. Short ones are counted and not judged: an emulator's edges come late.");
+	return seen && note("A stall: the clock showed one value for longer than four of its periods and longer than 2 µs, ",
+		"and counted on. Short stalls are not judged: an emulator's edges come late.");
 }
 
-/* A second way of reading a clock says what the first says already. */
+/* A second way of reading a clock repeats the reason of the first. */
 function hasOwnReason(clock, _, clocks) {
 	const main = clocks.find((each) => each !== clock && each.id === clock.main);
 
@@ -157,7 +157,7 @@ function offBy(clock) {
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
 }
 
-/* A claim is no measurement, and is told apart from one. */
+/* A claim is not a measurement, and is marked as a claim. */
 function rateOf(clock) {
 	const measured = known(clock.measured_hz);
 
@@ -182,7 +182,7 @@ function clocksTable(report) {
 				{title: "Verdict", left: true, text: (clock) => badge(clock.verdict)},
 				{title: "Rate", text: rateOf},
 				{title: "Off by, ppm", text: offBy},
-				{title: "Step", text: (clock) => ns(clock.resolution_ns)},
+				{title: "Resolution", text: (clock) => ns(clock.resolution_ns)},
 				latency("Fastest", "min_ns"),
 				latency("Median", "p50_ns"),
 				latency("99 %", "p99_ns"),
@@ -190,13 +190,15 @@ function clocksTable(report) {
 				latency("Slowest", "max_ns"),
 				{title: "Backward, stalls", text: backward},
 			],
-			report.clocks, "All clocks: verdict, rate, step and read latency"),
+			report.clocks, "All clocks: verdict, rate, resolution and read latency"),
 		stallNote(report.clocks),
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
 function behaviours(report) {
-	const kinds = new Map([["passed", "pass"], ["failed", "fail"]]);
+	const outcome = (row) =>
+		badge({passed: "pass", failed: row.severity || "fail"}[row.outcome],
+			(row.outcome || "?").replace("_", " "));
 
 	if (!report.behaviours.length)
 		return null;
@@ -209,14 +211,10 @@ function behaviours(report) {
 					text: (row) => el("code", null, row.rule || "?")
 				},
 				{title: "Clock", left: true, text: (row) => row.clock || NONE},
-				{
-					title: "Outcome",
-					left: true,
-					text: (row) => badge(kinds.get(row.outcome), row.outcome || "?")
-				},
-				{title: "What was seen", left: true, text: (row) => row.text || NONE},
+				{title: "Outcome", left: true, text: outcome},
+				{title: "Observed", left: true, text: (row) => row.text || NONE},
 			],
-			report.behaviours, "Promises of the data sheets and what came of them"));
+			report.behaviours, "Promises of the data sheets and their outcomes"));
 }
 
 function notes(report) {

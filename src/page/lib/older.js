@@ -1,0 +1,27 @@
+/* A report of schema 1 as schema 2 has it: the one place that knows the older one. It is as untrusted as any. */
+
+const OLDER_SCHEMA = "baretick.report/1";
+const OLDER_KEYS = {
+	cores: {meetings: "pingpongs", apart: "off_majority", watched_ns: "observed_ns"},
+	skew: {players: "cores", width: "concurrency", meetings: "pingpongs"},
+	interference: {watched_ns: "observed_ns"},
+};
+const OLDER_OUTCOMES = new Map([["kept", "passed"], ["broken", "failed"], ["not seen", "not_checked"]]);
+
+function fromOlder(report) {
+	const objects = (key) => [report[key]].flat().filter(isObject);
+
+	for (const [key, names] of Object.entries(OLDER_KEYS))
+		for (const object of objects(key))
+			for (const [old, name] of Object.entries(names)) {
+				object[name] = object[old];
+				delete object[old];
+			}
+	for (const row of objects("behaviours"))
+		row.outcome = OLDER_OUTCOMES.get(row.outcome) || row.outcome;
+	/* It doesn't say which drivers were left out. */
+	const mains = [...new Set(objects("clocks").map((clock) => clock.main))];
+
+	for (const clock of objects("clocks"))
+		clock.series = mains.indexOf(clock.main);
+}
