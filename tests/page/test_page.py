@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
 sys.path.insert(0, str(ROOT / "qemu"))
 
+from results import baseline  # noqa: E402
 from results import page as runner_page  # noqa: E402
 from results.reports import incomplete  # noqa: E402
 
@@ -101,9 +102,9 @@ def test_the_machines_made_here_meet_the_schema(cores):
     jsonschema.Draft202012Validator(schema).validate(of_cores(cores))
 
 
-def by_clock(value, key):
-    """Whether the object VALUE, which stands under KEY, has clocks for its keys: in cores[]."""
-    return key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
+def by_name(value, key):
+    """Whether the object VALUE, which stands under KEY, has clocks for its keys, in cores[], or rules, in options."""
+    return key == "limits" or key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
 
 
 def hostile(value, key=None):
@@ -113,7 +114,7 @@ def hostile(value, key=None):
     if isinstance(value, list):
         return [hostile(item) for item in value]
     if isinstance(value, dict):
-        return {hostile(name) if by_clock(value, key) else name: hostile(item, name) for name, item in value.items()}
+        return {hostile(name) if by_name(value, key) else name: hostile(item, name) for name, item in value.items()}
     return value
 
 
@@ -236,29 +237,41 @@ def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, 
     assert page.evaluate("[...document.querySelectorAll('.reasons li')].map((each) => each.textContent)") == said
 
 
+def compare(page, there, path):
+    """Chooses the report THERE, put into PATH, and gives the rows of what is not the same, and all that the section says."""
+    path.write_text(json.dumps(there))
+    page.choose_file("#compare-file", path)
+    page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
+    rows = page.evaluate("[...document.querySelector('#compare table')?.tBodies[0].rows ?? []].map("
+                         "(row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\\u00a0', ' ')))")
+    return rows, page.evaluate("document.getElementById('compare').textContent").replace("\u00a0", " ")
+
+
+def clock_of(report, name):
+    return next(clock for clock in report["clocks"] if clock["id"] == name)
+
+
 def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
     here, there = golden("clean"), golden("clean")
-    clock = next(clock for clock in there["clocks"] if clock["id"] == "hpet")
-    clock["latency"].update(p50_ns=1118, min_ns=900)
-    clock.update(verdict="warn", step_ticks=2, error_ppm={"value": 50, "low": 49, "high": 51})
+    clock_of(there, "hpet")["latency"].update(p50_ns=1518, min_ns=1300, loop_ns=1550)
+    clock_of(there, "hpet").update(verdict="warn", resolution_ns=150, step_ticks=2, error_ppm={"value": 50, "low": 49, "high": 51})
+    clock_of(there, "tsc")["monotonic"]["backward"] = 3
     there["clocks"] = [clock for clock in there["clocks"] if clock["id"] != "rtc_pf"]
     there["findings"] = [{"rule": "rate-off", "severity": "warn", "clock": "hpet", "text": "hpet is off."}]
     there["verdict"] = "warn"
-    path = tmp_path / "before.json"
-    path.write_text(json.dumps(there))
     page = show(here)
-    page.choose_file("#compare-file", path)
-    page.wait("document.getElementById('compare')")
+    rows, _ = compare(page, there, tmp_path / "before.json")
     assert_quiet(page)
     assert_drawn(page, ALWAYS | COMPARED)
-    rows = page.evaluate("[...document.querySelectorAll('#compare table')][0].tBodies[0].innerText").split("\n")
-    assert [row.replace("\u00a0", " ").split("\t") for row in rows] == [
-        ["hpet", "rate, ppm off its claim", "−0.098 to +0.102", "+49.0 to +51.0", "changed"],
-        ["rtc_pf", "clock", "present", "not listed", "changed"],
+    assert rows == [
+        ["tsc", "steps back", "0", "3", "changed"],
+        ["hpet", "rate", "−0.098 to +0.102 ppm", "+49.0 to +51.0 ppm", "changed"],
         ["the run", "verdict", "pass", "warn", "better"],
         ["hpet", "verdict", "pass", "warn", "better"],
-        ["hpet", "median read", "559 ns", "1.12 µs; here ×0.500", "better"],
-        ["hpet", "step", "1 tick", "2 ticks", "better"],
+        ["hpet", "median read", "559 ns", "1.52 µs", "better"],
+        ["hpet", "loop time", "584 ns", "1.55 µs", "better"],
+        ["hpet", "resolution", "69.8 ns, 1 tick", "150 ns, 2 ticks", "better"],
+        ["rtc_pf", "verdict", "pass", "not listed", "better"],
         ["rate-off, hpet", "finding", "none", "hpet is off.", "better"],
     ]
     assert page.evaluate("document.getElementById('compare-clock').selectedOptions[0].textContent") == "hpet"
@@ -269,14 +282,9 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20)
     there["tool"]["version"] = "0.2.0"
-    next(clock for clock in there["clocks"] if clock["id"] == "hpet")["verdict"] = "fail"
-    path = tmp_path / "before.json"
-    path.write_text(json.dumps(there))
-    page = show(here)
-    page.choose_file("#compare-file", path)
-    page.wait("document.getElementById('compare')")
-    rows = page.evaluate("[...document.querySelectorAll('#compare table')][0].tBodies[0].innerText").split("\n")
-    assert [row.replace("\u00a0", " ").split("\t")[:4] for row in rows[:9]] == [
+    clock_of(there, "hpet")["verdict"] = "fail"
+    rows, said = compare(show(here), there, tmp_path / "before.json")
+    assert [row[:4] for row in rows[:9]] == [
         ["the machine", "CPU", here["machine"]["cpu"], "Other CPU"],
         ["the machine", "runs on", "kvm “KVMKVMKVM”", "tcg “TCGTCGTCGTCG”"],
         ["the machine", "firmware", here["machine"]["firmware"], "Other 1"],
@@ -287,38 +295,140 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
         ["the run", "option gap", "10.0 µs", "20.0 µs"],
         ["the run", "baretick", "0.1.0, 0123456789ab", "0.2.0, 0123456789ab"]]
     assert len(rows) == 10
+    assert "Latencies are not compared: the reports are of different machines." in said
 
 
 @pytest.mark.parametrize("bracket_ns, rows", [(9, 1), (10, 0)])
 def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns, rows):
     here, there = golden("clean"), golden("clean")
-    for report, median_ns in (here, 30), (there, 40):
-        by_id = {clock["id"]: clock["latency"] for clock in report["clocks"]}
-        by_id["tsc"]["p50_ns"], by_id["null"]["p50_ns"] = median_ns, bracket_ns
-    path = tmp_path / "before.json"
-    path.write_text(json.dumps(there))
-    page = show(here)
-    page.choose_file("#compare-file", path)
-    page.wait("document.getElementById('compare')")
-    assert page.evaluate("document.querySelectorAll('#compare tbody')[0]?.rows.length ?? 0") == rows
-    assert f"one bracket ({bracket_ns} ns, the clock null)" in page.evaluate(
-        "document.getElementById('compare').textContent").replace("\u00a0", " ")
+    for report, median_ns in (here, 30), (there, 72):  # its fastest read takes 70 ns
+        clock_of(report, "tsc")["latency"].update(p50_ns=median_ns, min_ns=median_ns - 2, loop_ns=None)
+        clock_of(report, "null")["latency"]["p50_ns"] = bracket_ns
+    found, said = compare(show(here), there, tmp_path / "before.json")
+    assert len(found) == rows
+    assert f"more than 2 times the other report's median plus one bracket ({bracket_ns} ns, the clock null)" in said
+
+
+def baselines(here):
+    """By name: what HERE is compared with, each a little other."""
+    def latency(name, **figures):
+        return lambda report: clock_of(report, name)["latency"].update(figures)
+
+    def clock(name, **values):
+        return lambda report: clock_of(report, name).update(values)
+
+    def rate(name, factor, **values):
+        def change(report):
+            was = clock_of(report, name)
+            was.update(measured_hz={key: value * factor for key, value in was["measured_hz"].items()}, **values)
+        return change
+
+    def without(name, **options):
+        def change(report):
+            report["clocks"] = [each for each in report["clocks"] if each["id"] != name]
+            report["options"].update(options)
+        return change
+    bracket = clock_of(here, "null")["latency"]["p50_ns"]
+    fastest = clock_of(here, "acpi_pm")["latency"]["min_ns"] - bracket
+    loop = clock_of(here, "acpi_pm")["latency"]["loop_ns"]
+    off = {"value": 600, "low": 599, "high": 601}
+    changes = {
+        "same": [],
+        "at-factor": [latency("acpi_pm", p50_ns=fastest / 2)],
+        "beyond-factor": [latency("acpi_pm", p50_ns=fastest / 2 - 1)],
+        "slower": [latency("acpi_pm", p50_ns=90_000, min_ns=80_000)],
+        "slower-median-only": [latency("acpi_pm", p50_ns=90_000)],
+        "loop": [latency("acpi_pm", loop_ns=loop / 9)],
+        "loop-slower": [latency("acpi_pm", loop_ns=loop * 9, clean={"hit": 0})],
+        "loop-slower-and-hit": [latency("acpi_pm", loop_ns=loop * 9, clean={"hit": 1})],
+        "in-ticks": [latency("acpi_pm", p50_ns=1), lambda report: report["machine"].update(tsc_hz=None)],
+        "other-host": [latency("acpi_pm", p50_ns=1), lambda report: report["machine"].update(hypervisor="Other")],
+        "resolution": [clock("acpi_pm", resolution_ns=900, step_ticks=1)],
+        "finer": [clock("acpi_pm", resolution_ns=90, step_ticks=1)],
+        "step": [clock("acpi_pm", resolution_ns=None, step_ticks=7)],
+        "rate": [rate("acpi_pm", 1.0006, claimed_hz=None, error_ppm=None)],
+        "rate-a-little": [rate("acpi_pm", 1.0004, claimed_hz=None, error_ppm=None)],
+        "rate-off-its-claim": [rate("acpi_pm", 1.0006, error_ppm=off)],
+        "rate-without-claim-elsewhere": [rate("acpi_pm", 1.0006, claimed_hz=None), lambda report: report["machine"].update(cpu="Other")],
+        "warn": [clock("acpi_pm", verdict="warn")],
+        "stuck": [clock("acpi_pm", verdict="fail", state="stuck")],
+        "gone": [clock("acpi_pm", verdict="absent", state="absent", latency=None)],
+        "not-listed": [without("acpi_pm")],
+        "not-asked-for": [without("acpi_pm", clocks=["tsc"])],
+        "rule": [lambda report: report["findings"].append({"rule": "new-rule", "severity": "warn", "clock": "pit", "text": "New."})],
+        "no-rules": [lambda report: report["findings"].clear()],
+    }
+    for name, each in changes.items():
+        report = copy.deepcopy(here)
+        for change in each:
+            change(report)
+        yield name, report
+
+
+def worse_than(before, now):
+    """The clocks that are worse to `qemu/run --baseline`."""
+    return {name for name, said in baseline.Comparison(before, now, baseline.TOLERANCE).by_name.items() if said}
+
+
+@pytest.mark.parametrize("machine", ["clean", "sick"])
+def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show, tmp_path, machine):
+    here = golden(machine)
+    if machine == "sick":  # an HPET and a PM timer that were well once
+        here["clocks"] = [clock if clock["verdict"] != "absent" else clock_of(golden("clean"), clock["id"]) for clock in here["clocks"]]
+    page, seen = show(here), set()
+    for name, there in baselines(here):
+        rows, _ = compare(page, there, tmp_path / f"{name}.json")
+        said = {kind: {row[0].split(", ")[-1] for row in rows if row[4].strip() == kind} for kind in ("worse", "better")}
+        # A rule that is no clock's has no clock behind its name.
+        said = {kind: {"machine" if "-" in row else row for row in names} for kind, names in said.items()}
+        worse, better = worse_than(there, here), worse_than(here, there)
+        assert said["worse"] == worse and better - worse <= said["better"] <= better, name
+        seen.add((bool(worse), bool(better)))
+    assert seen >= {(False, False), (True, False), (False, True)}
+    assert_quiet(page)
 
 
 def test_report_compared_with_itself_is_the_same(show, tmp_path):
-    path = tmp_path / "same.json"
-    path.write_text(json.dumps(golden("sick")))
     page = show(golden("sick"))
-    page.choose_file("#compare-file", path)
-    page.wait("document.getElementById('compare')")
+    rows, said = compare(page, golden("sick"), tmp_path / "same.json")
     assert_quiet(page)
-    assert "Nothing: machines, options, verdicts, findings and steps are the same" in page.evaluate("document.getElementById('compare').textContent")
+    assert rows == [] and "No difference: same machine, options, verdicts and findings." in said
+
+
+OLDER = json.loads((GOLDENS / "older" / "report-1.json").read_text())
+SHOWN = """[[...document.querySelectorAll('#main section')].map((each) => [each.id, each.textContent]),
+            Chart.getChart('chart-histogram').data.datasets.map((set) => set.borderColor)]"""
+
+
+def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
+    """Once as a page's own, all of it, once compared with."""
+    assert OLDER["schema"] == "baretick.report/1"
+    now = copy.deepcopy(OLDER)
+    now["schema"] = "baretick.report/2"
+    for core in now["cores"]:
+        core.update(pingpongs=core.pop("meetings"), off_majority=core.pop("apart"), observed_ns=core.pop("watched_ns"))
+    now["skew"].update(cores=now["skew"].pop("players"), concurrency=now["skew"].pop("width"), pingpongs=now["skew"].pop("meetings"))
+    now["interference"]["observed_ns"] = now["interference"].pop("watched_ns")
+    for row in now["behaviours"]:
+        row["outcome"] = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}[row["outcome"]]
+    for clock in now["clocks"]:
+        clock["series"] = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"].index(clock["main"])
+    shown = []
+    for report in OLDER, now:
+        page = show(report)
+        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        page.settle()
+        assert_quiet(page)
+        shown.append(page.evaluate(SHOWN))
+    assert shown[0] == shown[1]
+    assert "not checked" in dict(shown[0][0])["behaviours"]
+    assert compare(page, OLDER, tmp_path / "older.json")[0] == []
 
 
 def test_keys_that_a_later_release_may_have_are_passed_over(show):
     def with_news(value, key=None):
         if isinstance(value, dict):
-            more = {} if by_clock(value, key) else {"news": [{"of": 1}]}
+            more = {} if by_name(value, key) else {"news": [{"of": 1}]}
             return {**{name: with_news(each, name) for name, each in value.items()}, **more}
         return [with_news(each) for each in value] if isinstance(value, list) else value
     page = show(with_news(golden("sick")))
@@ -336,7 +446,11 @@ def test_keys_that_a_later_release_may_have_are_passed_over(show):
     ('{"schema": "baretick.report/2", "clocks": [{"latency": {"p50_ns": "9"}}]}', "clocks[0].latency.p50_ns is not a number"),
     ('{"schema": "baretick.report/2", "elapsed_ms": 1e999}', "elapsed_ms is not a number"),
     ('{"schema": "baretick.report/2", "machine": {"cpu": ["x"]}}', "machine.cpu is not a string"),
-], ids=range(9))
+    ('{"schema": "baretick.report/2", "skew": {"matrix": [[["0"]]]}}', "skew.matrix[0][0][0] is not a number"),
+    ('{"schema": "baretick.report/2", "cores": [{"latency": {"hpet": 9}}]}', "cores[0].latency.hpet is not an object"),
+    ('{"schema": "baretick.report/1", "cores": [{"apart": 1}]}', "cores[0].off_majority is not a boolean"),
+    ('{"schema": "baretick.report/1", "cores": {}, "clocks": 7, "skew": [[]], "behaviours": [[]]}', "clocks is not a list"),
+], ids=range(13))
 def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reason):
     path = tmp_path / "other.json"
     path.write_text(text)

@@ -8,30 +8,30 @@ function refuse(place, what) {
 	throw new Error(`${place} is not ${what}`);
 }
 
-function checkList(value, shape, place) {
+function checkList(value, [shape, orNull], place) {
 	if (!Array.isArray(value))
 		refuse(place, "a list");
 	value.forEach((item, i) => {
-		if (isObject(shape) && !isObject(item))
-			refuse(`${place}[${i}]`, "an object");
-		checkShape(item, shape, `${place}[${i}]`);
+		if (item !== null || !orNull)
+			checkShape(item, shape, `${place}[${i}]`);
 	});
 }
 
-function checkShape(value, shape, place) {
-	if (value === null || value === undefined)
-		return;
-	if (typeof shape === "string") {
-		if (typeof value !== shape || (shape === "number" && !Number.isFinite(value)))
-			refuse(place, `a ${shape}`);
-	} else if (Array.isArray(shape)) {
-		checkList(value, shape[0], place);
-	} else if (!isObject(value)) {
+function checkObject(value, shape, place) {
+	if (!isObject(value))
 		refuse(place, "an object");
-	} else {
-		for (const name of "*" in shape ? Object.keys(value) : Object.keys(shape))
+	for (const name of Object.keys("*" in shape ? value : shape))
+		if (value[name] !== null && value[name] !== undefined)
 			checkShape(value[name], shape["*"] || shape[name], joined([place, name], "."));
-	}
+}
+
+function checkShape(value, shape, place) {
+	if (Array.isArray(shape))
+		checkList(value, shape, place);
+	else if (isObject(shape))
+		checkObject(value, shape, place);
+	else if (typeof value !== shape || (shape === "number" && !Number.isFinite(value)))
+		refuse(place, `a ${shape}`);
 }
 
 /* A report out of TEXT, its lists and objects in place; throws an Error whose message is for people. */

@@ -1,0 +1,49 @@
+"""The scripts of the page are one text in the end: that each uses only what stands before it is asked here."""
+import pathlib
+import re
+
+import pytest
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "src" / "page"
+SCRIPTS = re.findall(r'"([\w/]+\.js)"', (PAGE / "build").read_text())
+FLOORS = ["lib", "sections", "compare", "."]
+DEFINED = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+KEY = re.compile(r"([{,]\s*)[\w$]+\s*:")
+# No member of an object; of ...name it is one all the same.
+USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
+
+
+def plain(text):
+    """TEXT without comments, quoted strings and keys of objects; what stands in a template's ${} stays."""
+    return KEY.sub(r"\1", COMMENT_OR_STRING.sub(" ", text))
+
+
+def arrows_up(texts):
+    """(file, name, later file) for each name that a file uses and a later one defines. A local of that name counts: it hides the other."""
+    texts = [(name, plain(text)) for name, text in texts]
+    return [(name, word, later) for i, (name, text) in enumerate(texts) for later, other in texts[i + 1:]
+            for word in sorted(set(DEFINED.findall(other)) & set(USED.findall(text)))]
+
+
+def test_each_script_uses_only_what_stands_before_it():
+    assert arrows_up((name, (PAGE / name).read_text()) for name in SCRIPTS) == []
+
+
+def test_scripts_stand_floor_by_floor_and_none_is_left_out():
+    floors = [FLOORS.index(str(pathlib.PurePath(name).parent)) for name in SCRIPTS]
+    assert floors == sorted(floors)
+    assert sorted(SCRIPTS) == sorted(str(path.relative_to(PAGE)) for path in PAGE.rglob("*.js"))
+
+
+@pytest.mark.parametrize("use, found", [
+    ("up();", True), ("const a = {b: up};", True), ("f(...up)", True), ("a ? up : b", True), ("`${up(1)}`", True), ("const up = 1;", True),
+    ("/* up() */", False), ('"up"', False), ("a.up()", False), ("a = {up: 1}", False), ("upper()", False),
+])
+def test_an_arrow_up_is_seen(use, found):
+    assert arrows_up([("low.js", use), ("high.js", "function up() {\n}\n")]) == ([("low.js", "up", "high.js")] if found else [])
+
+
+def test_no_two_scripts_define_the_same_name():
+    names = [name for script in SCRIPTS for name in DEFINED.findall((PAGE / script).read_text())]
+    assert sorted(set(names)) == sorted(names)
