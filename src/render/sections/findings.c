@@ -31,8 +31,8 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	if (!detailed || !rule)
 		return;
 	put_below(out, "", rule->sentence);
-	put_below(out, "Mostly from: ", rule->cause);
-	put_below(out, "Next: ", rule->advice);
+	put_below(out, "Likely cause: ", rule->cause);
+	put_below(out, "What to do: ", rule->advice);
 	put_below(out, "Known from: ", finding->source);
 }
 

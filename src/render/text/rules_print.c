@@ -37,8 +37,8 @@ rules_print(struct text *out, const struct options *options)
 			put_paragraph(out, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
 				      rules_limit(rule, options), rule->unit);
 		put_paragraph(out, "%s", rule->sentence);
-		put_paragraph(out, "Likely: %s", rule->cause);
-		put_paragraph(out, "Next: %s", rule->advice);
+		put_paragraph(out, "Likely cause: %s", rule->cause);
+		put_paragraph(out, "What to do: %s", rule->advice);
 		put_paragraph(out, "Known from: %s.", rule->source);
 	}
 }

@@ -77,8 +77,8 @@ failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives durations "
-			    "below zero and events in the wrong order.");
+	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives negative "
+			    "durations and events in the wrong order.");
 	literal_free(report);
 }
 
@@ -94,9 +94,8 @@ wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 1);
-	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock runs away from that of all "
-			    "others faster than NTP can correct it. A kernel that measures its rate may use it all the "
-			    "same.");
+	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from all others' "
+			    "faster than NTP can correct it. A kernel that measures its rate may use it all the same.");
 	literal_free(report);
 }
 
