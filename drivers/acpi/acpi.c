@@ -82,7 +82,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 		return false;
 	}
 	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
-		acpi_problem(facts, "%s: its length of %zu bytes cannot be; it is not used", name,
+		acpi_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
 			     length);
 		return false;
 	}
@@ -196,7 +196,7 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	if (length >= RSDP_SIZE_2 && length <= ACPI_TABLE_LENGTH_MAX)
 		rsdp = (struct acpi_table){ memory->at(memory->context, address, length), length };
 	if (length != rsdp.length || !rsdp.bytes) {
-		acpi_problem(facts, "RSDP: its length of %zu bytes cannot be; its XSDT is not used",
+		acpi_problem(facts, "RSDP: its length of %zu bytes is not valid; its XSDT is not used",
 			     length);
 		return 0;
 	}

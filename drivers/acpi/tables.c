@@ -242,7 +242,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	madt->lapic_address = acpi_field(&walk.table, MADT_LAPIC_ADDRESS, sizeof(uint32_t));
 	whole = read_structures(&walk);
 	if (walk.invalid > 0)
-		acpi_problem(facts, "MADT: %u enabled processors have an APIC id that means all of them; "
+		acpi_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
 			     "they are left out", walk.invalid);
 	if (walk.left_out > 0)
 		acpi_problem(facts, "MADT: it lists more than %u enabled processors; %u are left out",

@@ -5,7 +5,7 @@
 #include "wait.h"
 
 #define WATCH_TURN_NS_MAX  UINT64_C(100000) /* ours: a turn is a few accesses, at worst of 57 us each (nested) */
-#define WATCH_STILL_TURNS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stands */
+#define WATCH_STILL_TURNS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stopped */
 #define WATCH_TURN_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
 
 static uint64_t
@@ -15,7 +15,7 @@ read_tsc(void *device)
 }
 
 void
-check_forget_where_the_tsc_stands(const struct checking *checking, struct behaviours *behaviours, size_t first)
+check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first)
 {
 	if (probe_moves(read_tsc, checking->device))
 		return;
@@ -23,7 +23,7 @@ check_forget_where_the_tsc_stands(const struct checking *checking, struct behavi
 		struct behaviour *row = &behaviours->rows[i];
 
 		*row = (struct behaviour){ .rule = row->rule, .clock = row->clock };
-		behaviour_say(row, "Not seen: the TSC stood still, by which it would be timed.");
+		behaviour_say(row, "The TSC, which would time it, stopped.");
 	}
 }
 
@@ -36,7 +36,7 @@ check_each(const struct checking *checking, const struct check *checks, size_t c
 
 		if (row && check_has_time(checking, checks[i].needs_ns, row))
 			checks[i].look(checking, row);
-		check_forget_where_the_tsc_stands(checking, behaviours, behaviours->count - (row != NULL));
+		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }
 
@@ -54,7 +54,7 @@ check_has_time(const struct checking *checking, uint64_t needs_ns, struct behavi
 	uint64_t left_ns = check_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_say(row, "Not seen: it takes %llu ms, and %llu were left.",
+		behaviour_say(row, "It takes %llu ms, and %llu were left.",
 			       (unsigned long long)(needs_ns / WAIT_NS_PER_MS),
 			       (unsigned long long)(left_ns / WAIT_NS_PER_MS));
 	return left_ns >= needs_ns;
@@ -80,16 +80,16 @@ check_is_guest(const struct checking *checking)
 }
 
 void
-check_fact(struct behaviour *row, bool broken)
+check_fact(struct behaviour *row, bool failed)
 {
-	row->seen = true;
-	row->broken = broken;
+	row->checked = true;
+	row->failed = failed;
 }
 
 void
 check_figure(struct behaviour *row, int64_t low, int64_t high)
 {
-	row->seen = row->has_figure = true;
+	row->checked = row->has_figure = true;
 	row->low = low;
 	row->high = high;
 	row->measured = low + (high - low) / 2;

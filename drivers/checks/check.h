@@ -1,6 +1,6 @@
 /*
- * What the drivers' checks share. A check looks at one promise of a data sheet and fills one row. The core
- * may be taken away between any two of its accesses, by an SMI or a hypervisor, for tens of milliseconds: so a
+ * What the drivers' checks share. A check looks at one promise of a data sheet and fills one row. Time may be
+ * stolen from the core between any two of its accesses, by an SMI or a hypervisor, tens of milliseconds of it: so a
  * check brackets what it does with readings of the TSC, and says nothing of a try that a gap has spoiled.
  */
 #ifndef BARETICK_CHECK_H
@@ -13,7 +13,7 @@
 #include "driver.h"
 #include "platform.h"
 
-#define CHECK_TAKEN_AWAY "Not seen: the core was taken away each time."
+#define CHECK_STOLEN "Time was stolen from the core in each try."
 
 struct checking {
 	const struct platform *platform;
@@ -23,7 +23,7 @@ struct checking {
 	uint64_t begin_tsc, budget_ns;
 };
 
-/* Fills ROW, which is "not seen" until then. Leaves the device as open left it. */
+/* Fills ROW, which is not checked until then. Leaves the device as open left it. */
 typedef void check_look(const struct checking *checking, struct behaviour *row);
 
 struct check {
@@ -36,8 +36,8 @@ struct check {
 void check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
 		struct behaviours *behaviours);
 
-/* Where the TSC stands still by now, the rows from FIRST on become "not seen": by it they would be timed. */
-void check_forget_where_the_tsc_stands(const struct checking *checking, struct behaviours *behaviours, size_t first);
+/* Where the TSC has stopped by now, the rows from FIRST on become not checked: by it they would be timed. */
+void check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
 /* What is left of the budget; and whether it is NEEDS_NS, else ROW says that it is not. */
 uint64_t check_left_ns(const struct checking *checking);
@@ -52,15 +52,15 @@ uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_t
 /* Whether there is a hypervisor, which may be late with what a device does by itself. */
 bool check_is_guest(const struct checking *checking);
 
-/* A fact: the promise was kept, or BROKEN. The sentence is the caller's. */
-void check_fact(struct behaviour *row, bool broken);
+/* A fact: passed, or FAILED. The sentence is the caller's. */
+void check_fact(struct behaviour *row, bool failed);
 
 /* A figure with its error, in the rule's unit. */
 void check_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
  * A wait in which only time counts that the core was seen to have: "it never came" is said of a device that
- * had that much time while it was looked at, however often the core was taken away. Ends by turns too,
+ * had that much time while it was looked at, however much of it was stolen. Ends by turns too,
  * each of at least one access of a device.
  */
 struct check_watch {

@@ -35,7 +35,7 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 	while (i < PM_BATCH && samples[i].ticks <= ACPI_PM_MASK_24)
 		i++;
 	check_fact(row, i < PM_BATCH);
-	if (row->broken)
+	if (row->failed)
 		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
 			       (unsigned long long)samples[i].ticks);
 	else
@@ -53,7 +53,7 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
-		behaviour_say(row, "Not seen: bit 24 comes in %llu ms, later than there is time for.",
+		behaviour_say(row, "It reaches bit 24 in %llu ms, and fewer were left.",
 			       (unsigned long long)(wrap_ns / WAIT_NS_PER_MS));
 		return;
 	}
@@ -62,11 +62,11 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
 		acpi_pm_take_raw(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
-		behaviour_say(row, "Not seen: it did not come to bit 24 in the time that it needs.");
+		behaviour_say(row, "It did not reach bit 24 in the time that this takes.");
 		return;
 	}
 	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
-	if (row->broken)
+	if (row->failed)
 		behaviour_say(row, "The FADT says 32 bits, but after %llxh it read %llxh: it wraps at 24.",
 			       (unsigned long long)first.ticks, (unsigned long long)last.ticks);
 	else
@@ -109,15 +109,15 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 		}
 	} while (reads < PM_GLITCH_READS && wait_goes_on(&wait));
 	if (!glitches && reads < PM_GLITCH_READS_MIN) {
-		behaviour_say(row, "Not seen: there was time for %u readings only.", reads);
+		behaviour_say(row, "There was time for %u readings only.", reads);
 		return;
 	}
 	check_fact(row, glitches != 0);
 	if (glitches)
-		behaviour_say(row, "%u of %u single readings were off, the next one right again: %llxh after %llxh.",
+		behaviour_say(row, "%u of %u single readings were wrong, the next one right: %llxh after %llxh.",
 			       glitches, reads, (unsigned long long)off, (unsigned long long)before);
 	else
-		behaviour_say(row, "%u single readings without one that was off.", reads);
+		behaviour_say(row, "%u single readings, none of them wrong.", reads);
 }
 
 void

@@ -29,7 +29,7 @@ look_at_period(const struct checking *checking, struct behaviour *row)
 	uint32_t period_fs = hw_read32(checking->device->address + HPET_PERIOD);
 
 	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
-	behaviour_say(row, "The period register reads %u fs; %u to %u can be.", period_fs,
+	behaviour_say(row, "The period register reads %u fs (valid: %u to %u).", period_fs,
 		       HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 }
 
@@ -40,7 +40,7 @@ look_at_base(const struct checking *checking, struct behaviour *row)
 
 	check_fact(row, base >> 32);
 	behaviour_say(row, "Its table gives the base address %llxh, %s 4 GiB.", (unsigned long long)base,
-		       row->broken ? "above" : "below");
+		       row->failed ? "above" : "below");
 }
 
 /* Five readings of the low half, and the TSC around the two of them that must not lie far apart. */
@@ -80,26 +80,26 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 	struct stop stop;
 
 	if (!checking->device->opened) {
-		behaviour_say(row, "Not seen: the firmware had it on and may live off it.");
+		behaviour_say(row, "The firmware left it running and may use it.");
 		return;
 	}
 	pace = hpet_take_pace(checking);
 	stop = stop_and_start(checking);
 	check_fact(row, true);
 	if (stop.stopped != stop.stopped_later)
-		behaviour_say(row, "It counts on while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
+		behaviour_say(row, "It counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
 	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
-		behaviour_say(row, "Switched off it reads %xh, after %xh.", stop.stopped, stop.running);
+		behaviour_say(row, "With ENABLE_CNF 0 it reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
-		behaviour_say(row, "It had stopped at %xh and goes on from %xh.", stop.stopped,
+		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped,
 			       stop.running_again);
 	else if (!probe_moves(low_half, checking->device))
-		behaviour_say(row, "It had stopped at %xh and does not go on.", stop.stopped);
+		behaviour_say(row, "Stopped at %xh, it does not continue.", stop.stopped);
 	else
-		row->broken = false;
-	if (!row->broken)
-		behaviour_say(row, "Switched off it stands at %xh; on again it goes on from there.",
+		row->failed = false;
+	if (!row->failed)
+		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.",
 			       stop.stopped);
 }
 
@@ -121,18 +121,18 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 	unsigned limit;
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
-		behaviour_say(row, "Not seen: known of Intel's processors only, and asked on bare metal only.");
+		behaviour_say(row, "Checked on Intel processors and on bare metal only.");
 		return;
 	}
 	if (!may_reach_pc10(cpu)) {
 		check_fact(row, false);
-		behaviour_say(row, "CPUID 5h announces no C-states as deep as PC10.");
+		behaviour_say(row, "CPUID 5h reports no C-state as deep as PC10.");
 		return;
 	}
 	limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
 	check_fact(row, limit >= PKG_CST_PC10);
 	behaviour_say(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
-		       row->broken ? "allows" : "keeps it from");
+		       row->failed ? "allows" : "excludes");
 }
 
 /* Whether there is one at the address that its table gives, even one that open called broken. */

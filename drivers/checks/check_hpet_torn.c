@@ -69,7 +69,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	}
 	hw_interrupts_restore(interrupts);
 	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
-		behaviour_say(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_STOLEN);
 		return;
 	}
 	check_fact(row, torn);
@@ -77,8 +77,8 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 		behaviour_say(row, "At the rollover of the low half it read %llxh, then %llxh.",
 			       (unsigned long long)then.ticks, (unsigned long long)now.ticks);
 	else
-		behaviour_say(row, "%u readings across the rollover of the low half follow each other%s.",
-			       readings, plain ? ", in one access or in several" : "");
+		behaviour_say(row, "%u readings across the rollover of the low half are in order%s.",
+			       readings, plain ? ", by one access or by several" : "");
 }
 
 void
@@ -89,15 +89,15 @@ hpet_look_for_torn_readings(const struct checking *checking, struct behaviour *r
 	struct wait wait;
 
 	if (checking->rows->width_bits != 64) {
-		behaviour_say(row, "Not seen: it has 32 bits, which are read at once.");
+		behaviour_say(row, "It is 32 bits wide, which one access reads.");
 		return;
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
 	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_left_ns(checking)) {
-		behaviour_say(row, "Not seen: the low half rolls over in %llu ms, %s.",
+		behaviour_say(row, "The low half rolls over in %llu ms, %s.",
 			       (unsigned long long)(rollover_ns / WAIT_NS_PER_MS),
-			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon to be ready" :
-			       "later than there is time for");
+			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon" :
+			       "beyond the time left");
 		return;
 	}
 	struct hpet_pace pace = hpet_take_pace(checking);

@@ -62,11 +62,11 @@ look_at_step(const struct checking *checking, struct behaviour *row)
 		step = gcd(step, elapsed(checking, first_ticks, take_masked(checking).ticks));
 	}
 	if (step == 0) {
-		behaviour_say(row, "Not seen: it did not move in %u readings.", STEP_READS);
+		behaviour_say(row, "It did not move in %u readings.", STEP_READS);
 		return;
 	}
 	check_fact(row, step != 1);
-	behaviour_say(row, "In mode 2 %u readings lie multiples of %u apart.", STEP_READS, (unsigned)step);
+	behaviour_say(row, "%u readings in mode 2 are multiples of %u apart.", STEP_READS, (unsigned)step);
 }
 
 enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
@@ -142,16 +142,16 @@ look_at_latch(const struct checking *checking, struct behaviour *row)
 			check_fact(row, true);
 			behaviour_say(row, "%s: in %u of %u tries.", again ?
 				       "A second latch command takes a new count" :
-				       "A latched count goes on counting", lost, LATCH_TRIES);
+				       "A latched count keeps counting", lost, LATCH_TRIES);
 			return;
 		}
 		if (held == 0) {
-			behaviour_say(row, CHECK_TAKEN_AWAY);
+			behaviour_say(row, CHECK_STOLEN);
 			return;
 		}
 	}
 	check_fact(row, false);
-	behaviour_say(row, "A latched count stands until it is read; a second latch command is ignored.");
+	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
 /* What the status byte said, once the control word was written and once the count was loaded. */

@@ -32,7 +32,7 @@ asked_by_claim(const struct checking *checking)
 
 /*
  * As the counter goes in NS, in the mode that OUT is asked for in: another may be emulated at another pace. Anything
- * where the core was taken away meanwhile, for the counter may have wrapped.
+ * where time was stolen meanwhile, for the counter may have wrapped.
  */
 static struct asked
 asked_by_pace(const struct checking *checking, uint64_t ns)
@@ -129,7 +129,7 @@ tell_rise(const struct checking *checking, struct behaviour *row, const struct r
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
 
 	check_figure(row, us_down(low_ns), -us_down(-high_ns));
-	behaviour_say(row, "OUT rose %lld to %lld us after the %u clocks asked for were over.",
+	behaviour_say(row, "OUT rose %lld to %lld us after the %u clocks of its count.",
 		       (long long)row->low, (long long)row->high, OUT_CLOCKS);
 }
 
@@ -142,12 +142,12 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 	unsigned counts[OUT_KINDS] = { 0 };
 
 	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
-		behaviour_say(row, "Not seen: port 61h, where OUT can be read, reads FFh.");
+		behaviour_say(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
 	time = asked(checking);
 	if (time.high_ticks > PACE_SLOWEST_FACTOR * asked_by_claim(checking).high_ticks) {
-		behaviour_say(row, "Not seen: the counter hardly goes.");
+		behaviour_say(row, "The counter hardly counts.");
 		return;
 	}
 	for (unsigned i = 0; i < OUT_TRIES; i++) {
@@ -165,13 +165,13 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
-		behaviour_say(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_STOLEN);
 		return;
 	}
 	check_fact(row, true);
 	if (counts[OUT_NEVER_HIGH])
-		behaviour_say(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and did not in %u.",
+		behaviour_say(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
 			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));
 	else
-		behaviour_say(row, "OUT (port 61h bit 5) was asked to rise after 1 ms and is high at once.");
+		behaviour_say(row, "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
 }

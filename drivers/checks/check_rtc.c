@@ -202,22 +202,22 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
 			       (unsigned long long)low_us, (unsigned long long)high_us, w->updates);
 	} else if (w->updates) {
-		behaviour_say(row, "Not seen: UIP lasted %llu us; a busy host may be late with it, but not %u times.",
+		behaviour_say(row, "UIP lasted %llu us, in fewer than %u updates: a busy host may be late.",
 			       (unsigned long long)low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
-		behaviour_say(row, "UIP was 1 in all of %llu looks, for %u ms.", (unsigned long long)w->looks,
+		behaviour_say(row, "UIP was 1 in all %llu reads, for %u ms.", (unsigned long long)w->looks,
 			       seen_ms(w));
 	} else if (w->missed >= w->times_min) {
 		check_fact(row, true);
-		behaviour_say(row, "UIP was never 1 in %u ms, and not before the second changed.", seen_ms(w));
+		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));
 	} else if (w->missed) {
-		behaviour_say(row, "Not seen: the second changed without UIP before it, but not %u times.",
+		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
 			       w->times_min);
 	} else if (an_update_came(w)) {
-		behaviour_say(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_STOLEN);
 	} else {
-		behaviour_say(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", seen_ms(w));
 	}
 }
 
@@ -226,19 +226,19 @@ tell_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->second_known && w->invalid) {
 		check_fact(row, true);
-		behaviour_say(row, "The seconds register reads %02xh, which is no second.", w->last.raw);
+		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
 	} else if (w->wrong && second_is_settled(w)) {
 		check_fact(row, true);
 		behaviour_say(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
-		behaviour_say(row, "Not seen: %u came after %u once, as after a stop of the whole machine.", w->to,
+		behaviour_say(row, "%u came after %u once: the whole machine may have been stopped.", w->to,
 			       w->from);
 	} else if (w->right) {
 		check_fact(row, false);
 		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
 	} else {
-		behaviour_say(row, "Not seen: no update came in the %u ms that there were.", seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", seen_ms(w));
 	}
 }
 
@@ -250,8 +250,8 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 
 	hw_interrupts_restore(interrupts);
 	check_fact(row, !(d & D_VRT));
-	behaviour_say(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->broken ?
-		       "its battery failed, and its time and settings with it" : "its battery is good");
+	behaviour_say(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->failed ?
+		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
 /* Updates and, where it is to be had, the flag at 2 Hz: what takes a second and more is watched for at once. */
@@ -277,14 +277,14 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 		tell_seconds(&w, row);
 	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
 		rtc_flag_tell(checking, &flag, row);
-	check_forget_where_the_tsc_stands(checking, behaviours, first);
+	check_drop_where_the_tsc_stopped(checking, behaviours, first);
 }
 
 /* The flag may be asked for where open could: where it comes, and no firmware lives off it. */
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {
-	behaviour_say(row, "Not seen: %s", checking->rows[RTC_PF].reason);
+	behaviour_say(row, "%s", checking->rows[RTC_PF].reason);
 }
 
 static void

@@ -17,7 +17,7 @@
 /* Ours: how late a hypervisor's host may be with an edge, once, and in every one of many short windows. */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
-#define IRREGULAR         "Not seen: at %u Hz the flag comes irregularly, as a busy host may have it."
+#define IRREGULAR         "At %u Hz the flag comes irregularly, as on a busy host."
 
 void
 rtc_select_8192_hz(const struct checking *checking)
@@ -105,7 +105,7 @@ static void
 tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
-	behaviour_say(row, "%u Hz: it is off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
+	behaviour_say(row, "%u Hz: off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
 		       (long long)ppm.low, (long long)ppm.high, (unsigned long long)flag->edges);
 }
 
@@ -113,10 +113,10 @@ void
 rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!is_whole(checking, flag))
-		behaviour_say(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_STOLEN);
 	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
-		behaviour_say(row, "Not seen: there was no time for an edge of %u Hz.", (unsigned)flag->hz);
+		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
 		tell(row, flag, rate_of(checking, flag, check_is_guest(checking) ? GUEST_LATE_NS : 0));
 }
@@ -222,7 +222,7 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 			note_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
 	if (w.whole == 0)
-		behaviour_say(row, CHECK_TAKEN_AWAY);
+		behaviour_say(row, CHECK_STOLEN);
 	else
 		tell_windows(checking, &w, row);
 }
@@ -262,7 +262,7 @@ look_at_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_say(row, "Not seen: 64 Hz needs PIE for longer than interrupts may be masked.");
+		behaviour_say(row, "64 Hz needs PIE for longer than interrupts may be masked.");
 		return;
 	}
 	do

@@ -17,7 +17,7 @@ uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
 /* By a few microseconds of it. */
 struct hpet_pace hpet_take_pace(const struct checking *checking);
 
-/* A check, see check.h: whether full readings across the rollover of the low half follow each other. */
+/* A check, see check.h: whether full readings across the rollover of the low half are in order. */
 check_look hpet_look_for_torn_readings;
 
 #endif

@@ -55,7 +55,7 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 	}
 	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
 		probe_state(clock, CLOCK_ABSENT,
-			    "The FADT says that there is none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+			    "The FADT lists none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
 			    fadt->pm_tmr_len, fadt->pm_tmr_blk);
 		return false;
 	}
@@ -70,7 +70,7 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	unsigned long long address = device->address;
 
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives %llxh as its I/O port.", address);
+		probe_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %llxh.", address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
 		probe_state(clock, CLOCK_BROKEN,
 			    "The FADT gives its address as %llxh, not aligned.", address);
@@ -111,7 +111,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 			    space == ACPI_SPACE_IO ? "port" : "address",
 			    (unsigned long long)device->address);
 	else
-		probe_state(clocks, CLOCK_STUCK, "It reads %llxh again and again.",
+		probe_state(clocks, CLOCK_STUCK, "It reads %llxh every time.",
 			    (unsigned long long)reading);
 }
 

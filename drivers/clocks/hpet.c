@@ -127,7 +127,7 @@ hpet_start(struct device *device, struct clock *clock)
 	if (still_off)
 		probe_state(clock, CLOCK_DISABLED, "It is off, and ENABLE_CNF can't be set.");
 	else
-		probe_state(clock, CLOCK_STUCK, "It is on, but its main counter does not move.");
+		probe_state(clock, CLOCK_STUCK, "It is on, but its main counter does not count.");
 	hpet_close(device);
 	return false;
 }
@@ -149,7 +149,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	probe_same(clocks, HPET_COUNT);
 	if (clocks[HPET].width_bits == 32)
 		probe_state(&clocks[HPET_32], CLOCK_ABSENT,
-			    "This HPET is 32 bits wide: the row hpet is this reading already.");
+			    "This HPET is 32 bits wide: the row hpet reads the same.");
 }
 
 const struct driver hpet_driver = {

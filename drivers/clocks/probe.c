@@ -26,7 +26,7 @@ probe_begin(const struct platform *platform, struct device *device, struct clock
 		clocks[i].device = device;
 		if (!platform->cpu.has_tsc)
 			probe_state(&clocks[i], CLOCK_ABSENT,
-				    "CPUID 1h EDX[4] says that there is no TSC.");
+				    "CPUID 1h EDX[4] reports no TSC.");
 	}
 	return platform->cpu.has_tsc;
 }

@@ -200,7 +200,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 			    "UIP in register A stays 1; an update takes 2,228 us.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
 		probe_state(clock, CLOCK_BROKEN,
-			    "Its seconds register reads %02xh, which is no second in %s.",
+			    "Its seconds register reads %02xh, which is not a second in %s.",
 			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
 	else
 		clock->state = CLOCK_PRESENT;
@@ -230,7 +230,7 @@ rtc_open_flag(struct device *device, struct clock *clock)
 
 	if (device->saved[SAVED_B] & B_PIE) {
 		probe_state(clock, CLOCK_DISABLED,
-			    "PIE is set: the firmware lives off this flag, which is left alone.");
+			    "PIE is set: the firmware uses this flag, which is left alone.");
 		return;
 	}
 	device->opened = true;
@@ -269,7 +269,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		probe_state(&clocks[RTC], CLOCK_ABSENT,
-			    "The FADT says that there is none (CMOS RTC not present).");
+			    "The FADT lists none (CMOS RTC not present).");
 		probe_same(clocks, RTC_COUNT);
 		return;
 	}

@@ -99,7 +99,7 @@ tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
 	else
 		probe_note(clock, "CPUID claims no rate for it.");
 	if (!cpu->tsc_is_invariant)
-		probe_note(clock, "CPUID 80000007h does not call it invariant.");
+		probe_note(clock, "CPUID 80000007h does not report it as invariant.");
 }
 
 static void
@@ -113,12 +113,12 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 	for (size_t i = 1; i < TSC_COUNT; i++)
 		clocks[i].claimed = clocks[TSC].claimed;
 	if (!probe_moves(tsc_read, device)) {
-		probe_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same again and again.");
+		probe_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
 		probe_same(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
 		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT,
-			    "CPUID 80000001h EDX[27] says that there is no RDTSCP.");
+			    "CPUID 80000001h EDX[27] reports no RDTSCP.");
 }
 
 const struct driver tsc_driver = {

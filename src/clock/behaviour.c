@@ -28,9 +28,9 @@ behaviour_say(struct behaviour *row, const char *format, ...)
 }
 
 bool
-behaviour_is_broken(const struct behaviour *row, uint64_t limit)
+behaviour_failed(const struct behaviour *row, uint64_t limit)
 {
-	if (!row->seen || !row->has_figure)
-		return row->seen && row->broken;
+	if (!row->checked || !row->has_figure)
+		return row->checked && row->failed;
 	return (row->low > 0 && (uint64_t)row->low > limit) || (row->high < 0 && 0 - (uint64_t)row->high > limit);
 }

@@ -15,9 +15,9 @@
 struct behaviour {
 	const char *rule;  /* id of its row in the rule catalogue; static storage */
 	const char *clock; /* id; static storage */
-	bool seen;         /* false: it could not be looked at; TEXT says why */
-	bool broken;       /* where there is no figure: the promise was not kept */
-	bool has_figure;   /* else: judged by its figure, see behaviour_is_broken() */
+	bool checked;      /* false: it could not be; TEXT says why */
+	bool failed;       /* where there is no figure: the device does not do what is promised */
+	bool has_figure;   /* else: judged by its figure, see behaviour_failed() */
 	int64_t measured, low, high; /* in the rule's unit */
 	char text[BEHAVIOUR_TEXT_SIZE]; /* what was seen, with the numbers */
 };
@@ -27,13 +27,13 @@ struct behaviours {
 	struct behaviour rows[BEHAVIOURS_MAX];
 };
 
-/* The next free row, filled as "not seen"; NULL where there is no room. */
+/* The next free row, filled as not checked; NULL where there is no room. */
 struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ROW was seen and its promise was not kept: the whole interval of its figure is beyond LIMIT, either way. */
-bool behaviour_is_broken(const struct behaviour *row, uint64_t limit);
+/* ROW was checked and failed: the whole interval of its figure is beyond LIMIT, either way. */
+bool behaviour_failed(const struct behaviour *row, uint64_t limit);
 
 #endif

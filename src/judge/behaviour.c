@@ -54,7 +54,7 @@ is_accused_of(const struct report *report, const char *clock, const char *rule)
 	return false;
 }
 
-/* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stands. */
+/* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stopped. */
 static void
 drop_doubtful_rates(struct report *report)
 {
@@ -62,31 +62,31 @@ drop_doubtful_rates(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		uint64_t doubt = doubt_ppm(report, row->clock);
-		bool stands = is_accused_of(report, row->clock, "clock-stuck");
+		bool stopped = is_accused_of(report, row->clock, "clock-stuck");
 
-		if (!rules_is_broken(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
-		    (!stands && (!doubt || behaviour_is_broken(row, rules_limit(rule, &report->options) + doubt))))
+		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
+		    (!stopped && (!doubt || behaviour_failed(row, rules_limit(rule, &report->options) + doubt))))
 			continue;
-		row->seen = false;
-		if (stands)
-			behaviour_say(row, "Not seen: it is off by %ld ppm, but the clock itself is stuck.",
+		row->checked = false;
+		if (stopped)
+			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
 				       row->measured);
 		else
-			behaviour_say(row, "Not seen: it is off by %ld ppm, as the clock's rate or the TSC's may be by %lu.",
+			behaviour_say(row, "It is off by %ld ppm; the clock's own rate or the TSC's may be off by %lu.",
 				       row->measured, doubt);
 	}
 }
 
-/* Row FROM, and those behind it that are broken of the same rule: several ways of looking at one promise. */
+/* Row FROM, and those behind it that failed the same rule: several ways of looking at one promise. */
 static size_t
-count_broken(const struct report *report, size_t from)
+count_failed(const struct report *report, size_t from)
 {
 	const struct behaviour *rows = report->behaviours.rows;
 	size_t count = 0;
 
 	for (size_t i = from; i < report->behaviours.count; i++)
 		count += text_equal(rows[i].rule, rows[from].rule) &&
-			 text_equal(rows[i].clock, rows[from].clock) && rules_is_broken(report, &rows[i]);
+			 text_equal(rows[i].clock, rows[from].clock) && rules_failed(report, &rows[i]);
 	return count;
 }
 
@@ -102,11 +102,11 @@ judge_behaviours(struct report *report)
 		char more[48] = "";
 		struct text text;
 
-		if (!rules_is_broken(report, row) || is_accused_of(report, row->clock, row->rule))
+		if (!rules_failed(report, row) || is_accused_of(report, row->clock, row->rule))
 			continue;
 		text_init(&text, more, sizeof(more));
-		if (count_broken(report, i) > 1)
-			text_printf(&text, " Likewise %zu more.", count_broken(report, i) - 1);
+		if (count_failed(report, i) > 1)
+			text_printf(&text, " Likewise %zu more.", count_failed(report, i) - 1);
 		finding = rules_add_finding(report, row->rule, row->clock, REPORT_NO_CORE, "%s: %s%s", row->clock,
 					    row->text, more);
 		if (row->has_figure)

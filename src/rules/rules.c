@@ -39,11 +39,11 @@ rules_limit_of(const struct report *report, const char *rule_id)
 }
 
 bool
-rules_is_broken(const struct report *report, const struct behaviour *row)
+rules_failed(const struct report *report, const struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	return rule && behaviour_is_broken(row, rules_limit(rule, &report->options));
+	return rule && behaviour_failed(row, rules_limit(rule, &report->options));
 }
 
 enum outcome
@@ -51,9 +51,9 @@ rules_outcome(const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	if (!row->seen)
+	if (!row->checked)
 		return OUTCOME_NOT_CHECKED;
-	return behaviour_is_broken(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? OUTCOME_FAILED : OUTCOME_PASSED;
+	return behaviour_failed(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? OUTCOME_FAILED : OUTCOME_PASSED;
 }
 
 static void

@@ -58,8 +58,8 @@ void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, in
 /* A count is exact: its interval is the count itself. */
 void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
 
-/* Whether ROW's promise was seen broken. */
-bool rules_is_broken(const struct report *report, const struct behaviour *row);
+/* Whether ROW was checked and failed. */
+bool rules_failed(const struct report *report, const struct behaviour *row);
 
 /* What ends SENTENCE, which may have its full stop already. */
 const char *rules_full_stop(const char *sentence);

@@ -136,7 +136,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
 
         # Cores: what the serial line carries, page by page and then line by line, to both ends and no further.
         cores = section(text, "Read latency from each core (* the boot core), by APIC id",
-                        "What the data sheets promise, and what came of it")
+                        "What the data sheets promise")
         rows = SMALL[1] - 2
         shown.press("4", "up", "pgup")
         reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))

@@ -1,4 +1,4 @@
-/* What the data sheets promise of each device and what came of it; and which clock to take. */
+/* The device checks, and which clock to take. */
 #include "table_sections.h"
 
 #include "rules.h"
@@ -7,18 +7,6 @@
 #define RULE_COLUMNS    15
 #define TEXT_COLUMN     (OUTCOME_COLUMNS + RULE_COLUMNS)
 #define ADVICE_INDENT   7
-
-/* What was seen, or why it was not: the outcome stands beside it already. */
-static const char *
-text_of(const struct behaviour *row)
-{
-	static const char prefix[] = "Not seen: ";
-	size_t same = 0;
-
-	while (prefix[same] && row->text[same] == prefix[same])
-		same++;
-	return !row->seen && !prefix[same] ? &row->text[same] : row->text;
-}
 
 static void
 put_row(struct text *out, const struct behaviour *row, const struct options *options)
@@ -37,7 +25,7 @@ put_row(struct text *out, const struct behaviour *row, const struct options *opt
 	text_printf(out, "%-*s", OUTCOME_COLUMNS, words[outcome]);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
-	table_wrap(out, line_start, TEXT_COLUMN, text_of(row));
+	table_wrap(out, line_start, TEXT_COLUMN, row->text);
 }
 
 void
@@ -51,7 +39,7 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 		if (clock && !text_equal(clock, row->clock))
 			continue;
 		if (!any)
-			text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise, and what came of it\n\n");
+			text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise\n\n");
 		any = true;
 		put_row(out, row, &report->options);
 	}

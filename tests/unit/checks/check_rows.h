@@ -22,10 +22,10 @@ is_bad(const struct behaviour *row)
 
 	assert_non_null(rule);
 	assert_string_equal(rule->clock, row->clock);
-	assert_int_equal(row->has_figure && row->seen, rule->unit && row->seen && !row->broken);
+	assert_int_equal(row->has_figure && row->checked, rule->unit && row->checked && !row->failed);
 	if (row->has_figure)
 		assert_true(row->low <= row->measured && row->measured <= row->high);
-	return behaviour_is_broken(row, rule->limit);
+	return behaviour_failed(row, rule->limit);
 }
 
 /* The NTH row of RULE, from 0; the test fails where there is none. */
@@ -40,25 +40,25 @@ row_of(const char *rule, unsigned nth)
 }
 
 static inline void
-assert_kept(const char *rule, const char *text)
+assert_passed(const char *rule, const char *text)
 {
 	const struct behaviour *row = row_of(rule, 0);
 
 	assert_string_equal(row->text, text);
-	assert_true(row->seen);
+	assert_true(row->checked);
 	assert_false(is_bad(row));
 }
 
 static inline void
-assert_not_seen(const char *rule, const char *text)
+assert_not_checked(const char *rule, const char *text)
 {
 	const struct behaviour *row = row_of(rule, 0);
 
 	assert_string_equal(row->text, text);
-	assert_false(row->seen || row->broken || row->has_figure);
+	assert_false(row->checked || row->failed || row->has_figure);
 }
 
-/* RULE is broken, with this sentence, and no other is. */
+/* RULE failed, with this sentence, and no other did. */
 static inline void
 assert_only(const char *rule, const char *text)
 {
@@ -154,7 +154,7 @@ open_and_check(const struct driver *driver, uint64_t budget_ns)
 	check_opened(driver, budget_ns);
 }
 
-/* The same, with the core taken away for 30 ms at random accesses, differently each time. */
+/* The same, with 30 ms stolen from the core at random accesses, differently each time. */
 static inline void
 open_and_check_preempted(const struct driver *driver, uint64_t every, uint64_t seed, uint64_t budget_ns)
 {

@@ -15,10 +15,10 @@ a_healthy_pit_keeps_its_promises(void **state)
 {
 	(void)state;
 	check_pit();
-	assert_kept("pit-step", "In mode 2 256 readings lie multiples of 1 apart.");
-	assert_kept("pit-latch", "A latched count stands until it is read; a second latch command is ignored.");
-	assert_kept("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h with a count.");
-	assert_kept("pit-out", "OUT rose -2 to 1 us after the 1194 clocks asked for were over.");
+	assert_passed("pit-step", "256 readings in mode 2 are multiples of 1 apart.");
+	assert_passed("pit-latch", "A latched count is held until it is read; a second latch command is ignored.");
+	assert_passed("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h with a count.");
+	assert_passed("pit-out", "OUT rose -2 to 1 us after the 1194 clocks of its count.");
 }
 
 static void
@@ -38,7 +38,7 @@ counting_by_two_is_a_fault(void **state)
 	(void)state;
 	sim.pit.step = 2;
 	check_pit();
-	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
+	assert_only("pit-step", "256 readings in mode 2 are multiples of 2 apart.");
 }
 
 /* OUT is asked for in mode 0, where the count goes at its own pace. */
@@ -48,8 +48,8 @@ so_is_counting_by_two_in_mode_2_alone(void **state)
 	(void)state;
 	sim.pit.mode_2_as_3 = true;
 	check_pit();
-	assert_only("pit-step", "In mode 2 256 readings lie multiples of 2 apart.");
-	assert_kept("pit-out", "OUT rose -2 to 1 us after the 1194 clocks asked for were over.");
+	assert_only("pit-step", "256 readings in mode 2 are multiples of 2 apart.");
+	assert_passed("pit-out", "OUT rose -2 to 1 us after the 1194 clocks of its count.");
 }
 
 /* By its own clocks OUT is in time; of a counter that hardly goes it can't be waited for. */
@@ -67,9 +67,9 @@ a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
 		scale_init(&scale, sim.tsc.counter.hz);
 		pit_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
 		assert_none_bad();
-		assert_int_equal(row_of("pit-out", 0)->seen, factors[i] <= 14);
+		assert_int_equal(row_of("pit-out", 0)->checked, factors[i] <= 14);
 		if (factors[i] > 16)
-			assert_not_seen("pit-out", "Not seen: the counter hardly goes.");
+			assert_not_checked("pit-out", "The counter hardly counts.");
 	}
 }
 
@@ -79,7 +79,7 @@ a_latch_that_does_not_hold_is_a_fault(void **state)
 	(void)state;
 	sim.pit.latch_ignored = true;
 	check_pit();
-	assert_only("pit-latch", "A latched count goes on counting: in 7 of 8 tries.");
+	assert_only("pit-latch", "A latched count keeps counting: in 7 of 8 tries.");
 }
 
 static void
@@ -104,8 +104,8 @@ a_wrong_rate_is_no_broken_latch(void **state)
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
 		pit_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
-		assert_kept("pit-latch",
-			    "A latched count stands until it is read; a second latch command is ignored.");
+		assert_passed("pit-latch",
+			    "A latched count is held until it is read; a second latch command is ignored.");
 	}
 }
 
@@ -130,7 +130,7 @@ null_count_is_asked_of_bare_metal_and_not_of_hypervisors(void **state)
 	sim.pit.null_count_never = true;
 	become_a_guest();
 	check_pit();
-	assert_kept("pit-status",
+	assert_passed("pit-status",
 		    "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
 	assert_none_bad();
 }
@@ -152,11 +152,11 @@ an_out_that_never_rises_or_is_never_low_is_a_fault(void **state)
 	(void)state;
 	sim.pit.out_never_high = true;
 	check_pit();
-	assert_only("pit-out", "OUT (port 61h bit 5) was asked to rise after 1 ms and did not in 4.");
+	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and did not within 4 ms.");
 	reset(state);
 	sim.pit.out_never_low = true;
 	check_pit();
-	assert_only("pit-out", "OUT (port 61h bit 5) was asked to rise after 1 ms and is high at once.");
+	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
 }
 
 static void
@@ -165,7 +165,7 @@ an_out_that_is_late_is_late_by_its_figure(void **state)
 	(void)state;
 	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
 	check_pit();
-	assert_only("pit-out", "OUT rose 398 to 401 us after the 1194 clocks asked for were over.");
+	assert_only("pit-out", "OUT rose 398 to 401 us after the 1194 clocks of its count.");
 	assert_int_equal(row_of("pit-out", 0)->low, 398);
 	assert_int_equal(row_of("pit-out", 0)->high, 401);
 }
@@ -177,7 +177,7 @@ without_port_61_out_is_not_seen(void **state)
 	sim.pit.port_61_absent = true;
 	sim.pit.channels[2].gate = true;
 	check_pit();
-	assert_not_seen("pit-out", "Not seen: port 61h, where OUT can be read, reads FFh.");
+	assert_not_checked("pit-out", "Port 61h, where OUT is read, reads FFh.");
 	assert_none_bad();
 }
 
@@ -191,9 +191,9 @@ a_preempted_guest_is_never_accused(void **state)
 		become_a_guest();
 		open_and_check_preempted(&pit_driver, 1 + seed * 4, seed, 5000 * MS_NS);
 		assert_none_bad();
-		latch += row_of("pit-latch", 0)->seen;
-		out += row_of("pit-out", 0)->seen;
-		unclear += !row_of("pit-latch", 0)->seen;
+		latch += row_of("pit-latch", 0)->checked;
+		out += row_of("pit-out", 0)->checked;
+		unclear += !row_of("pit-latch", 0)->checked;
 	}
 	assert_true(latch > 0 && out > 0 && unclear > 0);
 }

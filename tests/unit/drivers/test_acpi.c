@@ -383,7 +383,7 @@ rsdp_length_is_36_or_more_and_can_be_read(void **state)
 		read_machine(machine);
 		assert_all_found(&machine->facts); /* by the RSDT */
 		snprintf(sentence, sizeof(sentence),
-			 "RSDP: its length of %u bytes cannot be; its XSDT is not used", wrong[i]);
+			 "RSDP: its length of %u bytes is not valid; its XSDT is not used", wrong[i]);
 		assert_problem(&machine->facts, 0, sentence);
 	}
 }
@@ -587,10 +587,10 @@ table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state
 	assert_problem(facts, 0, "HPET table: of its 56 bytes only 35 can be read; it is not used");
 	put(hpet, 4, 4, 35);
 	assert_false(acpi_read_hpet(hpet, 56, facts));
-	assert_problem(facts, 1, "HPET table: its length of 35 bytes cannot be; it is not used");
+	assert_problem(facts, 1, "HPET table: its length of 35 bytes is not valid; it is not used");
 	put(hpet, 4, 4, 0x100001);
 	assert_false(acpi_read_hpet(hpet, 56, facts));
-	assert_problem(facts, 2, "HPET table: its length of 1048577 bytes cannot be; it is not used");
+	assert_problem(facts, 2, "HPET table: its length of 1048577 bytes is not valid; it is not used");
 	put(hpet, 4, 4, 0x100000);
 	assert_false(acpi_read_hpet(hpet, 56, facts));
 	assert_problem(facts, 3,
@@ -598,7 +598,7 @@ table_length_is_held_against_the_header_the_memory_and_one_mebibyte(void **state
 	assert_false(acpi_read_hpet(hpet, 0, facts));
 	assert_problem(facts, 4, "HPET table: its signature is not HPET; it is not used");
 	assert_false(acpi_read_hpet(hpet, 4, facts));
-	assert_problem(facts, 5, "HPET table: its length of 0 bytes cannot be; it is not used");
+	assert_problem(facts, 5, "HPET table: its length of 0 bytes is not valid; it is not used");
 	assert_false(facts->hpet.found);
 	put(hpet, 4, 4, 56);
 	assert_true(acpi_read_hpet(hpet, 56, facts));

@@ -147,7 +147,7 @@ no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences(void **state)
 	platform.acpi.fadt.pm_tmr_len = 0;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT,
-		     "The FADT says that there is none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
+		     "The FADT lists none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
 	platform.acpi.fadt.hw_reduced = true;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
@@ -163,7 +163,7 @@ an_address_that_cannot_be_read_is_not_read(void **state)
 	(void)state;
 	platform.acpi.fadt.pm_tmr_blk = 0x10608;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_BROKEN, "The FADT gives 10608h as its I/O port.");
+	assert_state(0, CLOCK_BROKEN, "The FADT gives the I/O port 10608h.");
 	put_into_memory();
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 6;
 	open_driver(&acpi_pm_driver);
@@ -182,7 +182,7 @@ a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent(void **state)
 	sim.pm.counter.origin_ticks = 0x1234;
 	sim.pm.counter.stuck_at_ps = 0;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_STUCK, "It reads 1234h again and again.");
+	assert_state(0, CLOCK_STUCK, "It reads 1234h every time.");
 	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 510 ns. */
 	assert_in_range(sim.count[SIM_IN], 32800, 33000);
 	sim.pm.absent = true;

@@ -70,7 +70,7 @@ a_32_bit_hpet_is_one_read_and_has_no_second_row(void **state)
 	assert_int_equal(sample.ticks, 5 + 3);
 	assert_int_equal(sample.end - sample.begin, 320);
 	assert_state(HPET_32, CLOCK_ABSENT,
-		     "This HPET is 32 bits wide: the row hpet is this reading already.");
+		     "This HPET is 32 bits wide: the row hpet reads the same.");
 }
 
 /* As one would read it who does not look again: high, then low. */
@@ -149,8 +149,8 @@ a_stuck_counter_is_found_within_the_bound_and_put_back(void **state)
 	(void)state;
 	sim.hpet.dead = true;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_STUCK, "It is on, but its main counter does not move.");
-	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not move.");
+	assert_state(HPET, CLOCK_STUCK, "It is on, but its main counter does not count.");
+	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not count.");
 	assert_int_equal(sim.hpet.configuration, 0);
 	assert_int_equal(sim.hpet.configuration_writes, 2);
 	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 310 ns. */

@@ -161,9 +161,9 @@ all_registers_ffh_an_fadt_without_one_and_a_reset_divider(void **state)
 	reset(state);
 	platform.acpi.fadt.cmos_rtc_absent = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_ABSENT, "The FADT says that there is none (CMOS RTC not present).");
+	assert_state(RTC, CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
 	assert_state(RTC_PF, CLOCK_ABSENT,
-		     "The FADT says that there is none (CMOS RTC not present).");
+		     "The FADT lists none (CMOS RTC not present).");
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
 }
 
@@ -186,7 +186,7 @@ seconds_of_7fh_are_broken_and_a_flat_battery_is_noted(void **state)
 	sim.rtc.seconds_invalid = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_BROKEN,
-		     "Its seconds register reads 7fh, which is no second in BCD.");
+		     "Its seconds register reads 7fh, which is not a second in BCD.");
 	sim.rtc.seconds_invalid = false;
 	sim.rtc.d = 0;
 	open_driver(&rtc_driver);
@@ -279,7 +279,7 @@ a_periodic_interrupt_of_the_firmwares_keeps_its_rate(void **state)
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_DISABLED,
-		     "PIE is set: the firmware lives off this flag, which is left alone.");
+		     "PIE is set: the firmware uses this flag, which is left alone.");
 	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);

@@ -84,7 +84,7 @@ the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h(void **state)
 	platform.cpu.tsc_is_invariant = false;
 	open_driver(&tsc_driver);
 	assert_state(TSC, CLOCK_PRESENT, "CPUID claims no rate for it. "
-		     "CPUID 80000007h does not call it invariant.");
+		     "CPUID 80000007h does not report it as invariant.");
 	assert_int_equal(clocks[TSC].claimed.den, 0);
 }
 
@@ -95,7 +95,7 @@ without_rdtscp_only_its_row_is_absent(void **state)
 	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	sim_platform(&platform);
 	open_driver(&tsc_driver);
-	assert_state(RDTSCP, CLOCK_ABSENT, "CPUID 80000001h EDX[27] says that there is no RDTSCP.");
+	assert_state(RDTSCP, CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");
 	assert_int_equal(clocks[TSC].state, CLOCK_PRESENT);
 	assert_int_equal(clocks[CPUID].state, CLOCK_PRESENT);
 	assert_int_equal(sim.count[SIM_TSCP], 0);
@@ -138,7 +138,7 @@ without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
 		open_driver(drivers[i]);
 		for (size_t row = 0; row < drivers[i]->clock_count; row++)
 			assert_state(row, CLOCK_ABSENT,
-				     "CPUID 1h EDX[4] says that there is no TSC.");
+				     "CPUID 1h EDX[4] reports no TSC.");
 		drivers[i]->close(&device);
 	}
 	for (size_t i = 0; i < SIM_ACCESSES; i++)
@@ -151,8 +151,8 @@ a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows(void **state)
 	(void)state;
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_driver(&tsc_driver);
-	assert_state(TSC, CLOCK_STUCK, "The TSC reads the same again and again.");
-	assert_state(CPUID, CLOCK_STUCK, "The TSC reads the same again and again.");
+	assert_state(TSC, CLOCK_STUCK, "The TSC reads the same every time.");
+	assert_state(CPUID, CLOCK_STUCK, "The TSC reads the same every time.");
 	assert_in_range(sim.count[SIM_TSC], 100000, 210000);
 }
 

@@ -129,16 +129,16 @@ promises_passed_failed_or_not_checked_with_the_reason(void **state)
 	(void)state;
 	report->behaviours.count = 0;
 	assert_string_equal(render(table_behaviours, report), "");
-	literal_behaviour(report, "pit-latch", "pit", "A latched count stands.");
-	literal_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->broken = true;
-	literal_behaviour(report, "pit-out", "pit", "Not seen: port 61h is not there.");
+	literal_behaviour(report, "pit-latch", "pit", "A latched count is held.");
+	literal_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
+	literal_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
 	assert_string_equal(render(table_behaviours, report),
-			    "\nWhat the data sheets promise, and what came of it\n\n"
-			    "passed      pit-latch      A latched count stands.\n"
+			    "\nWhat the data sheets promise\n\n"
+			    "passed      pit-latch      A latched count is held.\n"
 			    "failed      pit-status     NULL COUNT is 0.\n"
-			    "not checked pit-out        port 61h is not there.\n"
+			    "not checked pit-out        Port 61h is not there.\n"
 			    "passed      rtc-update     UIP was seen once.\n"
 			    "failed      rtc-update     UIP was seen twice.\n");
 	literal_free(report);
@@ -210,26 +210,26 @@ longest_sentences_keep_79_columns(void **state)
 static void
 an_interval_is_beyond_its_limit_as_a_whole_and_on_either_side(void **state)
 {
-	struct behaviour row = { .seen = true };
+	struct behaviour row = { .checked = true };
 
 	(void)state;
 	literal_figure(&row, 100, 300);
-	assert_false(behaviour_is_broken(&row, 100));
-	assert_true(behaviour_is_broken(&row, 99));
+	assert_false(behaviour_failed(&row, 100));
+	assert_true(behaviour_failed(&row, 99));
 	literal_figure(&row, -300, -100);
-	assert_false(behaviour_is_broken(&row, 100));
-	assert_true(behaviour_is_broken(&row, 99));
+	assert_false(behaviour_failed(&row, 100));
+	assert_true(behaviour_failed(&row, 99));
 	literal_figure(&row, -300, 300);
-	assert_false(behaviour_is_broken(&row, 0));
+	assert_false(behaviour_failed(&row, 0));
 	literal_figure(&row, INT64_MIN, INT64_MIN);
-	assert_true(behaviour_is_broken(&row, INT64_MAX));
-	assert_false(behaviour_is_broken(&row, UINT64_MAX));
-	row.seen = false;
-	assert_false(behaviour_is_broken(&row, 0));
-	row = (struct behaviour){ .seen = true, .broken = true };
-	assert_true(behaviour_is_broken(&row, UINT64_MAX));
-	row.seen = false;
-	assert_false(behaviour_is_broken(&row, 0));
+	assert_true(behaviour_failed(&row, INT64_MAX));
+	assert_false(behaviour_failed(&row, UINT64_MAX));
+	row.checked = false;
+	assert_false(behaviour_failed(&row, 0));
+	row = (struct behaviour){ .checked = true, .failed = true };
+	assert_true(behaviour_failed(&row, UINT64_MAX));
+	row.checked = false;
+	assert_false(behaviour_failed(&row, 0));
 }
 
 int
