@@ -846,8 +846,8 @@ enabled_processor_with_the_id_of_all_is_left_out_and_said(void **state)
 	assert_int_equal(machine->facts.madt.enabled, 2);
 	assert_int_equal(machine->cores[0].apic_id, 0xff);
 	assert_int_equal(machine->cores[1].apic_id, 0);
-	assert_problem(&machine->facts, 0, "MADT: 2 enabled processors have an APIC id that means "
-		       "all of them; they are left out");
+	assert_problem(&machine->facts, 0, "MADT: 2 enabled processors have the broadcast APIC id; "
+		       "they are left out");
 }
 
 static void
