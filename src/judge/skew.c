@@ -26,8 +26,8 @@ has_odd_pair(const struct view *view)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	return view->skew->measured && summary->no_majority && !summary->off_majority &&
-	       !view_drifts(view, summary->worst_a) && !view_drifts(view, summary->worst_b) &&
+	return view->skew->measured && summary->no_majority && !summary->outliers &&
+	       !view_core(view, summary->worst_a)->drifts && !view_core(view, summary->worst_b)->drifts &&
 	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
 
@@ -48,7 +48,7 @@ is_accused(const struct view *view, size_t rank)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
-	return view_drifts(view, rank) || view_is_off(view, rank) ||
+	return view_core(view, rank)->drifts || view_is_off(view, rank) ||
 	       (has_odd_pair(view) && (rank == summary->worst_a || rank == summary->worst_b));
 }
 
@@ -283,7 +283,7 @@ judge_drifts(struct report *report, const struct view *view)
 		uint32_t apic_id = view_core(view, i)->apic_id;
 		bool is_named = !view->no_drift_majority || view->skew->offsets.cores == 2;
 
-		if (!view_drifts(view, i))
+		if (!view_core(view, i)->drifts)
 			continue;
 		count++;
 		set_distance(rules_add_finding(report, "tsc-drift", "tsc", is_named ? apic_id : REPORT_NO_CORE,

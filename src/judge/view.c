@@ -1,4 +1,4 @@
-/* Who is off, from whom, and how far. See rules_view.h. */
+/* Which core is off, from which others, and how far. See view.h. */
 #include "view.h"
 
 #include "marzullo.h"
@@ -32,18 +32,15 @@ drift_of(const void *report_context, size_t rank)
 struct distance
 view_drift_ppb(const struct view *view, size_t rank)
 {
-	return distance_of(offset_add(drift_of(view->report, rank), offset_negate(view->most_drift)));
-}
+	const struct drift *most = &view->skew->most_drift;
 
-bool
-view_drifts(const struct view *view, size_t rank)
-{
-	return view->skew->drift_measured && view_drift_ppb(view, rank).near > view->drift_limit_ppb;
+	return distance_of(offset_add(drift_of(view->report, rank),
+				      offset_negate((struct offset){ most->low_ppb, most->high_ppb })));
 }
 
 /*
- * PLAYER against OTHER. The places of all cores hold only as long as none of them moves: where one drifts, the
- * pair's own meeting alone is believed.
+ * RANK against OTHER. The places of all cores hold only as long as none of them moves: where one drifts, only the
+ * pair's own ping-pongs are believed.
  */
 static struct offset
 offset_from(const struct view *view, size_t other, size_t rank)
@@ -65,7 +62,7 @@ offset_from_most(const struct view *view, size_t rank, size_t *other)
 	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
 		struct offset offset = offset_from(view, i, rank);
 
-		if (view_core(view, i)->off_majority || view_drifts(view, i) || !offset_is_known(offset) ||
+		if (view->skew->outlier[i] || view_core(view, i)->drifts || !offset_is_known(offset) ||
 		    (offset_is_known(furthest) && offset_nearest(offset) <= offset_nearest(furthest)))
 			continue;
 		furthest = offset;
@@ -110,28 +107,41 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 bool
 view_is_off(const struct view *view, size_t rank)
 {
-	size_t other;
+	return view_core(view, rank)->off_majority && !view_core(view, rank)->drifts;
+}
 
-	return view_core(view, rank)->off_majority && !view_drifts(view, rank) &&
-	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
+/* What most cores' drifts share; 0 where there is no majority. */
+static void
+find_most_drift(struct view *view, struct report_skew *skew)
+{
+	struct marzullo majority = marzullo_find(drift_of, view->report, skew->offsets.cores, skew->offsets.cores);
+
+	view->no_drift_majority = majority.tied;
+	if (!majority.tied && majority.voters)
+		skew->most_drift = (struct drift){ majority.shared.low, majority.shared.high };
 }
 
 struct view
-view_of(const struct report *report)
+view_of(struct report *report)
 {
-	const struct report_skew *skew = &report->skew;
+	struct report_skew *skew = &report->skew;
 	struct view view = { .report = report, .skew = skew,
 			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift") };
-	struct marzullo majority;
+	size_t other;
 
 	scale_init(&view.scale, report->tsc);
-	if (!skew->drift_measured)
-		return view;
-	majority = marzullo_find(drift_of, report, skew->offsets.cores, skew->offsets.cores);
-	view.no_drift_majority = majority.tied;
-	view.most_drift = majority.tied || !majority.voters ? (struct offset){ 0, 0 } : majority.shared;
+	skew->most_drift = (struct drift){ 0, 0 };
+	if (skew->drift_measured)
+		find_most_drift(&view, skew);
+	for (size_t i = 0; i < skew->offsets.cores; i++) {
+		struct report_core *core = &report->cores[skew->core_of[i]];
+
+		core->drifts = skew->drift_measured && view_drift_ppb(&view, i).near > view.drift_limit_ppb;
+		view.drifting += core->drifts;
+	}
 	for (size_t i = 0; i < skew->offsets.cores; i++)
-		view.drifting += view_drifts(&view, i);
+		report->cores[skew->core_of[i]].off_majority = skew->outlier[i] &&
+			(view_core(&view, i)->drifts || view_offset_ns(&view, i, &other).near > view.offset_limit_ns);
 	return view;
 }

@@ -1,16 +1,15 @@
-/* What the judge sees in the cores' offsets and drifts: who is off, from whom, and how far. */
+/* What the judge sees in the cores' offsets and drifts: which core is off, from which others, and how far. */
 #ifndef BARETICK_VIEW_H
 #define BARETICK_VIEW_H
 
 #include "report.h"
 #include "scale.h"
 
-struct view { /* of the report's tournament; cores are meant by player number */
+struct view { /* of the report's tournament; a core is meant by its rank among those that took part */
 	const struct report *report;
 	const struct report_skew *skew;
 	struct scale scale;
 	uint64_t offset_limit_ns, drift_limit_ppb;
-	struct offset most_drift; /* in ppb, that most cores share; the boot core's, 0, where no_drift_majority */
 	bool no_drift_majority;
 	size_t drifting;
 };
@@ -21,17 +20,17 @@ struct distance {
 	bool ahead;
 };
 
-struct view view_of(const struct report *report);
+/* Judges which cores drift and which are off the majority: sets it in the rows of REPORT's cores. */
+struct view view_of(struct report *report);
 
 const struct report_core *view_core(const struct view *view, size_t rank);
 
-struct distance view_drift_ppb(const struct view *view, size_t rank);   /* from most */
-bool view_drifts(const struct view *view, size_t rank);
+struct distance view_drift_ppb(const struct view *view, size_t rank); /* from most */
 
-/* From whichever core that is in order PLAYER is proven to be furthest: OTHER. */
+/* From whichever core that is in order RANK is proven to be furthest: OTHER. */
 struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);
 
-struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* PLAYER from OTHER */
+struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* RANK from OTHER */
 
 /* Whether its offset is a fault of its own: that of a core that drifts is none. */
 bool view_is_off(const struct view *view, size_t rank);

@@ -48,7 +48,7 @@ struct survey_memory {
 	uint32_t *core_of;       /* core number of each player */
 	struct offsets first, latest;
 	struct offset *solved;   /* one to each player */
-	bool *off_majority;      /* likewise */
+	bool *outlier;           /* likewise */
 	uint32_t *batch_cores;   /* the cores of one batch of meetings: the first and the second of each */
 	uint32_t *batch_ranks;   /* likewise: their player numbers */
 	uint64_t *medians;       /* of the round trips of each meeting of a batch */

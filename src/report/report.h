@@ -100,8 +100,8 @@ struct report_core {
 	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */
-	bool off_majority;        /* its TSC stands apart from the majority's */
-	bool drifts;              /* judged so */
+	bool off_majority;        /* judged: its TSC is off most others' */
+	bool drifts;              /* judged: against most others */
 };
 
 struct report_contended { /* all cores at once on one shared last value */
@@ -131,9 +131,11 @@ struct report_skew {
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* of the first tournament */
 	const uint32_t *core_of; /* core number (index into report.cores) of each player of it */
-	struct offsets_summary summary; /* in player numbers */
+	struct offsets_summary summary; /* in ranks */
+	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
+	struct drift most_drift; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
 };
 
 struct report_gap {

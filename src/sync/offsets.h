@@ -44,7 +44,7 @@ struct offsets_summary {
 	size_t worst_a, worst_b;
 	struct offset worst;
 	uint64_t bound_ticks;    /* no two players are further apart than this; UINT64_MAX where not all are known */
-	size_t off_majority;     /* players that stand apart from the majority */
+	size_t outliers;         /* players that stand apart from the majority */
 	bool no_majority;        /* as many say one thing as say another: it can't be told who is right */
 };
 
@@ -58,7 +58,7 @@ struct offsets_summary {
  * and it can't be told who of them is right. A pair that most others contradict takes no part. A few passes over
  * all pairs, and one more for each contradiction that a player has, up to a bound.
  */
-struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *off_majority);
+struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier);
 
 /* Parts per 10^9. unknown: low is INT64_MIN and high INT64_MAX. */
 struct drift {

@@ -148,18 +148,18 @@ differs_from_most(const struct offsets *offsets, const struct offset *places, si
  * any of his own side, and there are as many of both.
  */
 static bool
-are_halves(const struct offsets *offsets, const struct offset *places, const bool *off_majority)
+are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
 {
 	size_t count = 0, ahead = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		count += off_majority[i];
+		count += outlier[i];
 		for (size_t other = 0; other < offsets->cores; other++) {
 			struct offset offset = between(offsets, places, other, i);
 
-			if (offset_excludes_zero(offset) != (off_majority[i] != off_majority[other]))
+			if (offset_excludes_zero(offset) != (outlier[i] != outlier[other]))
 				return false;
-			ahead += off_majority[i] && offset.low > 0;
+			ahead += outlier[i] && offset.low > 0;
 		}
 	}
 	return count * 2 == offsets->cores && (ahead == 0 || ahead == count * count);
@@ -171,17 +171,17 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
  */
 static void
 mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	       bool *off_majority)
+	       bool *outlier)
 {
 	bool halves;
 
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
-		off_majority[i] = offset_excludes_zero(between(offsets, places, 0, i));
-	halves = are_halves(offsets, places, off_majority);
+		outlier[i] = offset_excludes_zero(between(offsets, places, 0, i));
+	halves = are_halves(offsets, places, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
-		off_majority[i] = false;
-	summary->off_majority = halves ? offsets->cores / 2 : 0;
+		outlier[i] = false;
+	summary->outliers = halves ? offsets->cores / 2 : 0;
 }
 
 /*
@@ -189,25 +189,25 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
  * counted twice: a pair may well prove what the two places leave open.
  */
 static void
-mark_off_majority(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	  bool *off_majority)
+mark_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+	  bool *outlier)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
 		bool placed;
 
-		off_majority[i] = differs_from_most(offsets, places, i, &placed);
-		summary->off_majority += off_majority[i];
+		outlier[i] = differs_from_most(offsets, places, i, &placed);
+		summary->outliers += outlier[i];
 		count += placed;
 	}
 	/* To differ from most accuses only as long as there are most, who don't. */
-	if (offset_excludes_zero(summary->worst) && (summary->off_majority == 0 || summary->off_majority * 2 >= count))
-		mark_half(summary, offsets, places, off_majority);
+	if (offset_excludes_zero(summary->worst) && (summary->outliers == 0 || summary->outliers * 2 >= count))
+		mark_half(summary, offsets, places, outlier);
 }
 
 struct offsets_summary
-offsets_solve(const struct offsets *offsets, struct offset *places, bool *off_majority)
+offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
 
@@ -215,6 +215,6 @@ offsets_solve(const struct offsets *offsets, struct offset *places, bool *off_ma
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
-	mark_off_majority(&summary, offsets, places, off_majority);
+	mark_outliers(&summary, offsets, places, outlier);
 	return summary;
 }

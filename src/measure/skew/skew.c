@@ -141,13 +141,10 @@ place_cores(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
 
-	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->off_majority);
-	for (size_t i = 0; i < memory->first.cores; i++) {
-		struct report_core *row = &survey->report->cores[memory->core_of[i]];
-
-		row->offset = memory->solved[i];
-		row->off_majority = memory->off_majority[i];
-	}
+	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier);
+	survey->report->skew.outlier = memory->outlier;
+	for (size_t i = 0; i < memory->first.cores; i++)
+		survey->report->cores[memory->core_of[i]].offset = memory->solved[i];
 }
 
 static void

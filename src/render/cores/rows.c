@@ -60,12 +60,6 @@ table_group_label(struct text *out, const struct table_groups *groups, size_t gr
 		text_printf(out, "all cores (%zu)", groups->cores[group]);
 }
 
-bool
-table_drifts(const struct report *report, const struct report_core *core)
-{
-	return report_drift_is_known(report, core) && (core->drift.low_ppb > 0 || core->drift.high_ppb < 0);
-}
-
 static enum table_remark
 remark_on(const struct table_rows *rows, size_t index)
 {
@@ -77,7 +71,7 @@ remark_on(const struct table_rows *rows, size_t index)
 		return TABLE_SILENT;
 	if (core->off_majority)
 		return TABLE_APART;
-	if (table_drifts(rows->report, core))
+	if (core->drifts)
 		return TABLE_DRIFTS;
 	for (size_t i = 0; i < rows->slowest_count; i++)
 		if (rows->slowest[i] == index)

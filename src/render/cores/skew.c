@@ -15,6 +15,16 @@ enum synchrony {
 	SYNC_PROVEN,
 };
 
+static size_t
+off_majority(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->core_count; i++)
+		count += report->cores[i].off_majority;
+	return count;
+}
+
 static enum synchrony
 synchrony(const struct report *report)
 {
@@ -24,7 +34,7 @@ synchrony(const struct report *report)
 		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
 	if (summary->no_majority)
 		return SYNC_UNDECIDED;
-	if (summary->off_majority)
+	if (off_majority(report))
 		return SYNC_APART;
 	if (summary->contradictions)
 		return SYNC_CONTRADICTED;
@@ -74,8 +84,8 @@ put_clause(struct text *text, const struct report *report)
 		text_printf(text, "not synchronised, and no majority of the %zu cores tells who is right", cores);
 		break;
 	case SYNC_APART:
-		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", summary->off_majority, cores,
-			    table_singular(summary->off_majority));
+		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", off_majority(report), cores,
+			    table_singular(off_majority(report)));
 		break;
 	case SYNC_CONTRADICTED:
 		text_printf(text, "not proven synchronised, as %zu pair%s contradict%s the rest",
@@ -172,8 +182,10 @@ table_skew(struct text *out, const struct report *report)
 void
 table_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t drifting = table_drifting(report);
+	size_t drifting = 0;
 
+	for (size_t i = 0; i < report->core_count; i++)
+		drifting += report->cores[i].drifts;
 	put_clause(out, report);
 	if (report->skew.measured && synchrony(report) == SYNC_PROVEN) {
 		text_put(out, ": ");

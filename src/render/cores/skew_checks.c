@@ -18,17 +18,23 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 	table_sentence_end(out, &sentence);
 }
 
-/* How the other cores' TSCs run against the boot core's. */
+/* How the other cores' TSCs run against the boot core's; where that one is judged to drift, how all run against most. */
 struct drifts {
+	bool from_most;
 	size_t others, known, drifting;
-	struct drift within;            /* of those that are known */
-	const struct report_core *most; /* of those that drift */
+	struct drift within;            /* of the others that are known */
+	const struct report_core *most; /* of those that drift ... */
+	struct offset most_ppb;         /* ... and how fast */
 };
 
-static uint64_t
-proven_ppb(struct drift drift)
+/* Against most cores', which is against the boot core's as long as that one is among them. */
+static struct offset
+drift_from_most(const struct report *report, const struct report_core *core)
 {
-	return offset_nearest((struct offset){ drift.low_ppb, drift.high_ppb });
+	struct drift drift = core->drift, most = report->skew.most_drift;
+
+	return offset_add((struct offset){ drift.low_ppb, drift.high_ppb },
+			  offset_negate((struct offset){ most.low_ppb, most.high_ppb }));
 }
 
 static struct drifts
@@ -38,10 +44,12 @@ drifts_of(const struct report *report)
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
+		struct offset from_most = drift_from_most(report, core);
 
-		if (core->boot || !core->started)
+		if (!core->started || (core->boot && !core->drifts))
 			continue;
-		drifts.others++;
+		drifts.from_most |= core->boot;
+		drifts.others += !core->boot;
 		if (!report_drift_is_known(report, core))
 			continue;
 		drifts.known++;
@@ -49,11 +57,13 @@ drifts_of(const struct report *report)
 			drifts.within.low_ppb = core->drift.low_ppb;
 		if (core->drift.high_ppb > drifts.within.high_ppb)
 			drifts.within.high_ppb = core->drift.high_ppb;
-		if (!table_drifts(report, core))
+		if (!core->drifts)
 			continue;
 		drifts.drifting++;
-		if (!drifts.most || proven_ppb(core->drift) > proven_ppb(drifts.most->drift))
-			drifts.most = core;
+		if (drifts.most && offset_nearest(from_most) <= offset_nearest(drifts.most_ppb))
+			continue;
+		drifts.most = core;
+		drifts.most_ppb = from_most;
 	}
 	return drifts;
 }
@@ -67,7 +77,7 @@ put_drifts(struct text *out, const struct report *report)
 
 	if (!report->skew.measured)
 		return;
-	text_put(text, "Drift against the boot core's TSC");
+	text_printf(text, "Drift against %s", drifts.from_most ? "most cores' TSCs" : "the boot core's TSC");
 	if (drifts.known)
 		text_printf(text, " over %s: ", number_ns(report->skew.drift_span_ns).text);
 	else
@@ -75,7 +85,7 @@ put_drifts(struct text *out, const struct report *report)
 	if (drifts.drifting) {
 		text_printf(text, "%zu of %zu cores drift%s, core %u the most: ", drifts.drifting, drifts.known,
 			    table_singular(drifts.drifting), drifts.most->apic_id);
-		table_drift(text, drifts.most->drift, 0);
+		table_drift(text, (struct drift){ drifts.most_ppb.low, drifts.most_ppb.high }, 0);
 		text_put(text, " ppm");
 	} else if (drifts.known) {
 		text_printf(text, "none shown by %zu of %zu other cores, all within ", drifts.known, drifts.others);
@@ -155,12 +165,6 @@ put_contended(struct text *out, const struct report_contended *check, const char
 		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few turns." :
 						"no warp.");
 	table_sentence_end(out, &sentence);
-}
-
-size_t
-table_drifting(const struct report *report)
-{
-	return drifts_of(report).drifting;
 }
 
 void

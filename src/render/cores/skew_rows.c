@@ -84,9 +84,9 @@ table_drift(struct text *out, struct drift drift, int width)
 }
 
 static bool
-is_set_apart(const struct report *report, const struct report_core *core)
+is_marked(const struct report_core *core)
 {
-	return core->off_majority || table_drifts(report, core);
+	return core->off_majority || core->drifts;
 }
 
 static struct figures
@@ -150,18 +150,19 @@ static void
 put_core(struct text *out, const struct report *report, const struct scale *scale, const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
-	bool set_apart = is_set_apart(report, core);
+	bool marked = is_marked(core);
 	struct figures figures = figures_of(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
 
 	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%*u%s ", TABLE_CORE_COLUMNS, core->apic_id, core->boot ? "*" : set_apart ? "!" : " ");
+	text_printf(&text, "%*u%-2s", TABLE_CORE_COLUMNS, core->apic_id,
+		    core->boot && marked ? "*!" : core->boot ? "*" : marked ? "!" : "");
 	if (core->facts_known && facts->has_topology)
 		text_printf(&text, "%u.%u.%u", facts->package, facts->core, facts->thread);
 	else
 		text_put(&text, "-");
-	out->ink = set_apart ? INK_FAIL : INK_PLAIN;
+	out->ink = marked ? INK_FAIL : INK_PLAIN;
 	table_label(out, label, PLACE_COLUMNS);
 	put_figures(out, scale, &figures);
 	out->ink = INK_PLAIN;
@@ -170,7 +171,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 /* Of the cores of GROUP those that stand apart or drift, or those that do neither. */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
-       bool set_apart)
+       bool marked)
 {
 	bool any = false;
 
@@ -178,7 +179,7 @@ include_group(struct figures *all, const struct report *report, const struct tab
 		const struct report_core *core = &report->cores[i];
 		struct figures one = figures_of(report, core);
 
-		if (table_group_of(groups, core) != group || is_set_apart(report, core) != set_apart)
+		if (table_group_of(groups, core) != group || is_marked(core) != marked)
 			continue;
 		include(all, &one);
 		any = true;

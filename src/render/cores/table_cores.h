@@ -56,10 +56,6 @@ const struct report_core *table_next_row(struct table_rows *rows); /* NULL: ther
 /* A line on the remarkable cores that have no row, where there are any; after the last row. */
 void table_rows_left(struct text *out, const struct table_rows *rows);
 
-/* Proven: its interval excludes 0. */
-bool table_drifts(const struct report *report, const struct report_core *core);
-size_t table_drifting(const struct report *report); /* how many cores do */
-
 /* The APIC id and a mark behind it, in TABLE_CORE_COLUMNS + 1. */
 void table_core_label(struct text *out, const struct report_core *core, const char *mark);
 

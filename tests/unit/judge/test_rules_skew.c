@@ -703,7 +703,7 @@ core_that_drifts_is_accused_of_nothing_else(void **state)
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 4;
 	report->skew.locked.worst_b = 0;
-	assert_true(report->cores[2].off_majority);
+	assert_true(report->skew.outlier[2]);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -720,7 +720,7 @@ core_that_a_drifting_one_misplaces_is_not_accused(void **state)
 
 		(void)state;
 		report->cores[1].offset = (struct offset){ 4, 40 };
-		report->cores[1].off_majority = true;
+		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
 				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
@@ -885,7 +885,8 @@ largest_figures_fit_their_sentences(void **state)
 			core->apic_id = UINT32_MAX - (uint32_t)i;
 			if (i % 2 == 0 || i == 15)
 				continue;
-			core->off_majority = !drifting;
+			if (!drifting)
+				literal_set_outlier(report, i);
 			core->offset = (struct offset){ far, far + 1 };
 			core->drift = drifting ? (struct drift){ far, far + 1 } : still;
 			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;

@@ -148,12 +148,13 @@ literal_forget_tournament(struct report *report)
 {
 	free(report->skew.offsets.pairs);
 	free((uint32_t *)report->skew.core_of);
+	free((bool *)report->skew.outlier);
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
 		report->cores[i].offset = OFFSET_UNKNOWN;
 		report->cores[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
-		report->cores[i].off_majority = false;
+		report->cores[i].off_majority = report->cores[i].drifts = false;
 	}
 }
 
@@ -197,15 +198,21 @@ literal_solve(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct offset *solved = calloc(skew->offsets.cores, sizeof(*solved));
-	bool *off_majority = calloc(skew->offsets.cores, sizeof(*off_majority));
+	bool *outlier = calloc(skew->offsets.cores, sizeof(*outlier));
 
-	skew->summary = offsets_solve(&skew->offsets, solved, off_majority);
-	for (size_t rank = 0; rank < skew->offsets.cores; rank++) {
+	skew->summary = offsets_solve(&skew->offsets, solved, outlier);
+	for (size_t rank = 0; rank < skew->offsets.cores; rank++)
 		report->cores[skew->core_of[rank]].offset = solved[rank];
-		report->cores[skew->core_of[rank]].off_majority = off_majority[rank];
-	}
 	free(solved);
-	free(off_majority);
+	free((bool *)skew->outlier);
+	skew->outlier = outlier;
+}
+
+/* As if the pairs had said so of the core with that RANK. */
+static inline void
+literal_set_outlier(struct report *report, size_t rank)
+{
+	((bool *)report->skew.outlier)[rank] = true;
 }
 
 /*

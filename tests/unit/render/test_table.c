@@ -15,6 +15,7 @@
 #include "table.h"
 #include "table_cores.h"
 #include "table_sections.h"
+#include "view.h"
 
 #define TEXT_SIZE (1 << 20)
 
@@ -27,6 +28,7 @@ render(renderer *put, struct report *report)
 {
 	struct text text;
 
+	view_of(report); /* whose rows are marked */
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
 	return text;

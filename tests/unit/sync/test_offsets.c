@@ -19,8 +19,8 @@ struct world {
 	uint64_t seed;
 	struct offsets offsets;
 	int64_t truth[CORES_MAX];
-	struct offset cores[CORES_MAX];
-	bool off_majority[CORES_MAX];
+	struct offset places[CORES_MAX];
+	bool outlier[CORES_MAX];
 	struct offsets_summary summary;
 };
 
@@ -92,7 +92,7 @@ meet_all(struct world *world)
 static void
 solve(struct world *world)
 {
-	world->summary = offsets_solve(&world->offsets, world->cores, world->off_majority);
+	world->summary = offsets_solve(&world->offsets, world->places, world->outlier);
 }
 
 static void
@@ -101,17 +101,17 @@ assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *w
 	for (size_t i = 0; i < world->offsets.cores; i++) {
 		struct offset own = offsets_pair(&world->offsets, 0, i);
 
-		assert_true(contains(world->cores[i], world->truth[i] - world->truth[0]));
-		assert_true(world->cores[i].low >= own.low && world->cores[i].high <= own.high);
+		assert_true(contains(world->places[i], world->truth[i] - world->truth[0]));
+		assert_true(world->places[i].low >= own.low && world->places[i].high <= own.high);
 	}
 }
 
 static void
 assert_apart_are_just(const struct world *world, size_t first, size_t count)
 {
-	assert_int_equal(world->summary.off_majority, count);
+	assert_int_equal(world->summary.outliers, count);
 	for (size_t i = 0; i < world->offsets.cores; i++)
-		assert_int_equal(world->off_majority[i], i >= first && i < first + count);
+		assert_int_equal(world->outlier[i], i >= first && i < first + count);
 }
 
 /* ---- intervals ---- */
@@ -251,15 +251,15 @@ majority_of_seeded_intervals_is_that_of_counting_every_value(void **state)
 		struct marzullo majority;
 
 		for (size_t i = 0; i < count; i++) {
-			world->cores[i].low = (int64_t)(next_random(world) % 40);
-			world->cores[i].high = world->cores[i].low + (int64_t)(next_random(world) % 12);
+			world->places[i].low = (int64_t)(next_random(world) % 40);
+			world->places[i].high = world->places[i].low + (int64_t)(next_random(world) % 12);
 		}
-		majority = marzullo_find(vote_of_array, world->cores, count, count);
+		majority = marzullo_find(vote_of_array, world->places, count, count);
 		for (int64_t value = 51; value >= 0; value--) {
 			size_t votes = 0;
 
 			for (size_t i = 0; i < count; i++)
-				votes += contains(world->cores[i], value);
+				votes += contains(world->places[i], value);
 			if (votes > most)
 				most = votes;
 			assert_true(votes <= majority.votes);
@@ -289,16 +289,16 @@ way_through_a_third_tightens_both_ends(void **state)
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -2, 3 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 4 });
 	solve(world);
-	assert_offset(world->cores[0], 0, 0);
-	assert_offset(world->cores[1], -6, 8);
-	assert_offset(world->cores[2], -2, 3);
+	assert_offset(world->places[0], 0, 0);
+	assert_offset(world->places[1], -6, 8);
+	assert_offset(world->places[2], -2, 3);
 	assert_int_equal(world->summary.pairs, 3);
 	assert_int_equal(world->summary.contradictions, 0);
 	assert_int_equal(world->summary.bound_ticks, 8);
 	assert_int_equal(world->summary.worst_a, 0);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, -6, 8);
-	assert_int_equal(world->summary.off_majority, 0);
+	assert_int_equal(world->summary.outliers, 0);
 	assert_false(world->summary.no_majority);
 	world_free(world);
 }
@@ -316,8 +316,8 @@ way_through_two_others_tightens_as_well(void **state)
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 0, 3 });
 	offsets_set(&world->offsets, 2, 3, (struct offset){ -4, 0 });
 	solve(world);
-	assert_offset(world->cores[2], -1, 6);
-	assert_offset(world->cores[1], -4, 6);
+	assert_offset(world->places[2], -1, 6);
+	assert_offset(world->places[1], -4, 6);
 	world_free(world);
 }
 
@@ -330,7 +330,7 @@ player_that_never_met_the_first_is_placed_through_another(void **state)
 	offsets_set(&world->offsets, 0, 1, (struct offset){ 90, 110 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ -5, 5 });
 	solve(world);
-	assert_offset(world->cores[2], 85, 115);
+	assert_offset(world->places[2], 85, 115);
 	assert_int_equal(world->summary.pairs, 2);
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
@@ -347,8 +347,8 @@ player_that_met_nobody_is_unknown_and_leaves_no_bound(void **state)
 	(void)state;
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 4 });
 	solve(world);
-	assert_offset(world->cores[1], -4, 4);
-	assert_false(offset_is_known(world->cores[2]));
+	assert_offset(world->places[1], -4, 4);
+	assert_false(offset_is_known(world->places[2]));
 	assert_int_equal(world->summary.pairs, 1);
 	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
 	assert_offset(world->summary.worst, -4, 4);
@@ -427,9 +427,9 @@ truth_lies_in_every_interval_of_players_of_all_offsets(void **state)
 		assert_int_equal(world->summary.contradictions, 0);
 		for (size_t a = 0; a < sizes[s]; a++)
 			for (size_t b = 0; b < a; b++) {
-				uint64_t off_majority = (uint64_t)llabs(world->truth[a] - world->truth[b]);
+				uint64_t distance = (uint64_t)llabs(world->truth[a] - world->truth[b]);
 
-				worst = off_majority > worst ? off_majority : worst;
+				worst = distance > worst ? distance : worst;
 			}
 		assert_true(worst <= world->summary.bound_ticks);
 		assert_true(offset_nearest(world->summary.worst) <= worst);
@@ -450,7 +450,7 @@ many_ways_make_intervals_narrower_than_a_star_does(void **state)
 		struct offset pair = offsets_pair(&world->offsets, 0, i);
 
 		own += (uint64_t)(pair.high - pair.low);
-		solved += (uint64_t)(world->cores[i].high - world->cores[i].low);
+		solved += (uint64_t)(world->places[i].high - world->places[i].low);
 	}
 	assert_true(solved < own);
 	world_free(world);
@@ -588,7 +588,7 @@ player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 10, 60 });
 	offsets_set(&world->offsets, 3, 2, (struct offset){ 10, 60 });
 	solve(world);
-	assert_offset(world->cores[2], -10, 60);
+	assert_offset(world->places[2], -10, 60);
 	assert_apart_are_just(world, 2, 1);
 	assert_false(world->summary.no_majority);
 	assert_int_equal(offset_nearest(world->summary.worst), 10);
@@ -721,8 +721,8 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 			assert_true(offset_farthest(world->summary.worst) <= 520);
 			assert_apart_are_just(world, 0, 0);
 			for (size_t i = 0; i < sizes[s]; i++) {
-				assert_true(contains(world->cores[i], 0));
-				assert_true(offset_farthest(world->cores[i]) <= 520);
+				assert_true(contains(world->places[i], 0));
+				assert_true(offset_farthest(world->places[i]) <= 520);
 			}
 			world_free(world);
 		}
@@ -767,8 +767,8 @@ wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
 			offsets_set(&world->offsets, a, b, (struct offset){ -10, 10 });
 	offsets_set(&world->offsets, 0, 3, (struct offset){ 990, 1010 });
 	solve(world);
-	assert_offset(world->cores[1], -10, 10);
-	assert_offset(world->cores[3], -20, 20);
+	assert_offset(world->places[1], -10, 10);
+	assert_offset(world->places[3], -20, 20);
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_a, 0);
 	assert_int_equal(world->summary.contradiction_b, 3);
@@ -788,8 +788,8 @@ of_three_that_contradict_the_pair_of_the_other_two_is_named(void **state)
 	offsets_set(&world->offsets, 0, 2, (struct offset){ -10, 10 });
 	offsets_set(&world->offsets, 1, 2, (struct offset){ 90, 110 });
 	solve(world);
-	assert_offset(world->cores[1], -10, 10);
-	assert_offset(world->cores[2], -10, 10);
+	assert_offset(world->places[1], -10, 10);
+	assert_offset(world->places[2], -10, 10);
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_a, 1);
 	assert_int_equal(world->summary.contradiction_b, 2);
@@ -810,7 +810,7 @@ two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
 	offsets_set(&world->offsets, 2, 1, (struct offset){ -5, 5 });
 	offsets_set(&world->offsets, 3, 1, (struct offset){ 50, 60 });
 	solve(world);
-	assert_offset(world->cores[1], -5, 60);
+	assert_offset(world->places[1], -5, 60);
 	assert_true(world->summary.no_majority);
 	assert_int_equal(world->summary.worst_a, 1);
 	assert_int_equal(world->summary.worst_b, 3);
@@ -829,14 +829,14 @@ player_that_moves_meanwhile_keeps_its_own_pair_and_harms_nobody(void **state)
 	for (size_t i = 0; i < 63; i++)
 		meet(world, i, 63, 1000 * (int64_t)(i + 1));
 	solve(world);
-	assert_true(contains(world->cores[63], 1000));
+	assert_true(contains(world->places[63], 1000));
 	assert_apart_are_just(world, 63, 1);
 	assert_true(world->summary.contradictions >= 60);
 	assert_int_equal(world->summary.contradiction_a, 62);
 	assert_int_equal(world->summary.contradiction_b, 63);
 	for (size_t i = 1; i < 63; i++) {
-		assert_true(contains(world->cores[i], 0));
-		assert_true(offset_farthest(world->cores[i]) <= 260);
+		assert_true(contains(world->places[i], 0));
+		assert_true(offset_farthest(world->places[i]) <= 260);
 	}
 	world_free(world);
 }
@@ -852,7 +852,7 @@ boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
 		meet(world, 0, i, -1000 * (int64_t)i);
 	solve(world);
 	for (size_t i = 1; i < 1024; i++)
-		assert_true(contains(world->cores[i], -1000 * (int64_t)i));
+		assert_true(contains(world->places[i], -1000 * (int64_t)i));
 	assert_true(world->summary.contradictions > 1023);
 	world_free(world);
 }

@@ -1,0 +1,262 @@
+/*
+ * Whoever is found off is judged so once: the finding, the rows of the table, the map, the screen and the JSON name the
+ * same cores, and no other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "json.h"
+#include "judge.h"
+#include "recommend.h"
+#include "report_literal.h"
+#include "screen.h"
+#include "table.h"
+
+#define CORES     8
+#define PPM       1000 /* in ppb */
+#define TEXT_SIZE (1 << 22)
+
+static char buffer[TEXT_SIZE];
+static uint8_t inks[TEXT_SIZE];
+static char room[SCREEN_ROOM];
+
+static struct report *
+judged(struct report *report)
+{
+	judge_report(report);
+	recommend(report);
+	return report;
+}
+
+/* Eight cores of which the boot core alone is off, by 1 ppm: so by their drifts against it are the other seven. */
+static struct report *
+boot_core_off_by_1_ppm(void)
+{
+	struct report *report = literal_of(CORES, TOURNAMENT_ALL, NULL);
+
+	for (size_t i = 1; i < CORES; i++)
+		report->cores[i].drift = (struct drift){ -PPM - (int64_t)i, -PPM + (int64_t)i };
+	return report;
+}
+
+static struct report *
+core_500_ticks_ahead(void)
+{
+	static const int64_t truth_ticks[CORES] = { [3] = 500 };
+
+	return literal_of(CORES, TOURNAMENT_ALL, truth_ticks);
+}
+
+static void
+set_limit(struct report *report, const char *rule, uint64_t limit)
+{
+	struct options_limit *option = &report->options.limits[report->options.limit_count++];
+
+	LITERAL_COPY(option->rule, rule);
+	option->value = limit;
+}
+
+/* Of the table's rows of cores, which begin with HEADING and end with an empty line, those with a mark or in red. */
+static uint64_t
+marked_in_table(const struct report *report)
+{
+	struct text text;
+	uint64_t marked = 0;
+	const char *row;
+
+	text_init(&text, buffer, sizeof(buffer));
+	text.inks = inks;
+	table_render(&text, report);
+	row = strstr(buffer, "\nOffset and drift");
+	assert_non_null(row);
+	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* behind the row of headings */
+	for (size_t i = 0; i < CORES; i++, row = strchr(row, '\n') + 1) {
+		const char *end = strchr(row, '\n'), *mark = memchr(row, '!', (size_t)(end - row));
+		bool is_red = false;
+
+		assert_int_equal(strtoul(row, NULL, 10), report->cores[i].apic_id);
+		for (const char *at = row; at < end; at++)
+			is_red |= inks[at - buffer] == INK_FAIL;
+		assert_int_equal(is_red, mark != NULL);
+		marked |= (uint64_t)is_red << i;
+	}
+	return marked;
+}
+
+static uint64_t
+marked_in_json(const struct report *report, const char *key)
+{
+	struct text text;
+	uint64_t marked = 0;
+	const char *at;
+	char yes[32];
+
+	text_init(&text, buffer, sizeof(buffer));
+	json_render_brief(&text, report);
+	assert_false(text.truncated);
+	snprintf(yes, sizeof(yes), "\"%s\":true", key);
+	at = strstr(buffer, "\"cores\":[");
+	for (size_t i = 0; i < CORES; i++) {
+		const char *next = strstr(at + 1, "\"apic_id\":"), *found;
+
+		assert_non_null(next);
+		at = next;
+		next = strstr(at + 1, "\"apic_id\":");
+		found = strstr(at, yes);
+		marked |= (uint64_t)(found && (!next || i == CORES - 1 || found < next)) << i;
+	}
+	return marked;
+}
+
+/* In the map of the pairs, whichever way round a pair is seen. */
+static size_t
+marked_in_map(const struct report *report)
+{
+	const char *row;
+	size_t marked = 0;
+
+	marked_in_table(report);
+	row = strstr(buffer, "\nPairs of cores,");
+	assert_non_null(row);
+	for (const char *at = strstr(row, "\n\n") + 2; *at; at++)
+		marked += inks[at - buffer] == INK_FAIL && strchr("<>!", *at);
+	return marked;
+}
+
+/* Of the screen's page on the cores, the rows in red. */
+static size_t
+red_rows_on_screen(const struct report *report)
+{
+	struct screen screen = { .version = "0.1.0", .report = report, .title = "", .document = "", .saved = "",
+				 .columns = 200, .rows = 100, .room = room, .room_size = sizeof(room) };
+	size_t red = 0;
+
+	screen_open(&screen);
+	screen_key(&screen, '4');
+	assert_int_equal(screen.page, SCREEN_CORES);
+	for (size_t i = 1; i + 1 < screen.rows; i++) {
+		struct screen_row row;
+		bool is_red = false;
+
+		screen_row(&screen, i, &row);
+		for (size_t c = 0; c < screen.columns; c++)
+			is_red |= row.bytes[c] != ' ' && row.inks[c] == INK_FAIL;
+		red += is_red;
+	}
+	return red;
+}
+
+/* The cores that findings of RULE name. */
+static uint64_t
+named_by(const struct report *report, const char *rule)
+{
+	uint64_t named = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		for (size_t core = 0; strcmp(finding->rule, rule) == 0 && core < CORES; core++) {
+			uint64_t bit = (uint64_t)(finding->core == report->cores[core].apic_id) << core;
+
+			assert_int_equal(named & bit, 0); /* once */
+			named |= bit;
+		}
+	}
+	return named;
+}
+
+static void
+assert_says(const struct report *report, const char *sentence)
+{
+	struct text text;
+
+	text_init(&text, buffer, sizeof(buffer));
+	table_render(&text, report);
+	for (size_t i = 0; i < text.length; i++) /* a sentence may be wrapped between any two words */
+		if (buffer[i] == '\n' && buffer[i + 1] == ' ' && buffer[i + 2] == ' ')
+			memmove(&buffer[i], &buffer[i + 2], strlen(&buffer[i + 2]) + 1);
+	if (!strstr(buffer, sentence))
+		fail_msg("\"%s\" is not in:\n%s", sentence, buffer);
+}
+
+static void
+a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_nobody_else_is_marked(void **state)
+{
+	struct report *report = judged(boot_core_off_by_1_ppm());
+
+	(void)state;
+	assert_int_equal(named_by(report, "tsc-drift"), 1);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(marked_in_table(report), 1);
+	assert_int_equal(marked_in_map(report), 0);
+	assert_int_equal(red_rows_on_screen(report), 1);
+	assert_int_equal(marked_in_json(report, "drifts"), 1);
+	assert_int_equal(marked_in_json(report, "off_majority"), 0);
+	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm.");
+	assert_says(report, "; 1 drifts");
+	literal_free(report);
+}
+
+static void
+a_drift_within_its_limit_is_marked_nowhere(void **state)
+{
+	struct report *report = boot_core_off_by_1_ppm();
+
+	(void)state;
+	set_limit(report, "tsc-drift", 2 * PPM);
+	judged(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(marked_in_table(report), 0);
+	assert_int_equal(red_rows_on_screen(report), 0);
+	assert_int_equal(marked_in_json(report, "drifts"), 0);
+	assert_says(report, "none shown by 7 of 7 other cores");
+	literal_free(report);
+}
+
+static void
+a_core_that_is_off_is_named_once_and_nobody_else_is_marked(void **state)
+{
+	struct report *report = judged(core_500_ticks_ahead());
+
+	(void)state;
+	assert_int_equal(named_by(report, "tsc-offset"), 1 << 3);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(marked_in_table(report), 1 << 3);
+	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
+	assert_int_equal(marked_in_json(report, "drifts"), 0);
+	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* the pairs with it */
+	assert_says(report, "not synchronised, as 1 of 8 cores");
+	literal_free(report);
+}
+
+static void
+an_offset_within_its_limit_is_marked_nowhere(void **state)
+{
+	struct report *report = core_500_ticks_ahead();
+
+	(void)state;
+	set_limit(report, "tsc-offset", 1000);
+	judged(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(marked_in_table(report), 0);
+	assert_int_equal(marked_in_json(report, "off_majority"), 0);
+	assert_says(report, "but not equal");
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_nobody_else_is_marked),
+		cmocka_unit_test(a_drift_within_its_limit_is_marked_nowhere),
+		cmocka_unit_test(a_core_that_is_off_is_named_once_and_nobody_else_is_marked),
+		cmocka_unit_test(an_offset_within_its_limit_is_marked_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
