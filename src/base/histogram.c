@@ -59,6 +59,16 @@ histogram_bucket_high(size_t bucket)
 }
 
 uint64_t
+histogram_octave(const struct histogram *histogram, size_t octave)
+{
+	uint64_t high = octave_high(octave), count = 0;
+
+	for (size_t i = histogram_bucket(high - high / 2); high <= HISTOGRAM_VALUE_MAX && i <= histogram_bucket(high); i++)
+		count += histogram->counts[i];
+	return count;
+}
+
+uint64_t
 histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand)
 {
 	return histogram_quantile_of(histogram, histogram->total, per_hundred_thousand);

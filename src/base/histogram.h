@@ -14,6 +14,20 @@
 #define HISTOGRAM_VALUE_MAX ((UINT64_C(1) << 40) - 1) /* 18 minutes in nanoseconds */
 #define HISTOGRAM_BUCKETS   ((40 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
+#define OCTAVES 65 /* of 64 bits; a value's is its length in bits: 0, then from 2^(octave - 1) to 2^octave - 1 */
+
+static inline size_t
+octave_of(uint64_t value)
+{
+	return value ? 64 - (size_t)__builtin_clzll(value) : 0;
+}
+
+static inline uint64_t
+octave_high(size_t octave)
+{
+	return octave ? UINT64_MAX >> (64 - octave) : 0;
+}
+
 struct histogram {
 	uint64_t total; /* values recorded */
 	uint64_t refused;
@@ -27,6 +41,9 @@ bool histogram_record(struct histogram *histogram, uint64_t value); /* false: re
 size_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
+
+/* How many values of OCTAVE were recorded. */
+uint64_t histogram_octave(const struct histogram *histogram, size_t octave);
 
 /* Upper end of the bucket that holds the PER_HUNDRED_THOUSAND quantile of all recorded; 0 where empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);

@@ -150,7 +150,7 @@ struct report_interference { /* of all cores together */
 	uint64_t observed_ns; /* on all cores, added up */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id */
-	uint64_t octave[64];  /* octave[i]: gaps of at least 2^i and less than 2^(i+1) ns */
+	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
 	bool smi_known;       /* the CPU counts its SMIs and may be asked: */
 	uint64_t smi_count;   /* from the run's begin to its end */
 	size_t event_count;

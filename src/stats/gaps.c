@@ -10,7 +10,7 @@ record(struct gaps *gaps, const struct scale *scale, uint64_t ticks)
 		gaps->events[gaps->event_count++] = (struct gap_event){ gaps->observed_ticks, ticks };
 	gaps->count++;
 	gaps->total_ticks += ticks;
-	gaps->octave[63 - __builtin_clzll(ns | 1)]++;
+	gaps->octave[octave_of(ns)]++;
 	if (ticks > gaps->worst_ticks)
 		gaps->worst_ticks = ticks;
 }

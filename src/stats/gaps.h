@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "histogram.h"
 #include "sample.h"
 #include "scale.h"
 
 #define GAPS_EVENTS_MAX 64 /* of one watch: the first so many are kept one by one */
-#define GAPS_OCTAVES    64
 
 struct gap_event {
 	uint64_t after_ticks, ticks; /* from the watch's begin to its own, and how long it was */
@@ -21,7 +21,7 @@ struct gap_event {
 struct gaps { /* of one watch; written by the core that watches */
 	uint64_t observed_ticks; /* from the first reading to the last, gaps included */
 	uint64_t count, worst_ticks, total_ticks;
-	uint64_t octave[GAPS_OCTAVES]; /* octave[i]: gaps of 2^i to 2^(i+1) - 1 ns; [0] of 0 too */
+	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
 	uint64_t backward;             /* times that the TSC stepped back meanwhile */
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];
@@ -37,12 +37,5 @@ struct gaps_plan { /* of one watch */
 
 /* Watches as PLAN says, and leaves in GAPS what it saw. */
 void gaps_observe(struct gaps *gaps, const struct gaps_plan *plan);
-
-/* The longest that octave[OCTAVE] counts, in ns. */
-static inline uint64_t
-gaps_octave_high_ns(size_t octave)
-{
-	return (UINT64_C(2) << octave) - 1;
-}
 
 #endif

@@ -10,16 +10,8 @@ latency_clear(struct latency *latency)
 	latency->count = latency->min_ns = latency->max_ns = latency->max_count = 0;
 	latency->total_ticks = latency->total_ns = 0;
 	histogram_clear(&latency->histogram);
-	for (size_t i = 0; i < sizeof(latency->octave) / sizeof(latency->octave[0]); i++)
-		latency->octave[i] = 0;
 	for (size_t i = 0; i < LATENCY_EXACT_NS; i++)
 		latency->exact[i] = 0;
-}
-
-static unsigned
-octave_of(uint64_t ns)
-{
-	return ns ? 64 - (unsigned)__builtin_clzll(ns) : 0;
 }
 
 /* Runs once a sample, so it costs a multiplication and no division. */
@@ -28,7 +20,6 @@ record(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
 	if (!histogram_record(&latency->histogram, ns))
 		return;
-	latency->octave[octave_of(ns)]++;
 	if (ns < LATENCY_EXACT_NS)
 		latency->exact[ns]++;
 	if (ns < latency->min_ns || !latency->count)

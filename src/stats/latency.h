@@ -21,7 +21,6 @@ struct latency {
 	uint64_t total_ticks; /* TSC ticks from begin to end of each run, all runs added up */
 	uint64_t total_ns;    /* of the recorded durations */
 	struct histogram histogram;
-	uint64_t octave[64];  /* octave[i]: durations of which 2^i - 1 ns is the tightest such bound; exact */
 	uint64_t exact[LATENCY_EXACT_NS];
 };
 

@@ -51,7 +51,7 @@ add_chunk(struct survey *survey, struct report_core *core)
 	all->measured = all->observed_ns != 0;
 	all->total_ns += scale_ns(&survey->scale, gaps->total_ticks);
 	all->gaps += gaps->count;
-	for (size_t i = 0; i < GAPS_OCTAVES; i++)
+	for (size_t i = 0; i < OCTAVES; i++)
 		all->octave[i] += gaps->octave[i];
 	if (worst_ns > all->worst_ns) {
 		all->worst_ns = worst_ns;

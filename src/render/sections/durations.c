@@ -15,16 +15,16 @@ put_row(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_
 static void
 put_octaves(struct text *out, const struct latency *latency)
 {
-	size_t last = sizeof(latency->octave) / sizeof(latency->octave[0]) - 1;
+	size_t last = octave_of(latency->max_ns);
 	uint64_t running = 0;
 
-	while (last && !latency->octave[last])
-		last--;
 	text_put(out, "Histogram of timing durations:\n");
 	text_put(out, "   <= ns   % of total  running %      count\n");
 	for (size_t i = 0; i <= last; i++) {
-		running += latency->octave[i];
-		put_row(out, (UINT64_C(1) << i) - 1, latency->octave[i], running, latency->count);
+		uint64_t count = histogram_octave(&latency->histogram, i);
+
+		running += count;
+		put_row(out, octave_high(i), count, running, latency->count);
 	}
 }
 

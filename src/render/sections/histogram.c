@@ -10,13 +10,6 @@
 #define BAR_MAX       40
 #define GAP_COLUMNS   2 /* before a share, and before a bar */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
-#define OCTAVES       64
-
-static uint64_t
-octave_bound_ns(size_t octave)
-{
-	return (UINT64_C(1) << octave) - 1;
-}
 
 /* Neither nothing nor all is said of a share that only rounds to it. */
 static struct number
@@ -58,11 +51,17 @@ latency_of(const struct block *block, size_t i)
 	return block->report->clocks[block->picked[i]].latency;
 }
 
+static uint64_t
+count_of(const struct block *block, size_t i, size_t octave)
+{
+	return histogram_octave(&latency_of(block, i)->histogram, octave);
+}
+
 static bool
 is_hit(const struct block *block, size_t octave)
 {
 	for (size_t i = 0; i < block->count; i++)
-		if (latency_of(block, i)->octave[octave])
+		if (count_of(block, i, octave))
 			return true;
 	return false;
 }
@@ -70,9 +69,9 @@ is_hit(const struct block *block, size_t octave)
 static void
 put_row(struct text *out, const struct block *block, size_t octave)
 {
-	text_printf(out, "<= %6s", number_ns(octave_bound_ns(octave)).text);
+	text_printf(out, "<= %6s", number_ns(octave_high(octave)).text);
 	for (size_t i = 0; i < block->count; i++)
-		put_share(out, latency_of(block, i)->octave[octave], latency_of(block, i)->count, block->bar_columns);
+		put_share(out, count_of(block, i, octave), latency_of(block, i)->count, block->bar_columns);
 	table_end_line(out);
 }
 

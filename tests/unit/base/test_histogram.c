@@ -105,6 +105,44 @@ a_quantile_of_many_does_not_overflow(void **state)
 	assert_int_equal(histogram_quantile(&histogram, 50001), 9);
 }
 
+static void
+an_octave_counts_what_its_bound_is_the_tightest_for(void **state)
+{
+	static const uint64_t values[] = { 0, 1, 2, 3, 4, 7, 8, 1023, 1024, 1024 + 512, HISTOGRAM_VALUE_MAX };
+	struct histogram histogram;
+	uint64_t total = 0;
+
+	(void)state;
+	histogram_clear(&histogram);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		histogram_record(&histogram, values[i]);
+	assert_int_equal(histogram_octave(&histogram, 0), 1);  /* <= 0 */
+	assert_int_equal(histogram_octave(&histogram, 1), 1);  /* <= 1 */
+	assert_int_equal(histogram_octave(&histogram, 2), 2);  /* <= 3 */
+	assert_int_equal(histogram_octave(&histogram, 3), 2);  /* <= 7 */
+	assert_int_equal(histogram_octave(&histogram, 4), 1);  /* <= 15 */
+	assert_int_equal(histogram_octave(&histogram, 10), 1); /* <= 1023 */
+	assert_int_equal(histogram_octave(&histogram, 11), 2); /* <= 2047 */
+	assert_int_equal(histogram_octave(&histogram, 40), 1);
+	for (size_t octave = 0; octave < OCTAVES; octave++)
+		total += histogram_octave(&histogram, octave);
+	assert_int_equal(total, sizeof(values) / sizeof(values[0]));
+}
+
+static void
+each_octave_ends_where_the_next_begins(void **state)
+{
+	(void)state;
+	assert_int_equal(octave_of(0), 0);
+	assert_int_equal(octave_high(0), 0);
+	for (size_t octave = 1; octave < OCTAVES; octave++) {
+		assert_int_equal(octave_of(octave_high(octave - 1) + 1), octave);
+		assert_int_equal(octave_of(octave_high(octave)), octave);
+	}
+	assert_int_equal(octave_high(12), 4095);
+	assert_int_equal(octave_high(OCTAVES - 1), UINT64_MAX);
+}
+
 int
 main(void)
 {
@@ -115,6 +153,8 @@ main(void)
 		cmocka_unit_test(quantiles_of_one_to_a_hundred_are_those_ranks),
 		cmocka_unit_test(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit),
 		cmocka_unit_test(a_quantile_of_many_does_not_overflow),
+		cmocka_unit_test(an_octave_counts_what_its_bound_is_the_tightest_for),
+		cmocka_unit_test(each_octave_ends_where_the_next_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

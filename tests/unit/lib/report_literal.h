@@ -25,7 +25,6 @@ literal_record(struct latency *latency, uint64_t ns, uint64_t count)
 {
 	latency->histogram.counts[histogram_bucket(ns)] += count;
 	latency->histogram.total += count;
-	latency->octave[ns ? 64 - __builtin_clzll(ns) : 0] += count;
 	if (ns < LATENCY_EXACT_NS)
 		latency->exact[ns] += count;
 	if (!latency->count || ns < latency->min_ns)
@@ -286,7 +285,7 @@ literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t n
 
 	all->gaps++;
 	all->total_ns += ns;
-	all->octave[63 - __builtin_clzll(ns)]++;
+	all->octave[octave_of(ns)]++;
 	all->events[all->event_count++] = (struct report_gap){ at_ms, ns, row->apic_id };
 	if (ns > all->worst_ns) {
 		all->worst_ns = ns;

@@ -67,20 +67,6 @@ four_reads_have_their_least_most_mean_and_counts(void **state)
 }
 
 static void
-an_octave_counts_what_its_bound_is_the_tightest_for(void **state)
-{
-	(void)state;
-	fold(&gigahertz, (const uint64_t[]){ 0, 1, 2, 3, 4, 7, 8, 1023, 1024 }, 9);
-	assert_int_equal(latency.octave[0], 1);  /* <= 0 */
-	assert_int_equal(latency.octave[1], 1);  /* <= 1 */
-	assert_int_equal(latency.octave[2], 2);  /* <= 3 */
-	assert_int_equal(latency.octave[3], 2);  /* <= 7 */
-	assert_int_equal(latency.octave[4], 1);  /* <= 15 */
-	assert_int_equal(latency.octave[10], 1); /* <= 1023 */
-	assert_int_equal(latency.octave[11], 1); /* <= 2047 */
-}
-
-static void
 percentiles_stay_within_what_was_seen(void **state)
 {
 	uint64_t durations[RUN];
@@ -217,7 +203,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_recorded_gives_zeros, begin_empty),
 		cmocka_unit_test_setup(four_reads_have_their_least_most_mean_and_counts, begin_empty),
-		cmocka_unit_test_setup(an_octave_counts_what_its_bound_is_the_tightest_for, begin_empty),
 		cmocka_unit_test_setup(percentiles_stay_within_what_was_seen, begin_empty),
 		cmocka_unit_test_setup(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list, begin_empty),
 		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
