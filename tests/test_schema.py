@@ -1,11 +1,16 @@
-"""The goldens of the JSON report meet the schema, and the schema refuses what it should."""
+"""The goldens of the JSON report meet the schema, which refuses what it should and has just the fields of the C's table."""
 
 import copy
 import json
 import pathlib
+import sys
 
 import jsonschema
 import pytest
+
+sys.dont_write_bytecode = True  # or tests/ would be left with a __pycache__
+
+import shape  # noqa: E402
 
 TESTS = pathlib.Path(__file__).resolve().parent
 GOLDENS = sorted((TESTS / "goldens").glob("*.json"))
@@ -26,9 +31,9 @@ def strict(text):
 
 @pytest.fixture(scope="module")
 def validator():
-    schema = strict((TESTS / "../src/report/report.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    strict((shape.ROOT / "src" / "report" / "report.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(shape.SCHEMA)
+    return jsonschema.Draft202012Validator(shape.SCHEMA)
 
 
 def errors(validator, report):
@@ -141,3 +146,45 @@ def test_broken_report_is_refused(validator, change):
     whole = strict((TESTS / "goldens" / "sick.json").read_text())
     assert errors(validator, copy.deepcopy(whole)) == []
     assert errors(validator, broken(change)) != []
+
+
+def test_the_schema_has_the_fields_of_the_table_with_their_types_and_no_others():
+    tables = shape.tables()
+    assert len(tables) > 20 and sum(map(len, tables.values())) > 150
+    assert list(shape.differences(tables)) == []
+
+
+@pytest.mark.parametrize("table, row, said", [
+    ("machine", ["bios", "text", None, "true"], "report.machine.bios is not in the schema"),
+    ("event", ["cause", "word", None, "true"], "report.interference.events.cause is not in the schema"),
+    ("core", ["boot", "count", None, "true"], "report.cores.boot is count: ['integer'] in the table, ['boolean'] in the schema"),
+    ("clock", ["title", "text", None, "true"], "report.clocks.title is text: ['null', 'string'] in the table, ['string'] in the schema"),
+    ("limit", ["", "whole", None, "o->known"],
+     "report.options.limits is whole: ['integer', 'null'] in the table, ['integer'] in the schema"),
+    ("rate", ["ppm", "ns", None, "true", "rate_against_", "ppm"], "report.rates.ppm is no interval of integers in the schema"),
+    ("latency", ["max_ns", "count", None, "true", "latency_max", "us"],
+     "report.clocks.latency.max_ns has ['latency_max', 'us'] in the table, ['latency_max', 'ns'] in the schema"),
+])
+def test_a_field_that_only_the_table_has_so_is_named(table, row, said):
+    tables = shape.tables()
+    tables[table] = [each for each in tables[table] if each[0] != row[0]] + [row]
+    assert list(shape.differences(tables)) == [said]
+
+
+@pytest.mark.parametrize("table, key, said", [
+    ("report", "notes", "report.notes is not in the table"),
+    ("core_latency", "p99_ns", "report.cores.latency.p99_ns is not in the table"),
+    ("behaviour", "severity", "report.behaviours.severity is not in the table"),
+])
+def test_a_field_that_only_the_schema_has_is_named(table, key, said):
+    tables = shape.tables()
+    tables[table] = [row for row in tables[table] if row[0] != key]
+    assert said in shape.differences(tables)
+
+
+def test_the_schema_has_the_bounds_of_the_code():
+    skew, interference = (shape.properties(shape.SCHEMA["$defs"][name]) for name in ("skew", "interference"))
+    matrix = shape.constant("REPORT_MATRIX_CORES")
+    assert skew["matrix"]["maxItems"] == skew["matrix"]["items"]["maxItems"] == matrix == 256
+    assert interference["events"]["maxItems"] == shape.constant("REPORT_EVENTS_MAX")
+    assert interference["histogram"]["maxItems"] == shape.constant("GAPS_OCTAVES")

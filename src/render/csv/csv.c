@@ -152,7 +152,8 @@ put_by_clock(const struct csv *csv, const struct subject *of, const struct field
 
 /* A verdict is the last field and the first row, there in any case. */
 static void
-put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object, size_t i)
+put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,
+	 size_t i)
 {
 	size_t count = table->count, shift = count - (table->fields[count - 1].shape == FIELD_VERDICT);
 

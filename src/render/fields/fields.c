@@ -74,7 +74,7 @@ figure(const struct finding *finding)
 	return (struct interval_ns){ finding->has_measured, finding->measured, finding->low, finding->high };
 }
 
-/* The kinds of a FIELD or MAYBE: what a row says of its shape, and how its value gets there. */
+/* The kinds of fields: shape, digits behind the point, whether it is signed; and how a figure becomes a value. */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
 #define KIND_text    FIELD_WORD, 0, false     /* likewise; NULL and "" are null */
 #define KIND_flag    FIELD_FLAG, 0, false     /* bool */
@@ -87,7 +87,6 @@ figure(const struct finding *finding)
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
 #define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
 #define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
-
 #define KIND_pair    FIELD_PAIR, 0, false
 #define KIND_object  FIELD_OBJECT, 0, false
 #define KIND_list    FIELD_LIST, 0, false
@@ -96,32 +95,29 @@ figure(const struct finding *finding)
 #define KIND_exact   FIELD_EXACT, 0, false
 #define KIND_matrix  FIELD_MATRIX, 0, true
 
-#define SET_word(string)    value->word = (string)
-#define SET_text(string)    value->word = (string), value->known = value->word && value->word[0]
-#define SET_count(number)   value->numbers[0] = (uint64_t)(number)
-#define SET_flag(bool)      SET_count(bool)
-#define SET_verdict(word)   SET_count(word)
-#define SET_whole(number)   SET_count(number)
-#define SET_milli(number)   SET_count(number)
-#define SET_micro(number)   SET_count(number)
-#define SET_ns(interval)    set_interval_ns(value, interval)
-#define SET_middle(interval) set_interval_ns(value, interval)
-#define SET_ppm(interval)   set_interval_ppb(value, interval)
-#define SET_hertz(interval) set_interval_millihz(value, interval)
+#define SET_word(figure)    value->word = (figure)
+#define SET_text(figure)    value->word = (figure), value->known = value->word && value->word[0]
+#define SET_count(figure)   value->numbers[0] = (uint64_t)(figure)
+#define SET_flag(figure)    SET_count(figure)
+#define SET_verdict(figure) SET_count(figure)
+#define SET_whole(figure)   SET_count(figure)
+#define SET_milli(figure)   SET_count(figure)
+#define SET_micro(figure)   SET_count(figure)
+#define SET_middle(figure)  SET_ns(figure)
+#define SET_ppm(figure)     SET_ns(figure)
+#define SET_hertz(figure)   SET_ns(figure)
+#define SET_ns(figure) \
+	do { \
+		__auto_type interval = (figure); \
+		set_interval(value, interval.known, (uint64_t)interval.value, (uint64_t)interval.low, \
+			     (uint64_t)interval.high); \
+	} while (0)
 
-#define DEFINE_SET_INTERVAL(type) \
-	static void \
-	set_##type(struct field_value *value, struct type interval) \
-	{ \
-		value->known = interval.known; \
-		value->numbers[0] = (uint64_t)interval.value; \
-		value->numbers[1] = (uint64_t)interval.low; \
-		value->numbers[2] = (uint64_t)interval.high; \
-	}
-
-DEFINE_SET_INTERVAL(interval_ns)
-DEFINE_SET_INTERVAL(interval_ppb)
-DEFINE_SET_INTERVAL(interval_millihz)
+static void
+set_interval(struct field_value *value, bool known, uint64_t middle, uint64_t low, uint64_t high)
+{
+	*value = (struct field_value){ known, { .numbers = { middle, low, high } } };
+}
 
 static void
 set_elements(struct field_value *value, const void *first, size_t count, size_t stride)
@@ -151,7 +147,8 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define MAYBE(key, kind, condition, figure, ...)       ROW_IF(condition, SET_##kind(figure))
 #define PAIR(key, condition, a, b)                     ROW_IF(condition, SET_count(a); value->numbers[1] = (b))
 #define OBJECT(key, table, condition, address)         ROW_IF(condition, value->first = (address))
-#define LIST(key, table, condition, array, size)       ROW_IF(condition, set_elements(value, array, size, sizeof((array)[0])))
+#define LIST(key, table, condition, array, size) \
+	ROW_IF(condition, set_elements(value, array, size, sizeof((array)[0])))
 #define BARS(key, table, array, size)                  LIST(key, table, true, array, size)
 #define MAP(key, table, array, size, prefix)           LIST(key, table, true, array, size)
 #define EXACT(key)                                     ROW(value->first = o)
