@@ -1,7 +1,7 @@
 /*
- * What is not the same in two reports, as rows. Worse is what `qemu/run --baseline` calls worse, by the same rules and the same
- * limits (src/report/compare.json), with the other report as the baseline. Better is what would be worse the other way round.
- * All other differences are "changed".
+ * What is not the same in two reports, as rows. Worse is what `qemu/run --baseline` calls worse, by the same rules and
+ * the same limits (src/report/compare.json), with the other report as the baseline. Better is what would be worse the
+ * other way round. All other differences are "changed".
  */
 
 const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
@@ -15,7 +15,7 @@ function byClock(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
 }
 
-/* What reading nothing costs: it is in every latency, and where time-stamps are coarse it is one or two steps of theirs. */
+/* What reading nothing costs: part of every latency; one or two steps of a time-stamp where those are coarse. */
 function bracketOf(report) {
 	const empty = byClock(report).get("null");
 
@@ -30,7 +30,9 @@ function sameMachine(a, b, ...names) {
 function latencyDoubt(a, b) {
 	if (!sameMachine(a, b, "accelerator", "hypervisor"))
 		return "the reports are of different machines";
-	return a.machine.tsc_hz === null || b.machine.tsc_hz === null ? "one report has them in ticks only" : null;
+	if (a.machine.tsc_hz === null || b.machine.tsc_hz === null)
+		return "one report has them in ticks only";
+	return null;
 }
 
 function beyond(wasAtMost, isAtLeast, error) {
@@ -85,6 +87,8 @@ function stateOf(clock) {
 	return joined([clock.verdict || "not read", state], ", ");
 }
 
+const stepOf = ({step_ticks}) => (isNumber(step_ticks) ? plural(step_ticks, "tick") : NONE);
+
 const never = () => false;
 
 const VERDICT = {
@@ -96,7 +100,7 @@ const VERDICT = {
 			runs.now.options.clocks.includes(was.id)),
 };
 
-/* Of a clock that both have judged: {what, text(clock, the other), worse(was, now, {was, now}), differs(one, other)}. */
+/* Of a clock judged in both: {what, text(clock, other), worse(was, now, {was, now}), differs(one, other)}. */
 const ASPECTS = [
 	{
 		what: "median read",
@@ -111,12 +115,13 @@ const ASPECTS = [
 		worse: (was, now, runs) => {
 			const {clean, loop_ns, min_ns} = latencyOf(now);
 
-			return slower(latencyOf(was).loop_ns, clean && clean.hit === 0 ? loop_ns : min_ns, runs);
+			return slower(latencyOf(was).loop_ns,
+				clean && clean.hit === 0 ? loop_ns : min_ns, runs);
 		},
 	},
 	{
 		what: "resolution",
-		text: (clock) => joined([ns(clock.resolution_ns), isNumber(clock.step_ticks) && plural(clock.step_ticks, "tick")], ", "),
+		text: (clock) => `${ns(clock.resolution_ns)}, ${stepOf(clock)}`,
 		worse: (was, now) => (isNumber(was.resolution_ns) && isNumber(now.resolution_ns) ?
 			beyond(was.resolution_ns, now.resolution_ns, 0) :
 			beyond(was.step_ticks, now.step_ticks, 0)),
@@ -135,7 +140,8 @@ const ASPECTS = [
 		what: "steps back",
 		text: (clock) => whole(clock.monotonic.backward),
 		worse: never,
-		differs: (a, b) => Boolean(a.monotonic && b.monotonic && a.monotonic.backward !== b.monotonic.backward),
+		differs: (a, b) => Boolean(a.monotonic && b.monotonic) &&
+			a.monotonic.backward !== b.monotonic.backward,
 	},
 ];
 
@@ -175,7 +181,8 @@ function findingChanges(here, there) {
 		const others = new Set(b.findings.map(nameOf));
 
 		return a.findings.filter((finding) => !others.has(nameOf(finding)))
-			.map((finding) => ({clock: nameOf(finding), what: "finding", ...row(finding.text || "")}));
+			.map((finding) => (
+				{clock: nameOf(finding), what: "finding", ...row(finding.text || "")}));
 	};
 
 	return [

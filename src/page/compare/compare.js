@@ -59,15 +59,8 @@ function mediansConfig(here, rows) {
 				x: nsAxis("median read", [...a, ...b]),
 				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
 			},
-			plugins: {
-				tooltip: {
-					filter: (item) => item.datasetIndex < 2,
-					callbacks: {
-						label: (item) =>
-							`${item.dataset.label}: ${ns(item.raw)}`
-					}
-				}
-			},
+			...tooltip({label: (item) => `${item.dataset.label}: ${ns(item.raw)}`},
+				{filter: (item) => item.datasetIndex < 2}),
 		},
 	};
 }
@@ -127,81 +120,60 @@ function compareCharts(here, there) {
 function comparedHow(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
-	const brackets = a === b ? a : `${b} there, ${a} here`;
-	const latencies = doubt ? `Latencies are not compared: ${doubt}. ` :
-		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} times the ` +
-		`other report's median plus one bracket (${brackets}, the clock null). `;
+	const bracket = a === b ? a : `${b} there, ${a} here`;
+	const latencies = doubt ? `Latencies are not compared: ${doubt}.` :
+		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} ` +
+		`times the other report's median plus one bracket (${bracket}, the clock null).`;
 
-	return `${latencies}A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm, and not towards its claim. ` +
-		"Intervals that overlap are the same.";
+	return note(latencies, ` A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm and `,
+		"not towards its claim. Intervals that overlap are the same.");
+}
+
+function kindBadge({kind}) {
+	const colours = {worse: "fail", better: "pass", changed: "absent"};
+
+	return el("span", {class: `badge ${colours[kind]}`}, kind);
 }
 
 function changesTable(here, there) {
 	const changes = allChanges(here, there);
-	const words = {
-		worse: ["fail", "worse"],
-		better: ["pass", "better"],
-		changed: ["absent", "changed"]
-	};
-
-	const how = note(comparedHow(here, there));
+	const how = comparedHow(here, there);
 
 	if (!changes.length)
 		return [note("No difference: same machine, options, verdicts and findings."), how];
 	const count = (kind) => changes.filter((change) => change.kind === kind).length;
 
 	return [
-		note(`In this report ${count("worse")} worse, ${count("better")} better, ${count("changed")} changed.`),
+		note(`In this report ${count("worse")} worse, ${count("better")} better, `,
+			`${count("changed")} changed.`),
 		how,
 		table(
 			[
-				{
-					title: "Of",
-					name: true,
-					text: (row) => el("code", null, row.clock || "?")
-				},
-				{title: "What", left: true, text: (row) => row.what},
-				{title: "This report", left: true, text: (row) => row.here},
-				{title: "The other", left: true, text: (row) => row.there},
-				{
-					title: "This report is",
-					left: true,
-					text: (row) =>
-						el("span", {class: `badge ${words[row.kind][0]}`},
-							words[row.kind][1])
-				},
+				["Of", (row) => code(row.clock), "name"],
+				["What", (row) => row.what, "left"],
+				["This report", (row) => row.here, "left"],
+				["The other", (row) => row.there, "left"],
+				["This report is", kindBadge, "left"],
 			],
 			changes, "Differences between the two reports")
 	];
 }
 
 function bothTable(here, there) {
-	const latency = (clock, name) => (clock.latency ? ns(clock.latency[name]) : NONE);
-	const two = (heading, text) => ({
-		title: heading,
-		text: (row) => [text(row.here), el("span", {class: "quiet block"}, text(row.there))]
-	});
+	const two = (heading, text, kind) => [heading,
+		(row) => [text(row.here), el("span", {class: "quiet block"}, text(row.there))], kind];
+	const latency = (heading, name) => two(heading, (clock) => ns(latencyOf(clock)[name]));
 
 	return table(
 		[
-			{
-				title: "Clock",
-				name: true,
-				text: (row) => el("code", null, row.here.id || "?")
-			},
-			{...two("Verdict", (clock) => clock.verdict || "not read"), left: true},
-			two("Off by, ppm",
-				(clock) =>
-					(known(clock.error_ppm) ? ppm(clock.error_ppm.value) : NONE)),
-			two("Resolution",
-				(clock) =>
-					(isNumber(clock.step_ticks) ?
-						plural(clock.step_ticks, "tick") :
-						NONE)),
-			two("Fastest", (clock) => latency(clock, "min_ns")),
-			two("Median", (clock) => latency(clock, "p50_ns")),
-			two("99 %", (clock) => latency(clock, "p99_ns")),
-			two("Slowest", (clock) => latency(clock, "max_ns")),
+			["Clock", (row) => code(row.here.id), "name"],
+			two("Verdict", (clock) => clock.verdict || "not read", "left"),
+			two("Off by, ppm", (clock) => ppm((known(clock.error_ppm) || {}).value)),
+			two("Resolution", stepOf),
+			latency("Fastest", "min_ns"),
+			latency("Median", "p50_ns"),
+			latency("99 %", "p99_ns"),
+			latency("Slowest", "max_ns"),
 		],
 		inBoth(here, there), "Both reports: this one above, the other below");
 }

@@ -55,6 +55,16 @@ function axisTitle(text) {
 	return {display: true, text, padding: 8};
 }
 
+/* Of a chart's options: what is said at a point. */
+const tooltip = (callbacks, more) => ({plugins: {tooltip: {callbacks, ...more}}});
+
+/* Without lines of its own, and its labels level. */
+const plainAxis = (text) => ({
+	title: axisTitle(text),
+	grid: {display: false},
+	ticks: {maxRotation: 0, autoSkipPadding: 12}
+});
+
 /* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends where a tick may stand. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
@@ -238,6 +248,12 @@ function legendKey(...entries) {
 
 /* Intervals as floating bars, a mark at the value. ROWS: {label, interval, colour}; PLACE: figure to axis. */
 function intervalBars(rows, axis, place, format) {
+	const said = ({dataIndex}) => {
+		const {interval} = rows[dataIndex];
+
+		return `${format(interval.value)} (${span(interval, format)})`;
+	};
+
 	return {
 		type: "bar",
 		data: {
@@ -273,21 +289,7 @@ function intervalBars(rows, axis, place, format) {
 				x: axis,
 				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
 			},
-			plugins: {
-				tooltip: {
-					filter: (item) => item.datasetIndex === 1,
-					callbacks: {
-						label: (item) => {
-							const {interval} = rows[item.dataIndex];
-
-							return [
-								format(interval.value),
-								`(${span(interval, format)})`
-							].join(" ");
-						}
-					},
-				}
-			},
+			...tooltip({label: said}, {filter: (item) => item.datasetIndex === 1}),
 		},
 	};
 }

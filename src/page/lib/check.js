@@ -1,7 +1,7 @@
 /*
- * A report is untrusted. What the schema knows of it has the type that the schema gives it, or the report is refused with
- * the place named; what the schema doesn't know is left alone, because additions are free. Any key may be null or missing.
- * REPORT, the types of report.schema.json, comes from build.
+ * A report is untrusted. What the schema knows of it has the schema's type, or the report is refused with the place
+ * named; what the schema doesn't know is left alone, because additions are free. Any key may be null or missing.
+ * REPORT, the types in report.schema.json, comes from build.
  */
 
 function refuse(place, what) {

@@ -21,15 +21,13 @@ function svg(tag, attributes, ...children) {
 	return element;
 }
 
-/* COLUMNS: {title, text(row), name: true for the row's heading, left: true for words}. */
+/* COLUMNS: [title, text(row), kind]; kind is "name" for the row's heading, "left" for words, else figures. */
 function table(columns, rows, caption) {
-	const align = (column) => (column.name || column.left ? "left" : null);
-	const heading = (column) => el("th", {scope: "col", class: align(column)}, column.title);
-	const cell = (row, column) => {
-		const tag = column.name ? "th" : "td";
-
-		return el(tag, {scope: column.name ? "row" : null, class: align(column)}, column.text(row));
-	};
+	const align = (kind) => (kind ? "left" : null);
+	const heading = ([title, , kind]) => el("th", {scope: "col", class: align(kind)}, title);
+	const cell = (row, [, text, kind]) => (kind === "name" ?
+		el("th", {scope: "row", class: "left"}, text(row)) :
+		el("td", {class: align(kind)}, text(row)));
 	const line = (row) => el("tr", null, columns.map((column) => cell(row, column)));
 
 	return el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption},
@@ -38,6 +36,9 @@ function table(columns, rows, caption) {
 			el("thead", null, el("tr", null, columns.map(heading))),
 			el("tbody", null, rows.map(line))));
 }
+
+/* The name of a clock, a rule, a core. */
+const code = (text) => el("code", null, text || "?");
 
 /* Filled when it is opened first: of 255 cores it is long. */
 function details(summary, make) {

@@ -1,4 +1,4 @@
-/* A report of schema 1 as schema 2 has it: the one place that knows the older one. It is as untrusted as any. */
+/* A report of schema 1, as untrusted as any, made one of schema 2. Nothing else here knows schema 1. */
 
 const OLDER_SCHEMA = "baretick.report/1";
 const OLDER_KEYS = {

@@ -15,10 +15,8 @@ function coreAxis(report) {
 	return {
 		type: "category",
 		labels: report.cores.map(coreName),
-		title: axisTitle("core, by its APIC id"),
+		...plainAxis("core, by its APIC id"),
 		offset: true,
-		grid: {display: false},
-		ticks: {maxRotation: 0, autoSkipPadding: 12}
 	};
 }
 
@@ -26,7 +24,7 @@ function coreOptions(report, axis, label) {
 	return {
 		interaction: {mode: "index", intersect: false},
 		scales: {x: coreAxis(report), y: axis},
-		plugins: {tooltip: {callbacks: {title: ([item]) => `core ${item.label}`, label}}},
+		...tooltip({title: ([item]) => `core ${item.label}`, label}),
 	};
 }
 
@@ -105,42 +103,32 @@ function oneClockConfig(report, clock) {
 	};
 }
 
+/* COLUMNS: [title, clock, how, the figure's name]. */
+function figuresTable(report, columns, caption) {
+	const figure = ([heading, clock, how, name]) => [heading, (core) => {
+		const figures = measuredOn(core, clock, how);
+
+		return figures ? ns(figures[name]) : NONE;
+	}];
+
+	return table([["Core", coreName, "name"], ...columns.map(figure)], report.cores, caption);
+}
+
 function coresTable(report, clock) {
-	const column = (heading, how, name) => ({
-		title: heading,
-		text: (core) => {
-			const figures = measuredOn(core, clock, how);
-
-			return figures ? ns(figures[name]) : NONE;
-		}
-	});
-
-	return table(
+	return figuresTable(report,
 		[
-			{title: "Core", name: true, text: coreName},
-			column("Fastest", "latency", "min_ns"),
-			column("Median", "latency", "p50_ns"),
-			column("99 %", "latency", "p99_ns"),
-			column("Median, all at once", "latency_contended", "p50_ns"),
-			column("99 %, all at once", "latency_contended", "p99_ns"),
+			["Fastest", clock, "latency", "min_ns"],
+			["Median", clock, "latency", "p50_ns"],
+			["99 %", clock, "latency", "p99_ns"],
+			["Median, all at once", clock, "latency_contended", "p50_ns"],
+			["99 %, all at once", clock, "latency_contended", "p99_ns"],
 		],
-		report.cores, `${clock.id}: read latency on each core`);
+		`${clock.id}: read latency on each core`);
 }
 
 function mediansTable(report, clocks) {
-	return table(
-		[
-			{title: "Core", name: true, text: coreName},
-			...clocks.map((clock) => ({
-				title: clock.id,
-				text: (core) => {
-					const figures = measuredOn(core, clock, "latency");
-
-					return figures ? ns(figures.p50_ns) : NONE;
-				}
-			})),
-		],
-		report.cores, "Median read latency of each clock on each core");
+	return figuresTable(report, clocks.map((clock) => [clock.id, clock, "latency", "p50_ns"]),
+		"Median read latency of each clock on each core");
 }
 
 function oneClockKey() {
@@ -233,11 +221,7 @@ function contention(report) {
 					[1, ...rows.map((row) => row.factor)]),
 				y: {grid: {display: false}, ticks: {autoSkip: false}},
 			},
-			plugins: {
-				tooltip: {
-					callbacks: {label: (item) => times(rows[item.dataIndex].factor)}
-				}
-			},
+			...tooltip({label: (item) => times(rows[item.dataIndex].factor)}),
 		},
 	});
 
@@ -245,21 +229,18 @@ function contention(report) {
 		return [];
 	return [
 		el("h3", null, "All cores at once"),
-		note("Median read while all cores read the same clock, as a multiple of the median read by one core alone."),
+		note("Median read while all cores read the same clock, as a multiple of the median read ",
+			"by one core alone."),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
 			rows.length),
 		details("The figures as a table",
 			() => table(
 				[
-					{
-						title: "Clock",
-						name: true,
-						text: (row) => el("code", null, row.clock.id)
-					},
-					{title: "One core", text: (row) => ns(row.alone)},
-					{title: "All at once", text: (row) => ns(row.together)},
-					{title: "Factor", text: (row) => times(row.factor)},
-					{title: "Cores", text: (row) => whole(row.cores)},
+					["Clock", (row) => code(row.clock.id), "name"],
+					["One core", (row) => ns(row.alone)],
+					["All at once", (row) => ns(row.together)],
+					["Factor", (row) => times(row.factor)],
+					["Cores", (row) => whole(row.cores)],
 				],
 				rows, "Median read alone and with all cores reading"))
 	];
@@ -268,7 +249,7 @@ function contention(report) {
 function missingCores(report) {
 	const missing = report.cores.filter((core) => core.started === false || core.reason);
 
-	const row = (core) => el("li", null, el("code", null, `core ${coreName(core)}`),
+	const row = (core) => el("li", null, code(`core ${coreName(core)}`),
 		` ${core.reason || "did not start"}`);
 
 	return missing.length ? el("ul", {class: "reasons"}, missing.map(row)) : null;

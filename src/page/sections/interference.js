@@ -32,7 +32,7 @@ function gapsOverTime(report) {
 				},
 				y: nsAxis("gap", events.map((event) => event.ns)),
 			},
-			plugins: {tooltip: {callbacks: {label: ({raw}) => gapSentence(raw)}}},
+			...tooltip({label: ({raw}) => gapSentence(raw)}),
 		},
 	};
 }
@@ -62,14 +62,10 @@ function gapLengths(report) {
 		},
 		options: {
 			scales: {
-				x: {
-					grid: {display: false},
-					title: axisTitle("gap up to"),
-					ticks: {maxRotation: 0, autoSkipPadding: 12}
-				},
+				x: plainAxis("gap up to"),
 				y: {beginAtZero: true, title: axisTitle("gaps"), ticks: {precision: 0}}
 			},
-			plugins: {tooltip: {callbacks: {label: (item) => plural(item.raw, "gap")}}},
+			...tooltip({label: (item) => plural(item.raw, "gap")}),
 		},
 	};
 }
@@ -81,9 +77,9 @@ function interferenceWords(found) {
 		said.push(`${plural(found.gaps, "gap")} of more than ${ns(found.threshold_ns)}`,
 			`in ${ns(found.observed_ns)} observed.`);
 	if (found.gaps > 0)
-		said.push(`Stolen time: ${ns(found.total_ns)} in all,`,
-			`${share(100 * found.total_ns / found.observed_ns)} of that, the longest gap`,
-			`${ns(found.worst_ns)} on core ${whole(found.worst_core)}. A busy host or system`,
+		said.push(`Stolen time: ${ns(found.total_ns)},`,
+			`${share(100 * found.total_ns / found.observed_ns)} of that; longest gap:`,
+			`${ns(found.worst_ns)}, on core ${whole(found.worst_core)}. A busy host or system`,
 			"management interrupts (SMIs) cause gaps; no clock is judged by them.");
 	if (isNumber(found.smi_count))
 		said.push(`SMIs on the boot core in the whole run: ${whole(found.smi_count)}.`);
@@ -97,16 +93,13 @@ function gapTables(report) {
 
 	return el("div", null,
 		table(
-			[
-				{title: "Gap up to", name: true, text: (row) => ns(row.le_ns)},
-				{title: "Count", text: (row) => whole(row.count)},
-			],
+			[["Gap up to", (row) => ns(row.le_ns), "name"], ["Count", (row) => whole(row.count)]],
 			histogram, "Gaps by length"),
 		table(
 			[
-				{title: "Into the run", name: true, text: (row) => duration(row.at_ms)},
-				{title: "Core", text: (row) => whole(row.core)},
-				{title: "Gap", text: (row) => ns(row.ns)},
+				["Into the run", (row) => duration(row.at_ms), "name"],
+				["Core", (row) => whole(row.core)],
+				["Gap", (row) => ns(row.ns)],
 			],
 			events || [], "The first gaps of each core"));
 }

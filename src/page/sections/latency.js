@@ -1,6 +1,6 @@
 /* Read latency of all clocks on the boot core: its distribution, and its tail by percentile. */
 
-/* Coarse enough to tell the clocks apart, fine enough to show that a clock has a fast and a slow kind of read. */
+/* Fewer would merge a clock's fast reads with its slow ones, more would scatter the rare ones. */
 const BINS_PER_OCTAVE = 2;
 
 /* Points of {x, y: percent of the reads, count}, in the middle of each bin; y is null in an empty one. */
@@ -83,14 +83,7 @@ function histogramConfig(report, clocks) {
 					max: 100
 				},
 			},
-			plugins: {
-				tooltip: {
-					callbacks: {
-						title: ([item]) => item.dataset.label,
-						label: ({raw}) => binSentence(raw),
-					}
-				}
-			},
+			...tooltip({title: ([item]) => item.dataset.label, label: ({raw}) => binSentence(raw)}),
 		},
 	};
 }
@@ -110,26 +103,20 @@ function percentileConfig(sets) {
 				},
 				y: nsAxis("one read, at most", all.map((point) => point.y)),
 			},
-			plugins: {
-				tooltip: {
-					callbacks: {
-						title: ([item]) => item.dataset.label,
-						label: ({raw}) =>
-							`${share(100 - 100 / raw.x)} within ${ns(raw.y)}`,
-					}
-				}
-			},
+			...tooltip({
+				title: ([item]) => item.dataset.label,
+				label: ({raw}) => `${share(100 - 100 / raw.x)} within ${ns(raw.y)}`,
+			}),
 		},
 	};
 }
 
 function latencyTable(clocks) {
-	const column = (heading, name, format) =>
-		({title: heading, text: (clock) => (format || ns)(clock.latency[name])});
+	const column = (heading, name, format = ns) => [heading, (clock) => format(clock.latency[name])];
 
 	return table(
 		[
-			{title: "Clock", name: true, text: (clock) => el("code", null, clock.id)},
+			["Clock", (clock) => code(clock.id), "name"],
 			column("Reads", "count", whole),
 			column("Fastest", "min_ns"),
 			column("50 %", "p50_ns"),
@@ -139,10 +126,7 @@ function latencyTable(clocks) {
 			column("Slowest", "max_ns"),
 			column("Mean", "mean_ns"),
 			column("Loop time", "loop_ns"),
-			{
-				title: "Interrupted reads",
-				text: (clock) => whole(clock.latency.clean && clock.latency.clean.hit)
-			},
+			["Interrupted reads", (clock) => whole(clock.latency.clean && clock.latency.clean.hit)],
 		],
 		clocks, "Read latency of each clock");
 }
@@ -162,9 +146,9 @@ function latencySection(report) {
 	})));
 
 	return section("latency", "Read latency",
-		note("The time of one read, on the boot core (BSP), between two bracketing TSC reads. Every figure ",
-			"includes the bracket's own cost, which the clock ", el("code", null, "null"),
-			" shows. Click a name to hide or show that clock."),
+		note("One read on the boot core (BSP), between two bracketing TSC reads. Every figure includes ",
+			"the bracket's own cost, which the clock ", code("null"), " shows. ",
+			"Click a name to hide or show that clock."),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
 		el("h3", null, "Distribution"),
 		chart("chart-histogram", "Histogram of read latency of each clock, logarithmic",

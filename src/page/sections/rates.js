@@ -35,15 +35,11 @@ function ratesTable(report) {
 
 	return table(
 		[
-			{title: "Rate", name: true, text: (row) => row.label},
-			{title: "ppm", text: (row) => ppm(row.interval.value)},
-			{title: "low", text: (row) => ppm(row.interval.low)},
-			{title: "high", text: (row) => ppm(row.interval.high)},
-			{
-				title: "Independent",
-				left: true,
-				text: (row) => (row.same === undefined ? "" : yesOrNo(!row.same))
-			},
+			["Rate", (row) => row.label, "name"],
+			["ppm", (row) => ppm(row.interval.value)],
+			["low", (row) => ppm(row.interval.low)],
+			["high", (row) => ppm(row.interval.high)],
+			["Independent", (row) => (row.same === undefined ? "" : yesOrNo(!row.same)), "left"],
 		],
 		[...claims.map((row) => ({...row, label: `${row.label} against its claim`})), ...pairs],
 		"Rates in ppm with their errors");
@@ -65,8 +61,8 @@ function ratesSection(report) {
 			rateChart(report, "chart-pairs",
 				"How much faster one clock runs than another, in ppm", "pairs")));
 	return section("rates", "Rates",
-		note("The true rate lies within the bar; a bar that includes 0 shows no deviation. ",
-			"A − B: how much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
+		note("The true rate lies within the bar; a bar that includes 0 shows no deviation. A − B: how ",
+			"much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
 		legendKey(["", "measured", "diamond"], ["quiet-bar", "low to high"]),
 		el("div", {class: "pair"}, halves),
 		details("The figures as a table", () => ratesTable(report)));

@@ -129,11 +129,7 @@ function offsetsChart(report) {
 			},
 			options: {
 				scales: {
-					x: {
-						title: axisTitle("core, by its APIC id"),
-						grid: {display: false},
-						ticks: {maxRotation: 0, autoSkipPadding: 12}
-					},
+					x: plainAxis("core, by its APIC id"),
 					y: {
 						title: axisTitle("against the boot core"),
 						suggestedMin: Math.min(...values),
@@ -141,16 +137,10 @@ function offsetsChart(report) {
 						ticks: {callback: nsDelta}
 					}
 				},
-				plugins: {
-					tooltip: {
-						callbacks: {
-							title: ([item]) => `core ${item.label}`,
-							label: (item) =>
-								span(cores[item.dataIndex].offset_ns,
-									nsDelta)
-						}
-					}
-				},
+				...tooltip({
+					title: ([item]) => `core ${item.label}`,
+					label: (item) => span(cores[item.dataIndex].offset_ns, nsDelta)
+				}),
 			},
 		};
 	});
@@ -182,32 +172,23 @@ function skewWords(report) {
 }
 
 function offsetsTable(report) {
+	const part = (heading, of, name, format) =>
+		[heading, (core) => format(core[of] && core[of][name])];
+	const judged = (heading, of, name) =>
+		[heading, (core) => (known(core[of]) ? yesOrNo(core[name]) : NONE), "left"];
+
 	return table(
 		[
-			{title: "Core", name: true, text: coreName},
-			{
-				title: "Offset",
-				text: (core) => nsDelta(core.offset_ns && core.offset_ns.value)
-			},
-			{title: "low", text: (core) => nsDelta(core.offset_ns && core.offset_ns.low)},
-			{title: "high", text: (core) => nsDelta(core.offset_ns && core.offset_ns.high)},
-			{
-				title: "Drift, ppm",
-				text: (core) => ppm(core.drift_ppm && core.drift_ppm.value)
-			},
-			{title: "low", text: (core) => ppm(core.drift_ppm && core.drift_ppm.low)},
-			{title: "high", text: (core) => ppm(core.drift_ppm && core.drift_ppm.high)},
-			{title: "TSC_ADJUST", text: (core) => whole(core.tsc_adjust)},
-			{
-				title: "Off the majority",
-				left: true,
-				text: (core) => (known(core.offset_ns) ? yesOrNo(core.off_majority) : NONE)
-			},
-			{
-				title: "Drifts",
-				left: true,
-				text: (core) => (known(core.drift_ppm) ? yesOrNo(core.drifts) : NONE)
-			},
+			["Core", coreName, "name"],
+			part("Offset", "offset_ns", "value", nsDelta),
+			part("low", "offset_ns", "low", nsDelta),
+			part("high", "offset_ns", "high", nsDelta),
+			judged("Off the majority", "offset_ns", "off_majority"),
+			part("Drift, ppm", "drift_ppm", "value", ppm),
+			part("low", "drift_ppm", "low", ppm),
+			part("high", "drift_ppm", "high", ppm),
+			judged("Drifts", "drift_ppm", "drifts"),
+			["TSC_ADJUST", (core) => whole(core.tsc_adjust)],
 		],
 		report.cores, "Offset and drift of each core's TSC against the boot core's");
 }

@@ -83,7 +83,7 @@ function findingCard(finding) {
 
 	return el("article", {class: `finding ${finding.severity === "fail" ? "fail" : "warn"}`},
 		el("p", {class: "finding-head"}, badge(finding.severity),
-			el("code", null, finding.rule || "?"),
+			code(finding.rule),
 			el("span", {class: "quiet"}, subject(finding))),
 		el("h3", null, finding.text || "No words came with this finding."),
 		findingFigures(finding),
@@ -105,7 +105,7 @@ function findings(report) {
 }
 
 function adviceRow(row) {
-	return el("li", {class: row.avoid ? "avoid" : null}, el("code", null, row.clock || "?"), ": ",
+	return el("li", {class: row.avoid ? "avoid" : null}, code(row.clock), ": ",
 		row.avoid && [el("strong", null, "avoid"), ". "], row.reason || "");
 }
 
@@ -134,8 +134,8 @@ function backward(clock) {
 function stallNote(clocks) {
 	const seen = clocks.some((clock) => clock.monotonic && clock.monotonic.stalls);
 
-	return seen && note("A stall: the clock showed one value for longer than four of its periods and longer than 2 µs, ",
-		"and counted on. Short stalls are not judged: an emulator's edges come late.");
+	return seen && note("A stall: the clock showed one value for longer than four of its periods and longer ",
+		"than 2 µs, and counted on. Short stalls are not judged: an emulator's edges come late.");
 }
 
 /* A second way of reading a clock repeats the reason of the first. */
@@ -148,7 +148,7 @@ function hasOwnReason(clock, _, clocks) {
 function clockReason(clock) {
 	const state = clock.state && clock.state !== "present" ? ` ${clock.state}` : "";
 
-	return el("li", null, el("code", null, clock.id || "?"), `${state}: ${clock.reason}`);
+	return el("li", null, code(clock.id), `${state}: ${clock.reason}`);
 }
 
 function offBy(clock) {
@@ -166,29 +166,27 @@ function rateOf(clock) {
 	return [hz(clock.claimed_hz), el("span", {class: "quiet block"}, "as claimed")];
 }
 
+const clockName = (clock) =>
+	[code(clock.id), el("span", {class: "quiet block"}, clock.title || "")];
+
 function clocksTable(report) {
 	const latency = (heading, name) =>
-		({title: heading, text: (clock) => (clock.latency ? ns(clock.latency[name]) : NONE)});
+		[heading, (clock) => (clock.latency ? ns(clock.latency[name]) : NONE)];
 
 	return section("clocks", "Clocks",
 		table(
 			[
-				{
-					title: "Clock",
-					name: true,
-					text: (clock) => [el("code", null, clock.id || "?"),
-						el("span", {class: "quiet block"}, clock.title || "")]
-				},
-				{title: "Verdict", left: true, text: (clock) => badge(clock.verdict)},
-				{title: "Rate", text: rateOf},
-				{title: "Off by, ppm", text: offBy},
-				{title: "Resolution", text: (clock) => ns(clock.resolution_ns)},
+				["Clock", clockName, "name"],
+				["Verdict", (clock) => badge(clock.verdict), "left"],
+				["Rate", rateOf],
+				["Off by, ppm", offBy],
+				["Resolution", (clock) => ns(clock.resolution_ns)],
 				latency("Fastest", "min_ns"),
 				latency("Median", "p50_ns"),
 				latency("99 %", "p99_ns"),
 				latency("99.9 %", "p999_ns"),
 				latency("Slowest", "max_ns"),
-				{title: "Backward, stalls", text: backward},
+				["Backward, stalls", backward],
 			],
 			report.clocks, "All clocks: verdict, rate, resolution and read latency"),
 		stallNote(report.clocks),
@@ -205,14 +203,10 @@ function behaviours(report) {
 	return section("behaviours", "What the data sheets promise",
 		table(
 			[
-				{
-					title: "Rule",
-					name: true,
-					text: (row) => el("code", null, row.rule || "?")
-				},
-				{title: "Clock", left: true, text: (row) => row.clock || NONE},
-				{title: "Outcome", left: true, text: outcome},
-				{title: "Observed", left: true, text: (row) => row.text || NONE},
+				["Rule", (row) => code(row.rule), "name"],
+				["Clock", (row) => row.clock || NONE, "left"],
+				["Outcome", outcome, "left"],
+				["Observed", (row) => row.text || NONE, "left"],
 			],
 			report.behaviours, "Promises of the data sheets and their outcomes"));
 }
@@ -221,5 +215,5 @@ function notes(report) {
 	if (!report.notes.length)
 		return null;
 	return section("notes", "Notes",
-		el("ul", null, report.notes.map((text) => el("li", null, text || ""))));
+		el("ul", null, report.notes.map((text) => el("li", null, text))));
 }
