@@ -159,7 +159,7 @@ struct report_interference { /* of all cores together */
 
 struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
 	size_t count;
-	struct {
+	struct advice {
 		const char *clock;
 		bool avoid;
 		char reason[REPORT_SENTENCE];

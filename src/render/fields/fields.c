@@ -139,8 +139,8 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 		(void)i; \
 		value->known = true; \
 		switch (FIRST_##name + row) {
-#define ROW(statement) case __COUNTER__: statement; break;
-#define ROW_IF(condition, statement) ROW(if ((value->known = (condition))) { statement; })
+#define ROW(...) case __COUNTER__: __VA_ARGS__; break;
+#define ROW_IF(condition, ...) ROW(if ((value->known = (condition))) { __VA_ARGS__; })
 #define END(name) } }
 
 #define FIELD(key, kind, figure, ...)                  ROW(SET_##kind(figure))
