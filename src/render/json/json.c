@@ -77,7 +77,7 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 	json_close(&walk->json, ']');
 }
 
-/* Whether CORE is the one of rank *RANK in the tournament: the ranks are in the order of the cores. */
+/* Whether CORE is the one of RANK in the tournament: the ranks are in the order of the cores. */
 static bool
 has_rank(const struct report_skew *skew, size_t rank, size_t core)
 {
