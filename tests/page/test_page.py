@@ -462,6 +462,25 @@ def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reas
     assert_drawn(page, ALWAYS)
 
 
+def unchecked(value, shape, place=""):
+    """Where lib/check.js would pass over a part of VALUE, or refuse it; null anywhere but in a list is nothing to check."""
+    if isinstance(value, list):
+        return [found for i, item in enumerate(value) if not (item is None and shape[1:])
+                for found in unchecked(item, shape[0], f"{place}[{i}]")] if isinstance(shape, list) else [place]
+    if isinstance(value, dict):
+        return [found for key, each in value.items() if each is not None
+                for found in unchecked(each, shape.get("*") or shape.get(key), f"{place}.{key}")] if isinstance(shape, dict) else [place]
+    kinds = {str: "string", bool: "boolean", int: "number", float: "number"}
+    return [] if shape == kinds.get(type(value)) else [place]
+
+
+def test_types_of_the_whole_schema_are_in_the_page(template):
+    shape = json.loads(re.search(rb"^const REPORT = (.*);$", template, re.MULTILINE)[1])
+    for report in *map(golden, ("clean", "sick", "empty")), incomplete("the guest hung", "tcg", 5000), of_cores(4):
+        assert unchecked(report, shape) == []
+    assert unchecked({"clocks": [{"id": 1, "news": 1}]}, shape) == [".clocks[0].id", ".clocks[0].news"]
+
+
 def test_page_without_a_report_says_so(browser, template, tmp_path):
     path = tmp_path / "page.html"
     path.write_bytes(template)

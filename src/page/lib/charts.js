@@ -82,8 +82,8 @@ function roundUp(value) {
 function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const lies = axis.isHorizontal();
-	const room = lies ? axis.chart.width / TICK_X_PX : axis.chart.height / TICK_Y_PX;
-	const fit = Math.max(Math.floor(room), 2);
+	const length = (lies ? axis.chart.width : axis.chart.height) - AXIS_PX;
+	const fit = Math.max(Math.floor(length / (lies ? TICK_X_PX : TICK_Y_PX)), 2);
 	let steps = [1];
 
 	if (high - low <= 0.5)

@@ -250,7 +250,7 @@ function missingCores(report) {
 	const missing = report.cores.filter((core) => core.started === false || core.reason);
 
 	const row = (core) => el("li", null, code(`core ${coreName(core)}`),
-		` ${core.reason || "did not start"}`);
+		`: ${core.reason || "did not start"}`);
 
 	return missing.length ? el("ul", {class: "reasons"}, missing.map(row)) : null;
 }

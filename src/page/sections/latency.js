@@ -3,7 +3,7 @@
 /* Fewer would merge a clock's fast reads with its slow ones, more would scatter the rare ones. */
 const BINS_PER_OCTAVE = 2;
 
-/* Points of {x, y: percent of the reads, count}, in the middle of each bin; y is null in an empty one. */
+/* Points of {x, y: percent of the reads, count}, one in the middle of each bin and an empty one at either end. */
 function histogramPoints(latency) {
 	const counts = new Map();
 
@@ -15,12 +15,11 @@ function histogramPoints(latency) {
 	}
 	const points = [];
 
-	for (let bin = Math.min(...counts.keys()); bin <= Math.max(...counts.keys()); bin++)
-		points.push({
-			x: 2 ** ((bin + 0.5) / BINS_PER_OCTAVE),
-			y: counts.has(bin) ? 100 * counts.get(bin) / latency.count : null,
-			count: counts.get(bin)
-		});
+	for (let bin = Math.min(...counts.keys()) - 1; bin <= Math.max(...counts.keys()) + 1; bin++) {
+		const count = counts.get(bin) || 0;
+
+		points.push({x: 2 ** ((bin + 0.5) / BINS_PER_OCTAVE), y: 100 * count / latency.count, count});
+	}
 	return points;
 }
 
@@ -48,42 +47,38 @@ function nines(value) {
 	return value < 2 ? "0 %" : `${percent.toFixed(digits)} %`;
 }
 
-/* A bin between two empty ones has no line: it gets a point. */
-function standsAlone(context) {
-	const {data} = context.dataset;
-	const at = (i) => data[i] && data[i].y !== null;
-
-	return at(context.dataIndex - 1) || at(context.dataIndex + 1) ? 0 : 3;
-}
-
 function binSentence(bin) {
 	return `${ns(Math.round(bin.x))}: ${share(bin.y)}, ${plural(bin.count, "read")}`;
 }
 
+/* A logarithm knows no 0: an empty bin stands on the floor, below a bin of one read. */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({
 		...lineLook(report, clock),
 		label: clock.id,
 		clock,
 		hidden: hiddenClocks.has(clock),
-		pointRadius: standsAlone,
+		pointRadius: 0,
 		data: histogramPoints(clock.latency),
 	}));
-	const all = sets.flatMap((set) => set.data).filter((point) => point.y !== null);
+	const points = sets.flatMap((set) => set.data);
+	const floor = Math.min(...points.map((point) => point.y || 100)) / 2;
 
+	points.forEach((point) => {
+		point.y = Math.max(point.y, floor);
+	});
 	return {
 		type: "line",
 		data: {datasets: sets},
 		options: {
 			interaction: {mode: "nearest", axis: "xy", intersect: false},
 			scales: {
-				x: nsAxis("one read", all.map((point) => point.x)),
-				y: {
-					...logAxis("of all reads", share, all.map((point) => point.y)),
-					max: 100
-				},
+				x: nsAxis("one read", points.map((point) => point.x)),
+				y: {...logAxis("of all reads", share, [floor]), min: floor, max: 100},
 			},
-			...tooltip({title: ([item]) => item.dataset.label, label: ({raw}) => binSentence(raw)}),
+			...tooltip(
+				{title: ([item]) => item.dataset.label, label: ({raw}) => binSentence(raw)},
+				{filter: ({raw}) => raw.count > 0}),
 		},
 	};
 }
