@@ -23,7 +23,7 @@ machine_read(struct machine *machine, struct report *report)
 	const struct acpi_memory memory = { memory_at, NULL };
 	struct acpi_facts *acpi = &machine->platform.acpi;
 
-	acpi->madt.cores = machine->acpi_cores;
+	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
 	for (size_t i = 0; i < acpi->problem_count; i++)

@@ -13,7 +13,7 @@ struct machine {
 	struct cores cores;
 	struct progress progress;
 	const struct plan *plan;  /* the caller's */
-	struct acpi_core acpi_cores[ACPI_CORES_MAX];
+	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* what is handed to run_open() */
 };
 

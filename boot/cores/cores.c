@@ -4,7 +4,6 @@
 #include "cores_memory.h"
 #include "cores_setup.h"
 #include "dispatch.h"
-#include "hw.h"
 #include "scale.h"
 #include "text.h"
 
@@ -95,7 +94,7 @@ cores_name(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_
 	cores->startup.slots[0].apic_id = own_apic_id;
 	ids[0] = own_apic_id;
 	for (size_t i = 0; i < madt->core_count && core < cores->count; i++) {
-		uint32_t apic_id = madt->cores[i].apic_id;
+		uint32_t apic_id = madt->apic_ids[i];
 		struct text text;
 
 		if (apic_id == own_apic_id)
@@ -120,7 +119,7 @@ cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 	size_t listed = 1;
 
 	for (size_t i = 0; i < madt->core_count; i++)
-		listed += madt->cores[i].apic_id != own_apic_id;
+		listed += madt->apic_ids[i] != own_apic_id;
 	return listed;
 }
 
@@ -174,10 +173,8 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores_name(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
 
-	uint64_t begin = hw_tsc();
 	size_t alive = startup_cores(&cores->startup);
 
-	cores->start_ns = scale_ns(&cores->startup.scale, hw_tsc() - begin);
 	cores->taken = true;
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_record(cores, i);

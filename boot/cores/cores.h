@@ -33,7 +33,6 @@ struct cores {
 	struct core_record *records;
 	char reason[CLOCK_REASON_SIZE]; /* why fewer work than are listed, else "" */
 	bool taken; /* the firmware has lost some: the run ends by reset or power-off */
-	uint64_t start_ns; /* what starting them took */
 
 	struct core_record boot_record; /* where there was no memory for more */
 	struct startup startup;         /* cores_start()'s */

@@ -4,14 +4,12 @@
 
 /* ACPI 6.5, 5.2.5.3, table 5.3: offsets in the RSDP. */
 #define RSDP_SIGNATURE      "RSD PTR "
-#define RSDP_OEM_ID         9u
 #define RSDP_REVISION       15u
 #define RSDP_RSDT_ADDRESS   16u
 #define RSDP_SIZE_1         20u /* of ACPI 1.0, and what the first checksum covers */
 #define RSDP_LENGTH         20u
 #define RSDP_XSDT_ADDRESS   24u
 #define RSDP_SIZE_2         36u /* from revision 2 on, with a checksum over all of it */
-#define OEM_ID_SIZE         6u
 
 #define ROOT_ENTRIES_MAX    256u
 
@@ -47,8 +45,9 @@ acpi_field(const struct acpi_table *table, size_t offset, size_t size)
 	return value;
 }
 
-uint8_t
-acpi_sum(const struct acpi_table *table)
+/* The sum of all bytes modulo 256: 0 where the checksum is right. */
+static uint8_t
+sum_of(const struct acpi_table *table)
 {
 	uint8_t sum = 0;
 
@@ -57,8 +56,8 @@ acpi_sum(const struct acpi_table *table)
 	return sum;
 }
 
-bool
-acpi_has_signature(const struct acpi_table *table, const char *signature)
+static bool
+has_signature(const struct acpi_table *table, const char *signature)
 {
 	size_t length = text_length(signature);
 
@@ -77,7 +76,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 	size_t length = (size_t)acpi_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
 	uint8_t sum;
 
-	if (!acpi_has_signature(available, signature)) {
+	if (!has_signature(available, signature)) {
 		acpi_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
 		return false;
 	}
@@ -92,7 +91,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
-	sum = acpi_sum(table);
+	sum = sum_of(table);
 	if (sum != 0)
 		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
 	return sum == 0;
@@ -125,11 +124,11 @@ read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts
 {
 	struct acpi_table table = fetch(memory, address);
 
-	if (acpi_has_signature(&table, "FACP") && !facts->fadt.found)
+	if (has_signature(&table, "FACP") && !facts->fadt.found)
 		acpi_read_fadt(table.bytes, table.length, facts);
-	else if (acpi_has_signature(&table, "HPET") && !facts->hpet.found)
+	else if (has_signature(&table, "HPET") && !facts->hpet.found)
 		acpi_read_hpet(table.bytes, table.length, facts);
-	else if (acpi_has_signature(&table, "APIC") && !facts->madt.found)
+	else if (has_signature(&table, "APIC") && !facts->madt.found)
 		acpi_read_madt(table.bytes, table.length, facts);
 	return table.bytes != NULL;
 }
@@ -167,8 +166,7 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 		return false;
 	available = fetch(memory, root->address);
 	if (!available.bytes) {
-		acpi_problem(facts, "%s: nothing can be read at its address, %llxh", root->name,
-			     (unsigned long long)root->address);
+		acpi_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
 		return false;
 	}
 	if (!acpi_open_table(&available, root->name, root->name, &table, facts))
@@ -200,7 +198,7 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 			     length);
 		return 0;
 	}
-	sum = acpi_sum(&rsdp);
+	sum = sum_of(&rsdp);
 	if (sum != 0)
 		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
 			     sum);
@@ -213,11 +211,11 @@ rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
 	if (!rsdp->bytes)
 		acpi_problem(facts, "RSDP: nothing can be read at its address");
-	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
+	else if (!has_signature(rsdp, RSDP_SIGNATURE))
 		acpi_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
-	else if (acpi_sum(rsdp) != 0)
+	else if (sum_of(rsdp) != 0)
 		acpi_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-			     acpi_sum(rsdp));
+			     sum_of(rsdp));
 	else
 		return true;
 	return false;
@@ -226,11 +224,11 @@ rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 static void
 clear(struct acpi_facts *facts)
 {
-	struct acpi_core *cores = facts->madt.cores;
+	uint32_t *apic_ids = facts->madt.apic_ids;
 	size_t core_max = facts->madt.core_max;
 
 	*facts = (struct acpi_facts){ 0 };
-	facts->madt.cores = cores;
+	facts->madt.apic_ids = apic_ids;
 	facts->madt.core_max = core_max;
 }
 
@@ -249,11 +247,6 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);
 	if (!rsdp_is_good(&rsdp, facts))
 		return;
-	for (size_t i = 0; i < OEM_ID_SIZE; i++) {
-		char c = (char)rsdp.bytes[RSDP_OEM_ID + i];
-
-		facts->oem_id[i] = c >= ' ' && c <= '~' ? c : c ? '?' : ' ';
-	}
 	rsdt.address = acpi_field(&rsdp, RSDP_RSDT_ADDRESS, sizeof(uint32_t));
 	if (acpi_field(&rsdp, RSDP_REVISION, 1) >= 2)
 		xsdt.address = xsdt_address(memory, rsdp_address, facts);

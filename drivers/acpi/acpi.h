@@ -17,7 +17,6 @@ enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table
 
 struct acpi_fadt {
 	bool found;
-	uint8_t revision;
 	uint32_t pm_tmr_blk; /* I/O port; 0 where there is none */
 	uint8_t pm_tmr_len;
 	bool tmr_val_ext;      /* flag: the PM timer is 32 bits wide, else 24 */
@@ -30,32 +29,20 @@ struct acpi_fadt {
 
 struct acpi_hpet {
 	bool found;
-	uint32_t id;         /* event timer block id, the low half of its capability register */
 	uint8_t space;
 	uint64_t base;
-	uint16_t min_tick;
-};
-
-struct acpi_core {
-	uint32_t apic_id;
-	uint32_t acpi_uid;
 };
 
 struct acpi_madt {
 	bool found;
-	uint64_t lapic_address; /* type 5 wins over the header's field */
-	uint32_t entries;       /* of processors, of types 0 and 9, enabled or not */
-	uint32_t enabled;       /* distinct enabled APIC ids in the table; core_count is less where they did not fit */
-	uint32_t ioapics;       /* entries of type 1 */
-	uint32_t overrides;     /* entries of type 2 */
+	uint32_t enabled;    /* distinct enabled APIC ids in the table; core_count is less where they did not fit */
 	size_t core_count;
-	struct acpi_core *cores; /* the caller's, room for core_max; enabled ones, in table order, each id once */
+	uint32_t *apic_ids;  /* the caller's, room for core_max; enabled ones, in table order, each id once */
 	size_t core_max;
 };
 
 struct acpi_facts {
 	bool found; /* an RSDP with a good checksum, and a root table behind it */
-	char oem_id[7];
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
@@ -71,7 +58,7 @@ struct acpi_memory {
 
 /*
  * Reads the tables behind the RSDP at RSDP_ADDRESS (0: none was found) into FACTS. The caller has set
- * facts->madt.cores and core_max; all else is overwritten. Never fails: what is missing stays not found,
+ * facts->madt.apic_ids and core_max; all else is overwritten. Never fails: what is missing stays not found,
  * and what is wrong is a problem. Bounded by the tables' lengths, at most 256 root entries.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);

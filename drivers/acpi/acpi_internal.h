@@ -6,7 +6,6 @@
 
 #define ACPI_HEADER_SIZE      36u          /* ACPI 6.5, 5.2.6, table 5.4 */
 #define ACPI_HEADER_LENGTH    4u           /* offset of the table's length, 32 bits */
-#define ACPI_HEADER_REVISION  8u
 #define ACPI_TABLE_LENGTH_MAX (1024u * 1024) /* ours: a longer one is taken for garbage */
 
 struct acpi_table {
@@ -16,11 +15,6 @@ struct acpi_table {
 
 /* The SIZE bytes (at most 8) at OFFSET, the lowest first; 0 where they are not all in the table. */
 uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
-
-/* The sum of all bytes modulo 256: 0 where the checksum is right. */
-uint8_t acpi_sum(const struct acpi_table *table);
-
-bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
 /*
  * Whether AVAILABLE holds a table of SIGNATURE, whole and with a good checksum; TABLE is then as long as

@@ -19,13 +19,10 @@
 #define GAS_SIZE    12u
 
 /* IA-PC HPET 1.0a, 3.2.4: offsets in the HPET table. */
-#define HPET_ID       36u
 #define HPET_BASE     40u
-#define HPET_MIN_TICK 53u
 #define HPET_SIZE     56u
 
 /* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
-#define MADT_LAPIC_ADDRESS 36u
 #define MADT_STRUCTURES    44u
 /* Its structures begin with a byte of type and one of length; 5.2.12.2, .3, .5, .8 and .12. */
 #define STRUCTURE_HEADER_SIZE 2u
@@ -41,7 +38,7 @@
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
-/* What each type that is read has to be long at least; 0: the type is passed over. */
+/* How long a structure of each type is at least; 0: any length will do. */
 static const uint8_t structure_size[TYPE_COUNT] = {
 	[TYPE_LAPIC] = 8,
 	[TYPE_IOAPIC] = 12,
@@ -87,7 +84,6 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	}
 	flags = (uint32_t)acpi_field(&table, FADT_FLAGS, sizeof(flags));
 	fadt->found = true;
-	fadt->revision = (uint8_t)acpi_field(&table, ACPI_HEADER_REVISION, 1);
 	fadt->pm_tmr_blk = (uint32_t)acpi_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
 	fadt->pm_tmr_len = (uint8_t)acpi_field(&table, FADT_PM_TMR_LEN, 1);
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
@@ -120,10 +116,8 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	hpet->found = true;
-	hpet->id = (uint32_t)acpi_field(&table, HPET_ID, sizeof(uint32_t));
 	hpet->space = (uint8_t)acpi_field(&table, HPET_BASE + GAS_SPACE, 1);
 	hpet->base = acpi_field(&table, HPET_BASE + GAS_ADDRESS, sizeof(uint64_t));
-	hpet->min_tick = (uint16_t)acpi_field(&table, HPET_MIN_TICK, sizeof(uint16_t));
 	return true;
 }
 
@@ -140,7 +134,7 @@ seen_slot(struct seen *seen, uint32_t id)
 }
 
 static void
-add_core(struct madt_walk *walk, uint32_t apic_id, uint32_t acpi_uid)
+add_core(struct madt_walk *walk, uint32_t apic_id)
 {
 	struct acpi_madt *madt = &walk->facts->madt;
 	uint32_t *slot = seen_slot(&walk->seen, apic_id);
@@ -154,49 +148,31 @@ add_core(struct madt_walk *walk, uint32_t apic_id, uint32_t acpi_uid)
 	*slot = apic_id + 1;
 	madt->enabled++;
 	if (madt->core_count < madt->core_max)
-		madt->cores[madt->core_count++] = (struct acpi_core){ apic_id, acpi_uid };
+		madt->apic_ids[madt->core_count++] = apic_id;
 }
 
 static void
-read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t id_all, uint32_t acpi_uid,
-	       uint32_t flags)
+read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t id_all, uint32_t flags)
 {
-	walk->facts->madt.entries++;
 	if (!(flags & LAPIC_ENABLED))
 		return;
 	if (apic_id == id_all)
 		walk->invalid++;
 	else
-		add_core(walk, apic_id, acpi_uid);
+		add_core(walk, apic_id);
 }
 
 static void
 read_structure(struct madt_walk *walk, unsigned type, size_t at)
 {
 	const struct acpi_table *table = &walk->table;
-	struct acpi_madt *madt = &walk->facts->madt;
 
-	switch (type) {
-	case TYPE_LAPIC:
+	if (type == TYPE_LAPIC)
 		read_processor(walk, (uint32_t)acpi_field(table, at + 3, 1), LAPIC_ID_ALL,
-			       (uint32_t)acpi_field(table, at + 2, 1),
 			       (uint32_t)acpi_field(table, at + 4, 4));
-		break;
-	case TYPE_IOAPIC:
-		madt->ioapics++;
-		break;
-	case TYPE_OVERRIDE:
-		madt->overrides++;
-		break;
-	case TYPE_LAPIC_ADDRESS:
-		madt->lapic_address = acpi_field(table, at + 4, 8);
-		break;
-	case TYPE_X2APIC:
+	else if (type == TYPE_X2APIC)
 		read_processor(walk, (uint32_t)acpi_field(table, at + 4, 4), X2APIC_ID_ALL,
-			       (uint32_t)acpi_field(table, at + 12, 4),
 			       (uint32_t)acpi_field(table, at + 8, 4));
-		break;
-	}
 }
 
 /* False where it stopped before the table's end: behind a wrong length nothing can be told. */
@@ -212,8 +188,8 @@ read_structures(struct madt_walk *walk)
 		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
 
 		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
-			acpi_problem(walk->facts, "MADT: the structure at byte %zu has type %u and "
-				     "length %zu; it and what follows are not used", at, type, size);
+			acpi_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; it and "
+				     "what follows are not used", at, type, size);
 			return false;
 		}
 		read_structure(walk, type, at);
@@ -230,7 +206,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	struct acpi_madt *madt = &facts->madt;
 	bool whole;
 
-	*madt = (struct acpi_madt){ .cores = madt->cores, .core_max = madt->core_max };
+	*madt = (struct acpi_madt){ .apic_ids = madt->apic_ids, .core_max = madt->core_max };
 	if (!acpi_open_table(&available, "APIC", "MADT", &walk.table, facts))
 		return false;
 	if (walk.table.length < MADT_STRUCTURES) {
@@ -239,7 +215,6 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	madt->found = true;
-	madt->lapic_address = acpi_field(&walk.table, MADT_LAPIC_ADDRESS, sizeof(uint32_t));
 	whole = read_structures(&walk);
 	if (walk.invalid > 0)
 		acpi_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "

@@ -27,19 +27,6 @@ check_drop_where_the_tsc_stopped(const struct checking *checking, struct behavio
 	}
 }
 
-void
-check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
-	   struct behaviours *behaviours)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct behaviour *row = behaviour_add(behaviours, checks[i].rule, clock);
-
-		if (row && check_has_time(checking, checks[i].needs_ns, row))
-			checks[i].look(checking, row);
-		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
-	}
-}
-
 uint64_t
 check_left_ns(const struct checking *checking)
 {
@@ -48,16 +35,30 @@ check_left_ns(const struct checking *checking)
 	return spent_ns < checking->budget_ns ? checking->budget_ns - spent_ns : 0;
 }
 
-bool
-check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
+/* Whether NEEDS_NS are left, else ROW says that they are not. */
+static bool
+has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
 {
 	uint64_t left_ns = check_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_say(row, "It takes %llu ms, and %llu were left.",
-			       (unsigned long long)(needs_ns / WAIT_NS_PER_MS),
-			       (unsigned long long)(left_ns / WAIT_NS_PER_MS));
+		behaviour_say(row, "It takes %lu ms, and %lu were left.",
+			       needs_ns / WAIT_NS_PER_MS,
+			       left_ns / WAIT_NS_PER_MS);
 	return left_ns >= needs_ns;
+}
+
+void
+check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
+	   struct behaviours *behaviours)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct behaviour *row = behaviour_add(behaviours, checks[i].rule, clock);
+
+		if (row && has_time(checking, checks[i].needs_ns, row))
+			checks[i].look(checking, row);
+		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
+	}
 }
 
 uint64_t

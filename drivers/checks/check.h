@@ -39,9 +39,8 @@ void check_each(const struct checking *checking, const struct check *checks, siz
 /* Where the TSC has stopped by now, the rows from FIRST on become not checked: by it they would be timed. */
 void check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
-/* What is left of the budget; and whether it is NEEDS_NS, else ROW says that it is not. */
+/* What is left of the budget. */
 uint64_t check_left_ns(const struct checking *checking);
-bool check_has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row);
 
 /* The TSC after all that came before it, as samples are bracketed. */
 uint64_t check_tsc(const struct device *device);

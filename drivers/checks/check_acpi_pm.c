@@ -36,8 +36,8 @@ acpi_pm_look_at_24_bits(const struct checking *checking, struct behaviour *row)
 		i++;
 	check_fact(row, i < PM_BATCH);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %llxh.",
-			       (unsigned long long)samples[i].ticks);
+		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %lxh.",
+			       samples[i].ticks);
 	else
 		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }
@@ -53,8 +53,8 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
-		behaviour_say(row, "It reaches bit 24 in %llu ms, and fewer were left.",
-			       (unsigned long long)(wrap_ns / WAIT_NS_PER_MS));
+		behaviour_say(row, "It reaches bit 24 in %lu ms, and fewer were left.",
+			       wrap_ns / WAIT_NS_PER_MS);
 		return;
 	}
 	struct wait wait = wait_begin(checking->scale, wrap_ns + PM_WRAP_NS);
@@ -67,11 +67,10 @@ acpi_pm_look_at_32_bits(const struct checking *checking, struct behaviour *row)
 	}
 	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 32 bits, but after %llxh it read %llxh: it wraps at 24.",
-			       (unsigned long long)first.ticks, (unsigned long long)last.ticks);
+		behaviour_say(row, "The FADT says 32 bits, but after %lxh it read %lxh: it wraps at 24.",
+			       first.ticks, last.ticks);
 	else
-		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %llxh.",
-			       (unsigned long long)last.ticks);
+		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %lxh.", last.ticks);
 }
 
 /* Whether NOW can't follow THEN: further on than the time between them allows, or further back. */
@@ -114,8 +113,8 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 	}
 	check_fact(row, glitches != 0);
 	if (glitches)
-		behaviour_say(row, "%u of %u single readings were wrong, the next one right: %llxh after %llxh.",
-			       glitches, reads, (unsigned long long)off, (unsigned long long)before);
+		behaviour_say(row, "%u of %u single readings were wrong, the next one right: %lxh after %lxh.",
+			       glitches, reads, off, before);
 	else
 		behaviour_say(row, "%u single readings, none of them wrong.", reads);
 }

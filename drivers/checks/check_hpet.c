@@ -39,7 +39,7 @@ look_at_base(const struct checking *checking, struct behaviour *row)
 	uint64_t base = checking->platform->acpi.hpet.base;
 
 	check_fact(row, base >> 32);
-	behaviour_say(row, "Its table gives the base address %llxh, %s 4 GiB.", (unsigned long long)base,
+	behaviour_say(row, "Its table gives the base address %lxh, %s 4 GiB.", base,
 		       row->failed ? "above" : "below");
 }
 
@@ -92,15 +92,13 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
 		behaviour_say(row, "With ENABLE_CNF 0 it reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
-		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped,
-			       stop.running_again);
+		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped, stop.running_again);
 	else if (!probe_moves(low_half, checking->device))
 		behaviour_say(row, "Stopped at %xh, it does not continue.", stop.stopped);
 	else
 		row->failed = false;
 	if (!row->failed)
-		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.",
-			       stop.stopped);
+		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
 /* As Linux asks it, of Intel's processors on bare metal: nobody else has the MSR, and a guest's may fault. */

@@ -74,8 +74,8 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	}
 	check_fact(row, torn);
 	if (torn)
-		behaviour_say(row, "At the rollover of the low half it read %llxh, then %llxh.",
-			       (unsigned long long)then.ticks, (unsigned long long)now.ticks);
+		behaviour_say(row, "At the rollover of the low half it read %lxh, then %lxh.",
+			       then.ticks, now.ticks);
 	else
 		behaviour_say(row, "%u readings across the rollover of the low half are in order%s.",
 			       readings, plain ? ", by one access or by several" : "");
@@ -94,8 +94,8 @@ hpet_look_for_torn_readings(const struct checking *checking, struct behaviour *r
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
 	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_left_ns(checking)) {
-		behaviour_say(row, "The low half rolls over in %llu ms, %s.",
-			       (unsigned long long)(rollover_ns / WAIT_NS_PER_MS),
+		behaviour_say(row, "The low half rolls over in %lu ms, %s.",
+			       rollover_ns / WAIT_NS_PER_MS,
 			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon" :
 			       "beyond the time left");
 		return;

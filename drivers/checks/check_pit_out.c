@@ -129,8 +129,8 @@ tell_rise(const struct checking *checking, struct behaviour *row, const struct r
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
 
 	check_figure(row, us_down(low_ns), -us_down(-high_ns));
-	behaviour_say(row, "OUT rose %lld to %lld us after the %u clocks of its count.",
-		       (long long)row->low, (long long)row->high, OUT_CLOCKS);
+	behaviour_say(row, "OUT rose %ld to %ld us after the %u clocks of its count.",
+		       row->low, row->high, OUT_CLOCKS);
 }
 
 /* The best of a few tries; without a rise in any, what most of them saw that is a fault. */

@@ -199,15 +199,14 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && uip_is_settled(w)) {
 		check_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_say(row, "UIP lasted %llu to %llu us at its shortest; updates seen: %u.",
-			       (unsigned long long)low_us, (unsigned long long)high_us, w->updates);
+		behaviour_say(row, "UIP lasted %lu to %lu us at its shortest; updates seen: %u.",
+			       low_us, high_us, w->updates);
 	} else if (w->updates) {
-		behaviour_say(row, "UIP lasted %llu us, in fewer than %u updates: a busy host may be late.",
-			       (unsigned long long)low_us, w->long_min);
+		behaviour_say(row, "UIP lasted %lu us, in fewer than %u updates: a busy host may be late.",
+			       low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(seen_ms(w) * US), (int64_t)(seen_ms(w) * US + US));
-		behaviour_say(row, "UIP was 1 in all %llu reads, for %u ms.", (unsigned long long)w->looks,
-			       seen_ms(w));
+		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->looks, seen_ms(w));
 	} else if (w->missed >= w->times_min) {
 		check_fact(row, true);
 		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));

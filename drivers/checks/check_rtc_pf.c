@@ -105,8 +105,8 @@ static void
 tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
-	behaviour_say(row, "%u Hz: off by %lld to %lld ppm, from %llu edges.", (unsigned)flag->hz,
-		       (long long)ppm.low, (long long)ppm.high, (unsigned long long)flag->edges);
+	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
+		       ppm.low, ppm.high, flag->edges);
 }
 
 void

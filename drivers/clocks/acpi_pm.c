@@ -41,8 +41,7 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 		return false;
 	}
 	if (fadt->hw_reduced) {
-		probe_state(clock, CLOCK_ABSENT,
-			    "ACPI is hardware-reduced, which has no PM timer.");
+		probe_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
 		return false;
 	}
 	*space = ACPI_SPACE_IO;
@@ -67,16 +66,14 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 static bool
 acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *clock)
 {
-	unsigned long long address = device->address;
+	uint64_t address = device->address;
 
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %llxh.", address);
+		probe_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh.", address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
-		probe_state(clock, CLOCK_BROKEN,
-			    "The FADT gives its address as %llxh, not aligned.", address);
+		probe_state(clock, CLOCK_BROKEN, "The FADT gives its address as %lxh, not aligned.", address);
 	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
-		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %llxh.",
-			    address);
+		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %lxh.", address);
 	else
 		return true;
 	return false;
@@ -107,12 +104,11 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (moves)
 		clocks->state = CLOCK_PRESENT;
 	else if (reading == UINT32_MAX)
-		probe_state(clocks, CLOCK_ABSENT, "It reads all ones: nothing answers at %s %llxh.",
+		probe_state(clocks, CLOCK_ABSENT, "It reads all ones: nothing answers at %s %lxh.",
 			    space == ACPI_SPACE_IO ? "port" : "address",
-			    (unsigned long long)device->address);
+			    device->address);
 	else
-		probe_state(clocks, CLOCK_STUCK, "It reads %llxh every time.",
-			    (unsigned long long)reading);
+		probe_state(clocks, CLOCK_STUCK, "It reads %lxh every time.", reading);
 }
 
 const struct driver acpi_pm_driver = {

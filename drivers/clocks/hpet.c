@@ -49,7 +49,7 @@ static const struct clock hpet_rows[HPET_COUNT] = {
 static bool
 hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 {
-	unsigned long long base = table->base;
+	uint64_t base = table->base;
 
 	if (!table->found)
 		probe_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
@@ -58,10 +58,9 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 			    "Its table puts it into address space %u, not into memory.",
 			    table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
-		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %llxh.", base);
+		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %lxh.", base);
 	else if (!hw_is_mapped(base, HPET_SIZE))
-		probe_state(clock, CLOCK_BROKEN,
-			    "The firmware has not mapped its base address %llxh.", base);
+		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %lxh.", base);
 	else
 		return true;
 	return false;
@@ -76,8 +75,8 @@ hpet_identify(uint64_t base, struct clock *clocks)
 
 	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
 		probe_state(clock, CLOCK_BROKEN,
-			    "Its capability register reads %s: nothing answers at %llxh.",
-			    id ? "all ones" : "0", (unsigned long long)base);
+			    "Its capability register reads %s: nothing answers at %lxh.",
+			    id ? "all ones" : "0", base);
 		return false;
 	}
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
@@ -117,8 +116,7 @@ hpet_start(struct device *device, struct clock *clock)
 		device->saved[SAVED_CONFIGURATION] = configuration;
 		device->opened = true;
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
-		probe_note(clock,
-			   "It was off; it is switched on for the run and off again after it.");
+		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
 	}
 	if (probe_moves(hpet_read32, device))
 		return true;

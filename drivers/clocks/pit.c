@@ -132,8 +132,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	if (moves) {
 		clocks[PIT].state = CLOCK_PRESENT;
 	} else if (!pit_answers()) {
-		probe_state(&clocks[PIT], CLOCK_ABSENT,
-			    "Ports 42h and 43h read all ones: there is no PIT.");
+		probe_state(&clocks[PIT], CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
 	} else {
 		probe_state(&clocks[PIT], CLOCK_STUCK,
 			    "Channel 2 does not count: the PIT is clock-gated or not there.");

@@ -25,8 +25,7 @@ probe_begin(const struct platform *platform, struct device *device, struct clock
 		clocks[i].main = driver->rows[0].id;
 		clocks[i].device = device;
 		if (!platform->cpu.has_tsc)
-			probe_state(&clocks[i], CLOCK_ABSENT,
-				    "CPUID 1h EDX[4] reports no TSC.");
+			probe_state(&clocks[i], CLOCK_ABSENT, "CPUID 1h EDX[4] reports no TSC.");
 	}
 	return platform->cpu.has_tsc;
 }

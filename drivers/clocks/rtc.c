@@ -171,11 +171,9 @@ rtc_identify(struct device *device, struct clock *clock)
 	device->saved[SAVED_B] = b;
 	if ((a & b & rtc_read_register(device, REGISTER_D) &
 	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
-		probe_state(clock, CLOCK_ABSENT,
-			    "All its registers read FFh: there is none at port 70h.");
+		probe_state(clock, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
 	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		probe_state(clock, CLOCK_STUCK,
-			    "Its divider is held in reset (register A reads %02xh).", a);
+		probe_state(clock, CLOCK_STUCK, "Its divider is held in reset (register A reads %02xh).", a);
 	else
 		return true;
 	return false;
@@ -196,8 +194,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	if (device->saved[SAVED_B] & B_SET)
 		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
 	else if (updating)
-		probe_state(clock, CLOCK_BROKEN,
-			    "UIP in register A stays 1; an update takes 2,228 us.");
+		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,228 us.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
 		probe_state(clock, CLOCK_BROKEN,
 			    "Its seconds register reads %02xh, which is not a second in %s.",
@@ -244,11 +241,9 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	for (unsigned tries = 0; tries < RTC_PF_TRIES && !comes; tries++)
 		comes = rtc_pf_comes(device);
 	if (comes)
-		probe_note(clock,
-			   "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
+		probe_note(clock, "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
 	else
-		probe_state(clock, CLOCK_STUCK,
-			    "The periodic flag never comes, with PIE or without.");
+		probe_state(clock, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
 }
 
 void
@@ -268,8 +263,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	if (!probe_begin(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		probe_state(&clocks[RTC], CLOCK_ABSENT,
-			    "The FADT lists none (CMOS RTC not present).");
+		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
 		probe_same(clocks, RTC_COUNT);
 		return;
 	}

@@ -117,8 +117,7 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 		probe_same(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
-		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT,
-			    "CPUID 80000001h EDX[27] reports no RDTSCP.");
+		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");
 }
 
 const struct driver tsc_driver = {

@@ -59,7 +59,6 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 	if (facts->basic_leaf_max >= LEAF_FEATURES) {
 		r = hw_cpuid(LEAF_FEATURES, 0);
 		facts->has_tsc = r.edx & FEATURES_EDX_TSC;
-		facts->has_x2apic = r.ecx & FEATURES_ECX_X2APIC;
 		*hypervisor = r.ecx & FEATURES_ECX_HYPERVISOR;
 	}
 	if (facts->basic_leaf_max >= LEAF_STRUCTURED)

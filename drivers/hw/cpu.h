@@ -17,7 +17,6 @@ struct cpu_facts {
 	uint32_t apic_id;        /* of the core that asked: leaf Bh where it counts, else leaf 1h */
 	bool has_tsc;
 	bool has_rdtscp;
-	bool has_x2apic;
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
 	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */

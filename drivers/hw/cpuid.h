@@ -25,7 +25,6 @@
 #define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
 #define FEATURES_ECX_MONITOR    (1u << 3)
 #define FEATURES_ECX_SSE4_2     (1u << 20)
-#define FEATURES_ECX_X2APIC     (1u << 21)
 #define FEATURES_ECX_HYPERVISOR (1u << 31)
 #define FEATURES_EDX_TSC        (1u << 4)
 #define FEATURES_EDX_APIC       (1u << 9)

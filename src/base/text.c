@@ -13,7 +13,7 @@ struct conversion {
 	bool width_given_by_argument;
 	bool has_precision, precision_given_by_argument;
 	unsigned width, precision;
-	unsigned longs; /* length modifiers of 64 bits: 0, or at least 1 */
+	bool is_long; /* takes 64 bits */
 	char letter;
 };
 
@@ -154,13 +154,8 @@ parse_precision(const char *at, struct conversion *conversion)
 static const char *
 parse_length(const char *at, struct conversion *conversion)
 {
-	if (*at == 'z') {
-		conversion->longs = 1;
-		return at + 1;
-	}
-	for (; *at == 'l' && conversion->longs < 2; at++)
-		conversion->longs++;
-	return at;
+	conversion->is_long = *at == 'l' || *at == 'z';
+	return at + conversion->is_long;
 }
 
 static bool
@@ -174,9 +169,9 @@ is_known(const struct conversion *conversion)
 	case 'x':
 		return !conversion->has_precision;
 	case 'c':
-		return !conversion->has_precision && !conversion->longs;
+		return !conversion->has_precision && !conversion->is_long;
 	case 's':
-		return !conversion->longs;
+		return !conversion->is_long;
 	default:
 		return false;
 	}
@@ -227,20 +222,19 @@ put_conversion(struct text *text, struct conversion *conversion, struct argument
 
 		put_string(text, conversion, c);
 	} else if (conversion->letter == 'd') {
-		int64_t value = conversion->longs ? va_arg(arguments->list, long) :
+		int64_t value = conversion->is_long ? va_arg(arguments->list, long) :
 						    va_arg(arguments->list, int);
 
 		put_integer(text, conversion, value < 0,
 			    value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value);
 	} else {
 		put_integer(text, conversion, false,
-			    conversion->longs ? va_arg(arguments->list, unsigned long) :
+			    conversion->is_long ? va_arg(arguments->list, unsigned long) :
 						va_arg(arguments->list, unsigned));
 	}
 }
 
-_Static_assert(sizeof(long) == sizeof(uint64_t) && sizeof(long long) == sizeof(uint64_t) &&
-	       sizeof(size_t) == sizeof(uint64_t), "l, ll and z all take 64 bits");
+_Static_assert(sizeof(long) == sizeof(uint64_t) && sizeof(size_t) == sizeof(uint64_t), "l and z take 64 bits");
 
 void
 text_vprintf(struct text *text, const char *format, va_list list)

@@ -43,7 +43,7 @@ void text_put_inked(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* as it is, newlines included */
 
 /*
- * The part of printf that baretick needs: %s %c %% and, for integers, %u %d %x with l, ll or z; a width
+ * The part of printf that baretick needs: %s %c %% and, for integers, %u %d %x with l or z; a width
  * with - or 0 before it, * for both width and precision, and .precision of a %s. Anything else is written
  * out as it stands.
  */

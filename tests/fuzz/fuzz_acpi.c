@@ -107,8 +107,8 @@ read_table(struct image *image, unsigned mode, struct acpi_facts *facts)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct acpi_core cores[CORES_MAX];
-	struct acpi_facts facts = { .madt = { .cores = cores, .core_max = CORES_MAX } };
+	uint32_t apic_ids[CORES_MAX];
+	struct acpi_facts facts = { .madt = { .apic_ids = apic_ids, .core_max = CORES_MAX } };
 	struct image image = { .bytes = data + 1, .length = size - 1 };
 	const char *broken;
 

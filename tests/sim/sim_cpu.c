@@ -79,14 +79,13 @@ sim_platform(struct platform *platform)
 	*platform = (struct platform){
 		.acpi = {
 			.found = true,
-			.oem_id = "SIM",
 			.fadt = {
-				.found = true, .revision = 6, .pm_tmr_blk = SIM_PM_PORT,
+				.found = true, .pm_tmr_blk = SIM_PM_PORT,
 				.pm_tmr_len = 4,
 				.tmr_val_ext = sim.pm.counter.wrap_bits == 32,
 			},
 			.hpet = {
-				.found = true, .id = (uint32_t)sim.hpet.capability,
+				.found = true,
 				.space = ACPI_SPACE_MEMORY, .base = SIM_HPET_BASE,
 			},
 		},

@@ -1,4 +1,4 @@
-/* The catalogue for people. See rules_print.h. */
+/* The rule catalogue for people. See rules_print.h. */
 #include "rules_print.h"
 
 #include "rules.h"
@@ -22,17 +22,11 @@ put_paragraph(struct text *out, const char *format, ...)
 	table_wrap(out, line_start, INDENT, bytes);
 }
 
-static const char *
-subject(const struct rule *rule)
-{
-	return rule->clock ? rule->clock : "machine";
-}
-
 void
 rules_print(struct text *out, const struct options *options)
 {
 	for (const struct rule *rule = rules; rule->id; rule++) {
-		text_printf(out, "%s (%s, %s)\n", rule->id, subject(rule), verdict_word(rule->severity));
+		text_printf(out, "%s (%s, %s)\n", rule->id, rule->clock ? rule->clock : "machine", verdict_word(rule->severity));
 		if (rule->what)
 			put_paragraph(out, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
 				      rules_limit(rule, options), rule->unit);
@@ -40,17 +34,5 @@ rules_print(struct text *out, const struct options *options)
 		put_paragraph(out, "Likely cause: %s", rule->cause);
 		put_paragraph(out, "What to do: %s", rule->advice);
 		put_paragraph(out, "Known from: %s.", rule->source);
-	}
-}
-
-void
-rules_print_markdown(struct text *out)
-{
-	text_put(out, "| rule | clock | verdict | beyond | means | known from |\n|---|---|---|---|---|---|\n");
-	for (const struct rule *rule = rules; rule->id; rule++) {
-		text_printf(out, "| `%s` | %s | %s | ", rule->id, subject(rule), verdict_word(rule->severity));
-		if (rule->what)
-			text_printf(out, "%lu %s: %s", rule->limit, rule->unit, rule->what);
-		text_printf(out, " | %s | %s |\n", rule->sentence, rule->source);
 	}
 }

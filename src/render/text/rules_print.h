@@ -1,4 +1,4 @@
-/* The rule catalogue for people: what the option `rules` shows, and the README's table. */
+/* The rule catalogue for people: what the option `rules` shows. */
 #ifndef BARETICK_RULES_PRINT_H
 #define BARETICK_RULES_PRINT_H
 
@@ -7,8 +7,5 @@
 
 /* Every rule with its limit in this run, what it means, what it comes from and what to do; at most 79 columns. */
 void rules_print(struct text *out, const struct options *options);
-
-/* A Markdown table of all rules by the catalogue's own limits. */
-void rules_print_markdown(struct text *out);
 
 #endif

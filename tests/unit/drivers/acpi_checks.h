@@ -27,21 +27,19 @@ acpi_broken_invariant(const struct acpi_facts *facts)
 
 	if (madt->core_count > madt->core_max || madt->core_count > madt->enabled)
 		return "more cores than there is room for, or than are enabled";
-	if (madt->enabled > madt->entries || madt->enabled > ACPI_CORES_MAX)
-		return "more enabled processors than entries, or than can be";
+	if (madt->enabled > ACPI_CORES_MAX)
+		return "more enabled processors than can be";
 	if (madt->core_count < madt->enabled && madt->core_count < madt->core_max)
 		return "an enabled processor is missing though there was room";
 	for (size_t i = 0; i < madt->core_count; i++)
 		for (size_t j = 0; j < i; j++)
-			if (madt->cores[i].apic_id == madt->cores[j].apic_id)
+			if (madt->apic_ids[i] == madt->apic_ids[j])
 				return "an APIC id that stands twice";
 	if (facts->problem_count > ACPI_PROBLEMS_MAX)
 		return "more problems than there is room for";
 	for (size_t i = 0; i < facts->problem_count; i++)
 		if (!acpi_sentence_is_good(facts->problems[i]))
 			return "a problem that is no printable sentence with an end";
-	if (facts->oem_id[sizeof(facts->oem_id) - 1] != 0)
-		return "an OEM id without an end";
 	return NULL;
 }
 

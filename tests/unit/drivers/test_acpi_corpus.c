@@ -29,7 +29,7 @@ static const struct kind {
 	{ "APIC.bin", acpi_read_madt },
 };
 
-static struct acpi_core cores[ACPI_CORES_MAX];
+static uint32_t apic_ids[ACPI_CORES_MAX];
 
 struct content {
 	uint8_t bytes[FILE_MAX + 1]; /* ends with 0 */
@@ -89,7 +89,6 @@ compare_fadt(const char *json, const struct acpi_fadt *fadt)
 	const char *extended = find(json, "x_pm_tmr");
 
 	assert_true(fadt->found);
-	assert_int_equal(fadt->revision, number(json, "revision"));
 	assert_int_equal(fadt->pm_tmr_blk, number(json, "pm_tmr_blk"));
 	assert_int_equal(fadt->pm_tmr_len, number(json, "pm_tmr_len"));
 	assert_int_equal(fadt->tmr_val_ext, number(json, "tmr_val_ext"));
@@ -107,16 +106,13 @@ static void
 compare_hpet(const char *json, const struct acpi_hpet *hpet)
 {
 	assert_true(hpet->found);
-	assert_int_equal(hpet->id, number(json, "id"));
 	assert_int_equal(hpet->base, number(json, "base"));
-	assert_int_equal(hpet->min_tick, number(json, "min_tick"));
 }
 
 static int
 by_apic_id(const void *a, const void *b)
 {
-	uint32_t id_a = ((const struct acpi_core *)a)->apic_id;
-	uint32_t id_b = ((const struct acpi_core *)b)->apic_id;
+	uint32_t id_a = *(const uint32_t *)a, id_b = *(const uint32_t *)b;
 
 	return (id_a > id_b) - (id_a < id_b);
 }
@@ -129,16 +125,14 @@ compare_madt(const char *json, const struct acpi_madt *madt)
 	size_t count = 0;
 
 	assert_true(madt->found);
-	assert_int_equal(madt->lapic_address, number(json, "lapic_address"));
-	assert_int_equal(madt->entries, number(json, "entries"));
 	assert_non_null(ids);
-	qsort(madt->cores, madt->core_count, sizeof(madt->cores[0]), by_apic_id);
+	qsort(madt->apic_ids, madt->core_count, sizeof(madt->apic_ids[0]), by_apic_id);
 	for (ids += strspn(ids, " [\n"); *ids != ']'; ids += strspn(ids, " ,\n")) {
 		char *end;
 		unsigned long long id = strtoull(ids, &end, 10);
 
 		assert_true(end > ids && count < madt->core_count);
-		assert_int_equal(madt->cores[count++].apic_id, id);
+		assert_int_equal(madt->apic_ids[count++], id);
 		ids = end;
 	}
 	assert_int_equal(madt->core_count, count);
@@ -149,7 +143,7 @@ static void
 clear(struct acpi_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
-	facts->madt.cores = cores;
+	facts->madt.apic_ids = apic_ids;
 	facts->madt.core_max = ACPI_CORES_MAX;
 }
 

@@ -30,6 +30,19 @@ read_readme(char *path, size_t size)
 	return bytes;
 }
 
+static void
+print_markdown(struct text *out)
+{
+	text_put(out, "| rule | clock | verdict | beyond | means | known from |\n|---|---|---|---|---|---|\n");
+	for (const struct rule *rule = rules; rule->id; rule++) {
+		text_printf(out, "| `%s` | %s | %s | ", rule->id, rule->clock ? rule->clock : "machine",
+			    verdict_word(rule->severity));
+		if (rule->what)
+			text_printf(out, "%lu %s: %s", rule->limit, rule->unit, rule->what);
+		text_printf(out, " | %s | %s |\n", rule->sentence, rule->source);
+	}
+}
+
 /* UPDATE_GOLDENS=1 writes the table into the README instead. */
 static void
 readme_has_the_table_of_the_catalogue(void **state)
@@ -45,7 +58,7 @@ readme_has_the_table_of_the_catalogue(void **state)
 	begin += strlen(BEGIN);
 	assert_true(end >= begin);
 	text_init(&table, bytes, README_SIZE);
-	rules_print_markdown(&table);
+	print_markdown(&table);
 	assert_false(table.truncated);
 	if (update && strcmp(update, "1") == 0) {
 		FILE *file = fopen(path, "wb");
