@@ -1,4 +1,4 @@
-"""The scripts of the page are one text in the end: that each uses only what stands before it is asked here."""
+"""The scripts of the page become one text: each uses only names from the files before it."""
 import pathlib
 import re
 

@@ -180,7 +180,7 @@ def test_255_cores_are_drawn_with_their_whole_matrix(show):
     assert_quiet(page)
     assert_drawn(page, ALWAYS)
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 255 * 255
-    # The last 63 are behind 191 others each, and the other way round; core 2 met nobody.
+    # The last 63 are behind 191 others each, and the other way round; core 2 exchanged ping-pongs with no other.
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=behind]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td.unknown').length") == 2 * 254

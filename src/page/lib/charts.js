@@ -3,7 +3,7 @@
 const AXIS_PX = 80;
 const BAR_PX = 28;
 const POINT_PX = 8;
-/* A tick needs so much room on a lying axis and on a standing one. */
+/* The space that a tick needs on a horizontal axis and on a vertical one. */
 const TICK_X_PX = 75;
 const TICK_Y_PX = 40;
 
@@ -24,7 +24,7 @@ function redrawCharts() {
 }
 
 /*
- * A chart, and what a reader who does not see it is told. CONFIGURE gives Chart.js's configuration in the
+ * A chart, and LABEL for a reader who cannot see it. CONFIGURE gives Chart.js's configuration in the
  * colours of the moment. Where it lies on its side it has BARS bars, and is as high as they need.
  */
 function chart(id, label, configure, bars) {
@@ -65,7 +65,7 @@ const plainAxis = (text) => ({
 	ticks: {maxRotation: 0, autoSkipPadding: 12}
 });
 
-/* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends where a tick may stand. */
+/* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 
@@ -125,7 +125,7 @@ const LINEAR_PPM = 0.1;
 const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
 const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
 
-/* 20,000 as 20k: there is little room between the ticks. */
+/* 20,000 as 20k: there is little space between the ticks. */
 function ppmTick(value) {
 	const round = Number(value.toPrecision(2));
 

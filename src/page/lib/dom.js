@@ -72,7 +72,7 @@ function badge(verdict, word) {
 		` ${word || verdict || "not read"}`);
 }
 
-/* One of two things side by side, where there is room. */
+/* One of two things side by side, where the window is wide enough. */
 const side = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);
 
 const note = (...text) => el("p", {class: "note"}, text);

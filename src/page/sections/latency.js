@@ -51,7 +51,7 @@ function binSentence(bin) {
 	return `${ns(Math.round(bin.x))}: ${share(bin.y)}, ${plural(bin.count, "read")}`;
 }
 
-/* A logarithm knows no 0: an empty bin stands on the floor, below a bin of one read. */
+/* A logarithmic axis has no 0: an empty bin is drawn on the floor, below a bin of one read. */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({
 		...lineLook(report, clock),

@@ -1,6 +1,6 @@
 /* Offsets between the cores' TSCs: pair by pair, and against the boot core. */
 
-/* Up to so many cores a cell has room for its figure, the edge for a heading, a cell for a sign. */
+/* Up to so many cores a cell has space for its figure, the edge for a heading, a cell for a sign. */
 const MATRIX_FIGURES = 12;
 const MATRIX_HEADINGS = 32;
 const MATRIX_SIGNS = 64;
@@ -158,7 +158,7 @@ function skewWords(report) {
 	if (skew.schedule_reason)
 		said.push(skew.schedule_reason);
 	if (isNumber(skew.within_ns))
-		said.push(`No two TSCs are further apart than ${ns(skew.within_ns)}.`);
+		said.push(`All TSCs agree within ${ns(skew.within_ns)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push("Largest offset: core",
 			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,
