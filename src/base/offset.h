@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An interval of an offset in ticks, both ends included. What nobody knows is unbounded. */
+/* An interval of an offset in ticks, both ends included. What is not known is unbounded. */
 struct offset {
 	int64_t low, high;
 };

@@ -16,7 +16,7 @@ enum text_ink {
 	INK_PASS,
 	INK_WARN,
 	INK_FAIL,
-	INK_DIM,     /* absent, not seen */
+	INK_DIM,     /* absent, not checked */
 	INK_HEADING,
 	INK_BAR,     /* the title and the keys, inverse */
 	INK_BAR_HERE, /* in the key bar: the page that is shown */
@@ -31,9 +31,9 @@ struct text {
 	size_t size;   /* of the buffer, at least 1 */
 	size_t length; /* without the final 0 */
 	bool truncated;
-	uint8_t *inks;      /* of each byte, SIZE of them; NULL, as after text_init: nobody wants to know */
+	uint8_t *inks;      /* of each byte, SIZE of them; NULL, as after text_init: not kept */
 	enum text_ink ink;  /* of what is put next */
-	size_t columns;     /* that lines may have, for who wraps them; 0: as many as in a file */
+	size_t columns;     /* that lines may have, for what wraps them; 0: as many as in a file */
 };
 
 void text_init(struct text *text, char *bytes, size_t size);
@@ -45,7 +45,7 @@ void text_put(struct text *text, const char *string); /* as it is, newlines incl
 /*
  * The part of printf that baretick needs: %s %c %% and, for integers, %u %d %x with l or z; a width
  * with - or 0 before it, * for both width and precision, and .precision of a %s. Anything else is written
- * out as it stands.
+ * out as it is.
  */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list arguments)

@@ -18,7 +18,7 @@ struct as_found {
 	} registers[AS_FOUND_MAX];
 };
 
-/* Adds one; without room it is left out. */
+/* Adds one while there is space. */
 void as_found_add(struct as_found *registers, const char *name, uint64_t value);
 
 /* The first place at which two readings of the same registers differ; their count where none does. */

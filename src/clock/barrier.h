@@ -18,7 +18,7 @@ struct barrier { /* zeroed by the boot core before the others start */
 	uint32_t stop __attribute__((aligned(BARRIER_LINE)));
 };
 
-/* Comes back once EXPECTED cores are here, or after a bounded wait: who is missing shows in what they did. */
+/* Comes back once EXPECTED cores are here, or after a bounded wait: which are missing shows in what they did. */
 void barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void));
 
 void barrier_stop(struct barrier *barrier);

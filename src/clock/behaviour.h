@@ -27,7 +27,7 @@ struct behaviours {
 	struct behaviour rows[BEHAVIOURS_MAX];
 };
 
-/* The next free row, filled as not checked; NULL where there is no room. */
+/* The next free row, filled as not checked; NULL where there is no space. */
 struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */

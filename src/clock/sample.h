@@ -24,7 +24,7 @@ typedef uint64_t sample_bracket(void);
 typedef uint64_t sample_read(void *device);
 
 /*
- * Takes COUNT chained samples into SAMPLES (owned by the caller, room for COUNT). Inlined with BRACKET and
+ * Takes COUNT chained samples into SAMPLES (owned by the caller, of COUNT). Inlined with BRACKET and
  * READ known at compile time, so that neither a call nor a branch on the clock's kind is measured.
  */
 static inline __attribute__((always_inline)) void

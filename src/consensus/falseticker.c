@@ -16,12 +16,12 @@ bit(size_t rate)
 static bool
 disagree(const struct panel *panel, size_t a, size_t b)
 {
-	struct rate_ppb apart = rate_compare(&panel->rates[a], &panel->rates[b]);
+	struct rate_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
 
-	return rate_beyond(&apart, panel->limit_ppb);
+	return rate_beyond(&by, panel->limit_ppb);
 }
 
-/* Those that disagree with somebody. */
+/* Those that disagree with any other. */
 static uint32_t
 voters(const struct panel *panel)
 {
@@ -62,7 +62,7 @@ size(uint32_t set)
 
 /* The largest groups of VOTING rates, all in one set, and whether there are several. */
 static void
-find_groups(const struct panel *panel, uint32_t voting, struct falseticker *falseticker)
+find_groups(const struct panel *panel, uint32_t voting, struct falseticker *found)
 {
 	uint32_t first = 0;
 
@@ -70,11 +70,11 @@ find_groups(const struct panel *panel, uint32_t voting, struct falseticker *fals
 		uint32_t group = falseticker_has(voting, i) ? group_below(panel, voting, i) : 0;
 
 		if (size(group) > size(first)) {
-			first = falseticker->group = group;
-			falseticker->undecided = false;
+			first = found->truechimers = group;
+			found->undecided = false;
 		} else if (group && size(group) == size(first) && group != first) {
-			falseticker->group |= group;
-			falseticker->undecided = true;
+			found->truechimers |= group;
+			found->undecided = true;
 		}
 	}
 }
@@ -98,18 +98,18 @@ width(const struct panel *panel, size_t a, size_t b)
 }
 
 static void
-name_two(const struct panel *panel, struct falseticker *falseticker)
+name_two(const struct panel *panel, struct falseticker *found)
 {
 	uint64_t narrowest = UINT64_MAX;
 
 	for (size_t a = 0; a < panel->count; a++) {
 		for (size_t b = a + 1; b < panel->count; b++) {
-			if (!falseticker_has(falseticker->group, a) || !falseticker_has(falseticker->group, b) || !disagree(panel, a, b) ||
-			    width(panel, a, b) >= narrowest)
+			if (!falseticker_has(found->truechimers, a) || !falseticker_has(found->truechimers, b) ||
+			    !disagree(panel, a, b) || width(panel, a, b) >= narrowest)
 				continue;
 			narrowest = width(panel, a, b);
-			falseticker->a = a;
-			falseticker->b = b;
+			found->a = a;
+			found->b = b;
 		}
 	}
 }
@@ -119,15 +119,15 @@ falseticker_find(const struct rate_interval *rates, size_t count, uint64_t limit
 {
 	const struct panel panel = { rates, count, limit_ppb };
 	uint32_t voting = voters(&panel);
-	struct falseticker falseticker = { .group = 0 };
+	struct falseticker found = { .truechimers = 0 };
 
-	find_groups(&panel, voting, &falseticker);
-	falseticker.group |= ~voting; /* who disagrees with nobody belongs to each group */
-	falseticker.reference = reference_of(&panel, falseticker.group);
+	find_groups(&panel, voting, &found);
+	found.truechimers |= ~voting; /* one that disagrees with none belongs to each group */
+	found.reference = reference_of(&panel, found.truechimers);
 	for (size_t i = 0; i < count; i++)
-		if (!falseticker_has(falseticker.group, i) && disagree(&panel, i, falseticker.reference))
-			falseticker.apart |= bit(i);
-	if (falseticker.undecided)
-		name_two(&panel, &falseticker);
-	return falseticker;
+		if (!falseticker_has(found.truechimers, i) && disagree(&panel, i, found.reference))
+			found.falsetickers |= bit(i);
+	if (found.undecided)
+		name_two(&panel, &found);
+	return found;
 }

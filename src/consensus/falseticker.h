@@ -1,7 +1,8 @@
 /*
- * Who lies: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the
- * clock's own claim were true). Those that agree vouch for each other; who stands apart from the largest group
- * of them is the falseticker. No clock is the reference beforehand, and where votes don't tell, that is the answer.
+ * Falsetickers: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the clock's own
+ * claim were true). Those that agree vouch for each other: the largest group of them are the truechimers, and a clock
+ * that is beyond the limit from them is a falseticker. No clock is the reference beforehand, and where the votes do not
+ * decide, that is the answer.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H
@@ -16,14 +17,14 @@
 
 struct falseticker {
 	/*
-	 * The rate that stands for the largest group: the narrowest of those in it that share what most of them
+	 * The rate that represents the largest group: the narrowest of those in it that share what most of them
 	 * hold. COUNT where no rate is known.
 	 */
 	size_t reference;
-	uint32_t group; /* bit I: rate I belongs to the largest group, or to one of several as large */
-	uint32_t apart; /* bit I: rate I is beyond the limit from the reference, and in no such group */
-	bool undecided; /* there is more than one largest group, perhaps of one clock each: */
-	size_t a, b;    /* the two narrowest in them that disagree */
+	uint32_t truechimers;  /* bit I: rate I belongs to the largest group, or to one of several as large */
+	uint32_t falsetickers; /* bit I: rate I is beyond the limit from the reference, and in no such group */
+	bool undecided;        /* there is more than one largest group, perhaps of one clock each: */
+	size_t a, b;           /* the two narrowest in them that disagree */
 };
 
 /*

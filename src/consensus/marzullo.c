@@ -1,7 +1,7 @@
-/* What most of many intervals share. See majority.h. */
+/* What most of many intervals share. See marzullo.h. */
 #include "marzullo.h"
 
-struct electorate {
+struct voters {
 	marzullo_vote *vote;
 	const void *context;
 	size_t count;
@@ -15,7 +15,7 @@ struct tally { /* of one value */
 };
 
 static struct tally
-count_votes(const struct electorate *all, int64_t value)
+count_votes(const struct voters *all, int64_t value)
 {
 	struct tally tally = { .high = INT64_MAX, .next_low = INT64_MIN };
 
@@ -36,9 +36,9 @@ count_votes(const struct electorate *all, int64_t value)
 	return tally;
 }
 
-/* What all of them share, as long as nobody contradicts; low > high where somebody does: low is the highest. */
+/* What all of them share, as long as none contradicts; low > high where one does: low is the highest. */
 static struct marzullo
-ask_for_unanimity(const struct electorate *all)
+find_unanimity(const struct voters *all)
 {
 	struct marzullo majority = { .shared = OFFSET_UNKNOWN };
 
@@ -59,8 +59,8 @@ ask_for_unanimity(const struct electorate *all)
 struct marzullo
 marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {
-	struct electorate all = { vote, context, count };
-	struct marzullo majority = ask_for_unanimity(&all);
+	struct voters all = { vote, context, count };
+	struct marzullo majority = find_unanimity(&all);
 	int64_t value = majority.shared.low;
 	struct tally tally;
 

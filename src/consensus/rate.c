@@ -24,18 +24,18 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * The time between the two readings; each bracket is open for one step more, see rate_end. False:
+ * The time between the two readings; each bracket is open for the TSC's resolution more, see struct rate_window. False:
  * there is no time between them for certain.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
 {
 	const struct rate_end *first = &window->first, *last = &window->last;
-	uint64_t step = window->tsc_step_ticks;
+	uint64_t resolution = window->tsc_resolution_ticks;
 
-	time->low = last->begin - first->end - step;
-	time->high = last->end - first->begin + step;
-	return last->begin > first->end && last->begin - first->end > step && time->high >= time->low &&
+	time->low = last->begin - first->end - resolution;
+	time->high = last->end - first->begin + resolution;
+	return last->begin > first->end && last->begin - first->end > resolution && time->high >= time->low &&
 	       time->high < TICKS_MAX;
 }
 

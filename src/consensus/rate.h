@@ -1,6 +1,6 @@
 /*
  * Rates as intervals. A clock is read at both ends of a window; each reading is known to have happened
- * between two TSC readings, and each count to be off by less than one step. So neither the ticks nor the
+ * between two TSC readings, and each count to be off by less than the clock's resolution. So neither the ticks nor the
  * time between are numbers: both are intervals, and so is what is said of the rate.
  */
 #ifndef BARETICK_RATE_H
@@ -14,8 +14,8 @@
 #include "sample.h"
 
 /*
- * One end of a window: at some moment between the TSC readings BEGIN and END the clock stood at TICKS. A TSC
- * that reads END has not reached its next step, so that moment is before END + one step of the TSC.
+ * One end of a window: at some moment between the TSC readings BEGIN and END the clock read TICKS. A TSC
+ * that reads END has not come to its next value, so that moment is before END + the TSC's resolution.
  */
 struct rate_end {
 	uint64_t begin, end; /* TSC ticks */
@@ -24,8 +24,8 @@ struct rate_end {
 
 struct rate_window {
 	struct rate_end first, last;
-	uint64_t slack_ticks; /* the count is exact within less than this: one step; 0 where ends are edges */
-	uint64_t tsc_step_ticks; /* the TSC moves by at most so much at once: 1, or 26 where it counts in such steps */
+	uint64_t slack_ticks; /* the count is exact within less than this: the resolution; 0 where ends are edges */
+	uint64_t tsc_resolution_ticks; /* the TSC moves by at most so much at once: 1, or 26 where it counts in such steps */
 };
 
 struct rate_interval { /* millionths of a hertz */

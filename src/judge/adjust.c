@@ -1,4 +1,4 @@
-/* The judge of TSC_ADJUST: what somebody has added to the TSCs since reset. See rules_internal.h. */
+/* The judge of TSC_ADJUST: what was added to the TSCs since reset. See judge_internal.h. */
 #include "judge_internal.h"
 
 struct extremes {
@@ -38,8 +38,8 @@ writer(const struct report *report)
 }
 
 static void
-accuse_unequal(struct report *report, const struct report_core *larger, const struct report_core *smaller,
-	       uint64_t difference, uint64_t limit)
+name_unequal(struct report *report, const struct report_core *larger, const struct report_core *smaller,
+	     uint64_t difference, uint64_t limit)
 {
 	rules_set_count(rules_add_finding(report, "tsc-adjust-unequal", "tsc", larger->apic_id,
 					  "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
@@ -50,8 +50,8 @@ accuse_unequal(struct report *report, const struct report_core *larger, const st
 }
 
 static void
-accuse_written(struct report *report, const struct extremes *extremes, const struct report_core *larger,
-	       uint64_t limit)
+name_written(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+	     uint64_t limit)
 {
 	rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 					  "TSC_ADJUST is %s%ld ticks on all %zu cores: %s wrote the TSC after "
@@ -82,7 +82,7 @@ judge_adjust(struct report *report)
 		smaller = extremes.most;
 	}
 	if (difference > unequal_limit)
-		accuse_unequal(report, larger, smaller, difference, unequal_limit);
+		name_unequal(report, larger, smaller, difference, unequal_limit);
 	else if (magnitude(larger->facts.tsc_adjust) > limit)
-		accuse_written(report, &extremes, larger, limit);
+		name_written(report, &extremes, larger, limit);
 }

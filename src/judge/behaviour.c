@@ -43,7 +43,7 @@ doubt_ppm(const struct report *report, const char *clock)
 }
 
 static bool
-is_accused_of(const struct report *report, const char *clock, const char *rule)
+has_finding(const struct report *report, const char *clock, const char *rule)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -62,7 +62,7 @@ drop_doubtful_rates(struct report *report)
 		struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		uint64_t doubt = doubt_ppm(report, row->clock);
-		bool stopped = is_accused_of(report, row->clock, "clock-stuck");
+		bool stopped = has_finding(report, row->clock, "clock-stuck");
 
 		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
 		    (!stopped && (!doubt || behaviour_failed(row, rules_limit(rule, &report->options) + doubt))))
@@ -70,10 +70,10 @@ drop_doubtful_rates(struct report *report)
 		row->checked = false;
 		if (stopped)
 			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
-				       row->measured);
+				      row->measured);
 		else
 			behaviour_say(row, "It is off by %ld ppm; the clock's own rate or the TSC's may be off by %lu.",
-				       row->measured, doubt);
+				      row->measured, doubt);
 	}
 }
 
@@ -90,7 +90,7 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
-/* One promise, one accusation. */
+/* One promise, one finding. */
 void
 judge_behaviours(struct report *report)
 {
@@ -102,7 +102,7 @@ judge_behaviours(struct report *report)
 		char more[48] = "";
 		struct text text;
 
-		if (!rules_failed(report, row) || is_accused_of(report, row->clock, row->rule))
+		if (!rules_failed(report, row) || has_finding(report, row->clock, row->rule))
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_failed(report, i) > 1)
@@ -134,7 +134,7 @@ judge_cost(struct report *report, const struct report_clock *entry)
 }
 
 static void
-judge_step(struct report *report, const struct report_clock *entry)
+judge_resolution(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "tsc-step");
 	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
@@ -142,7 +142,7 @@ judge_step(struct report *report, const struct report_clock *entry)
 	if (!text_equal(entry->clock.id, "tsc") || !entry->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE,
-					  "The TSC counts in steps of %lu ticks, which are %lu ns.",
+					  "The TSC's resolution is %lu ticks, which are %lu ns.",
 					  entry->resolution.gcd_ticks, step_ps / PS_PER_NS),
 			step_ps / PS_PER_NS, limit_ns);
 }
@@ -178,7 +178,7 @@ judge_fitness(struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		judge_cost(report, &report->clocks[i]);
-		judge_step(report, &report->clocks[i]);
+		judge_resolution(report, &report->clocks[i]);
 		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
 	}
 	/* A hypervisor hides the bit where it might move its guest: that is no fault of a clock. */

@@ -1,6 +1,6 @@
 /*
- * Whose rate is wrong, and whose changed: rate-changed, rate-wrong, rate-off and rate-disagree. falseticker.h tells who
- * stands apart.
+ * Which clock's rate is wrong, and which clock's changed: rate-changed, rate-wrong, rate-off and rate-disagree. The
+ * falsetickers are found by falseticker.h.
  */
 #include "judge_internal.h"
 
@@ -13,11 +13,11 @@
 #define PER_PPB      INT64_C(1000000)           /* in that ratio */
 #define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds apart, in stretches of a second and more */
 
-struct court {
+struct vote {
 	struct report *report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* by clock */
-	struct falseticker falseticker;
-	uint32_t changed; /* bit I: clock I is accused of a change, alone or as one of two */
+	struct falseticker found;
+	uint32_t changed; /* bit I: clock I has a finding of a change, alone or as one of two */
 };
 
 static uint64_t
@@ -29,9 +29,9 @@ limit_ppb(const struct report *report, const char *rule)
 }
 
 static const char *
-id_of(const struct court *court, size_t clock)
+id_of(const struct vote *vote, size_t clock)
 {
-	return court->report->clocks[clock].clock.id;
+	return vote->report->clocks[clock].clock.id;
 }
 
 /* Parts in 10^9 as ppm: "+1000.1". */
@@ -64,20 +64,20 @@ ppm_phrase(const struct rate_ppb *ppb)
 
 /* Those that agree with each other: "hpet, pit and rtc". */
 static struct phrase
-group_phrase(const struct court *court)
+group_phrase(const struct vote *vote)
 {
-	const size_t count = court->report->clock_count;
+	const size_t count = vote->report->clock_count;
 	struct phrase phrase = { "" };
 	struct text text;
 	size_t members = 0, said = 0;
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	for (size_t i = 0; i < count; i++)
-		members += court->rates[i].known && falseticker_has(court->falseticker.group, i);
+		members += vote->rates[i].known && falseticker_has(vote->found.truechimers, i);
 	for (size_t i = 0; i < count; i++) {
-		if (!court->rates[i].known || !falseticker_has(court->falseticker.group, i))
+		if (!vote->rates[i].known || !falseticker_has(vote->found.truechimers, i))
 			continue;
-		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(court, i));
+		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(vote, i));
 		said++;
 	}
 	return phrase;
@@ -99,7 +99,7 @@ set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
 
 /* Clocks that are well. */
 static bool
-is_party(const struct report *report, const struct report_clock *entry)
+is_voter(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main(entry) &&
 	       !judge_misbehaves(report, &entry->clock) && !judge_broken_by(report, entry);
@@ -142,58 +142,58 @@ may_leap(const struct report *report, const struct report_clock *entry)
 
 /* Each clock's change is measured against the TSC, which itself says that it has not changed. */
 static void
-hear_changes(struct court *court, bool halves)
+collect_changes(struct vote *vote, bool halves)
 {
 	static const struct rate_interval unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
 
-	for (size_t i = 0; i < court->report->clock_count; i++) {
-		const struct report_clock *entry = &court->report->clocks[i];
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		const struct report_clock *entry = &vote->report->clocks[i];
 
-		court->rates[i] = (struct rate_interval){ .known = false };
-		if (!is_party(court->report, entry) || may_leap(court->report, entry))
+		vote->rates[i] = (struct rate_interval){ .known = false };
+		if (!is_voter(vote->report, entry) || may_leap(vote->report, entry))
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
-			court->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
-		else if (!is_pushed_ahead(court->report, halves))
-			court->rates[i] = unchanged;
+			vote->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
+		else if (!is_pushed_ahead(vote->report, halves))
+			vote->rates[i] = unchanged;
 	}
 }
 
 static void
-accuse_change(struct court *court, size_t clock, bool halves, uint64_t limit)
+name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
-	struct rate_ppb by = rate_compare(&court->rates[court->falseticker.reference], &court->rates[clock]);
+	struct rate_ppb by = rate_compare(&vote->rates[vote->found.reference], &vote->rates[clock]);
 
-	court->changed |= UINT32_C(1) << clock;
-	set_figure(rules_add_finding(court->report, "rate-changed", id_of(court, clock), REPORT_NO_CORE,
-				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(court, clock),
+	vote->changed |= UINT32_C(1) << clock;
+	set_figure(rules_add_finding(vote->report, "rate-changed", id_of(vote, clock), REPORT_NO_CORE,
+				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(vote, clock),
 				     ppm_phrase(&by).bytes,
 				     halves ? "within the window" : "between the window and the end",
-				     group_phrase(court).bytes),
+				     group_phrase(vote).bytes),
 		   &by, limit);
 }
 
 static void
-judge_changes(struct court *court, bool halves)
+judge_changes(struct vote *vote, bool halves)
 {
-	uint64_t limit = limit_ppb(court->report, "rate-changed");
+	uint64_t limit = limit_ppb(vote->report, "rate-changed");
 	size_t a, b;
 
-	hear_changes(court, halves);
-	court->falseticker = falseticker_find(court->rates, court->report->clock_count, limit);
-	for (size_t i = 0; i < court->report->clock_count; i++)
-		if (falseticker_has(court->falseticker.apart, i) && !falseticker_has(court->changed, i))
-			accuse_change(court, i, halves, limit);
-	a = court->falseticker.a;
-	b = court->falseticker.b;
-	if (!court->falseticker.undecided || falseticker_has(court->changed, a) || falseticker_has(court->changed, b))
+	collect_changes(vote, halves);
+	vote->found = falseticker_find(vote->rates, vote->report->clock_count, limit);
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		if (falseticker_has(vote->found.falsetickers, i) && !falseticker_has(vote->changed, i))
+			name_change(vote, i, halves, limit);
+	a = vote->found.a;
+	b = vote->found.b;
+	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
 		return;
-	struct rate_ppb by = rate_compare(&court->rates[b], &court->rates[a]);
+	struct rate_ppb by = rate_compare(&vote->rates[b], &vote->rates[a]);
 
-	court->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
-	set_figure(rules_add_finding(court->report, "rate-changed", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s changed by %s; nothing tells which of them it was.",
-				     id_of(court, a), id_of(court, b), ppm_phrase(&by).bytes),
+	vote->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
+	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s; nothing shows which of them changed.",
+				     id_of(vote, a), id_of(vote, b), ppm_phrase(&by).bytes),
 		   &by, limit);
 }
 
@@ -216,7 +216,7 @@ rate_of(const struct report *report, const struct report_clock *entry)
 	const struct rate_interval *since = &entry->implied_since;
 	struct rate_interval rate = entry->implied_window;
 
-	if (!is_party(report, entry))
+	if (!is_voter(report, entry))
 		return (struct rate_interval){ .known = false };
 	if (!may_leap(report, entry))
 		return entry->implied;
@@ -227,88 +227,88 @@ rate_of(const struct report *report, const struct report_clock *entry)
 }
 
 static void
-hear_rates(struct court *court)
+collect_rates(struct vote *vote)
 {
-	for (size_t i = 0; i < court->report->clock_count; i++)
-		court->rates[i] = rate_of(court->report, &court->report->clocks[i]);
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		vote->rates[i] = rate_of(vote->report, &vote->report->clocks[i]);
 }
 
 static void
-accuse_rate(struct court *court, size_t clock)
+name_rate(struct vote *vote, size_t clock)
 {
-	struct rate_ppb by = rate_compare(&court->rates[clock], &court->rates[court->falseticker.reference]);
+	struct rate_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote->found.reference]);
 	const char *rule = "rate-wrong";
 
-	if (!rate_beyond(&by, limit_ppb(court->report, rule)))
+	if (!rate_beyond(&by, limit_ppb(vote->report, rule)))
 		rule = "rate-off";
 	/* A rate that changed is off on average too: that is one fault, unless it is worse. */
-	if (!rate_beyond(&by, limit_ppb(court->report, rule)) ||
-	    (falseticker_has(court->changed, clock) && text_equal(rule, "rate-off")))
+	if (!rate_beyond(&by, limit_ppb(vote->report, rule)) ||
+	    (falseticker_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
-	set_figure(rules_add_finding(court->report, rule, id_of(court, clock), REPORT_NO_CORE,
-				     "%s runs %s off what it claims, by %s, which agree.", id_of(court, clock),
-				     ppm_phrase(&by).bytes, group_phrase(court).bytes),
-		   &by, limit_ppb(court->report, rule));
+	set_figure(rules_add_finding(vote->report, rule, id_of(vote, clock), REPORT_NO_CORE,
+				     "%s runs %s off what it claims, by %s, which agree.", id_of(vote, clock),
+				     ppm_phrase(&by).bytes, group_phrase(vote).bytes),
+		   &by, limit_ppb(vote->report, rule));
 }
 
 static void
-judge_each_rate(struct court *court)
+judge_each_rate(struct vote *vote)
 {
-	uint64_t off = limit_ppb(court->report, "rate-off"), wrong = limit_ppb(court->report, "rate-wrong");
+	uint64_t off = limit_ppb(vote->report, "rate-off"), wrong = limit_ppb(vote->report, "rate-wrong");
 
-	hear_rates(court);
-	court->falseticker = falseticker_find(court->rates, court->report->clock_count, off < wrong ? off : wrong);
-	for (size_t i = 0; i < court->report->clock_count; i++)
-		if (falseticker_has(court->falseticker.apart, i))
-			accuse_rate(court, i);
+	collect_rates(vote);
+	vote->found = falseticker_find(vote->rates, vote->report->clock_count, off < wrong ? off : wrong);
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		if (falseticker_has(vote->found.falsetickers, i))
+			name_rate(vote, i);
 }
 
 static void
-note_leaps(struct court *court)
+note_leaps(struct vote *vote)
 {
-	uint64_t limit = limit_ppb(court->report, "rate-off");
-	size_t reference = court->falseticker.reference;
+	uint64_t limit = limit_ppb(vote->report, "rate-off");
+	size_t reference = vote->found.reference;
 
-	for (size_t i = 0; i < court->report->clock_count && reference < court->report->clock_count; i++) {
-		const struct report_clock *entry = &court->report->clocks[i];
-		struct rate_ppb by = rate_compare(&entry->implied_window, &court->rates[reference]);
+	for (size_t i = 0; i < vote->report->clock_count && reference < vote->report->clock_count; i++) {
+		const struct report_clock *entry = &vote->report->clocks[i];
+		struct rate_ppb by = rate_compare(&entry->implied_window, &vote->rates[reference]);
 
-		if (may_leap(court->report, entry) && is_party(court->report, entry) && rate_beyond(&by, limit) &&
-		    !falseticker_has(court->falseticker.apart, i))
-			report_note(court->report, "%s ran %s off %s in the rates' window, %s.", id_of(court, i),
-				    ppm_phrase(&by).bytes, id_of(court, reference), contradicts_itself(entry) ?
+		if (may_leap(vote->report, entry) && is_voter(vote->report, entry) && rate_beyond(&by, limit) &&
+		    !falseticker_has(vote->found.falsetickers, i))
+			report_note(vote->report, "%s ran %s off %s in the rates' window, %s.", id_of(vote, i),
+				    ppm_phrase(&by).bytes, id_of(vote, reference), contradicts_itself(entry) ?
 				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :
 				    "and it is not known how after it: the whole machine may have been stopped");
 	}
 }
 
 static void
-judge_disagreement(struct court *court)
+judge_disagreement(struct vote *vote)
 {
-	uint64_t limit = limit_ppb(court->report, "rate-disagree");
+	uint64_t limit = limit_ppb(vote->report, "rate-disagree");
 	size_t a, b;
 
-	court->falseticker = falseticker_find(court->rates, court->report->clock_count, limit);
-	a = court->falseticker.a;
-	b = court->falseticker.b;
-	if (!court->falseticker.undecided || falseticker_has(court->changed, a) || falseticker_has(court->changed, b))
+	vote->found = falseticker_find(vote->rates, vote->report->clock_count, limit);
+	a = vote->found.a;
+	b = vote->found.b;
+	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
 		return;
-	struct rate_ppb by = rate_compare(&court->rates[a], &court->rates[b]);
+	struct rate_ppb by = rate_compare(&vote->rates[a], &vote->rates[b]);
 
-	set_figure(rules_add_finding(court->report, "rate-disagree", NULL, REPORT_NO_CORE,
-				     "By their claims %s runs %s faster than %s; nothing tells which of them is wrong.",
-				     id_of(court, a), ppm_phrase(&by).bytes, id_of(court, b)),
+	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
+				     "By their claims %s runs %s faster than %s; nothing shows which of them is wrong.",
+				     id_of(vote, a), ppm_phrase(&by).bytes, id_of(vote, b)),
 		   &by, limit);
 }
 
 void
 judge_rates(struct report *report)
 {
-	struct court court = { .report = report };
+	struct vote vote = { .report = report };
 
-	judge_changes(&court, true);
-	judge_changes(&court, false);
-	judge_each_rate(&court);
-	note_leaps(&court);
-	judge_disagreement(&court);
+	judge_changes(&vote, true);
+	judge_changes(&vote, false);
+	judge_each_rate(&vote);
+	note_leaps(&vote);
+	judge_disagreement(&vote);
 }

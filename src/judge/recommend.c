@@ -85,7 +85,7 @@ put_tsc(const struct report *report, struct text *reason)
 		text_put(reason, ", but not called invariant: it may follow the core's frequency, or stop when that sleeps");
 }
 
-/* The first rule by which a finding of SEVERITY accuses ENTRY's clock, or NULL. */
+/* The first rule by which a finding of SEVERITY names ENTRY's clock, or NULL. */
 static const char *
 rule_broken(const struct report *report, const struct report_clock *entry, enum verdict severity)
 {

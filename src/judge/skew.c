@@ -1,13 +1,13 @@
 /*
- * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one
- * accusation: a core that drifts isn't accused of the offset that it has come to, nor a pair of a warp that the
- * offset or the drift of one of the two explains, nor any pair of a contradiction while a core drifts.
+ * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one finding:
+ * a core that drifts has none for the offset that it has come to, nor has a pair for a warp that the offset or the
+ * drift of one of the two explains, nor any pair for a contradiction while a core drifts.
  */
 #include "judge_internal.h"
 #include "view.h"
 #include "text.h"
 
-#define ACCUSED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
+#define NAMED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
 #define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
 #define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
@@ -20,7 +20,7 @@ set_distance(struct finding *finding, struct distance distance, uint64_t limit)
 			 distance.far > INT64_MAX ? INT64_MAX : (int64_t)distance.far, limit);
 }
 
-/* Two cores that are proven apart, while nothing tells which of them is: there is no majority, and no half. */
+/* Two cores that are proven to differ, while nothing shows which of them is off: there is no majority, and no half. */
 static bool
 has_odd_pair(const struct view *view)
 {
@@ -31,9 +31,9 @@ has_odd_pair(const struct view *view)
 	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
 
-/* The player whose core has that id; as many as there are players where none has. */
+/* The rank of the core that has that id; as many as there are ranks where none has. */
 static size_t
-find_player(const struct view *view, uint32_t apic_id)
+find_rank(const struct view *view, uint32_t apic_id)
 {
 	size_t i = 0;
 
@@ -42,9 +42,9 @@ find_player(const struct view *view, uint32_t apic_id)
 	return i;
 }
 
-/* Whether the core is accused for itself, or together with another one. */
+/* Whether the core is named by itself, or together with another one. */
 static bool
-is_accused(const struct view *view, size_t rank)
+has_own_finding(const struct view *view, size_t rank)
 {
 	const struct offsets_summary *summary = &view->skew->summary;
 
@@ -52,13 +52,13 @@ is_accused(const struct view *view, size_t rank)
 	       (has_odd_pair(view) && (rank == summary->worst_a || rank == summary->worst_b));
 }
 
-/* By what one of the two is accused of; or by the offset of the two, where the worst one is told for all of them. */
+/* By a finding of one of the two; or by the offset of the two, where the worst pair is named for all of them. */
 static bool
 is_explained(const struct view *view, size_t a, size_t b)
 {
 	size_t cores = view->skew->offsets.cores;
 
-	return (a < cores && is_accused(view, a)) || (b < cores && is_accused(view, b)) ||
+	return (a < cores && has_own_finding(view, a)) || (b < cores && has_own_finding(view, b)) ||
 	       (a < cores && b < cores && has_odd_pair(view) &&
 		view_pair_ns(view, a, b).near > view->offset_limit_ns);
 }
@@ -67,7 +67,7 @@ static bool
 has_warps_to_explain(const struct view *view, const struct report_contended *contended)
 {
 	return contended->measured && contended->warps &&
-	       !is_explained(view, find_player(view, contended->worst_a), find_player(view, contended->worst_b));
+	       !is_explained(view, find_rank(view, contended->worst_a), find_rank(view, contended->worst_b));
 }
 
 static uint64_t
@@ -103,14 +103,14 @@ judge_warps(struct report *report, const struct view *view)
 
 /* What ends the last sentence that there is room for. */
 static const char *
-put_rest(char rest[REST_SIZE], size_t count, size_t accused)
+put_rest(char rest[REST_SIZE], size_t count, size_t off)
 {
 	struct text text;
 
 	text_init(&text, rest, REST_SIZE);
-	if (count == ACCUSED_MAX && accused > count)
-		text_printf(&text, " %zu more core%s likewise.", accused - count,
-			    accused - count == 1 ? "" : "s");
+	if (count == NAMED_MAX && off > count)
+		text_printf(&text, " %zu more core%s likewise.", off - count,
+			    off - count == 1 ? "" : "s");
 	return rest;
 }
 
@@ -118,13 +118,13 @@ static const char *
 cause_of_offset(const struct view *view)
 {
 	if (view->skew->summary.no_majority)
-		return "which of them is right can't be told";
+		return "and nothing shows which of them is right";
 	if (view->report->hypervisor[0])
-		return "apart from most: likely the hypervisor gives it an offset of its own";
-	return "apart from most: likely the firmware wrote it, or it was reset later";
+		return "off the majority: likely the hypervisor gives it an offset of its own";
+	return "off the majority: likely the firmware wrote it, or it was reset later";
 }
 
-/* Whether those that stand apart are just the players of one package. */
+/* Whether those that are off are just the cores of one package. */
 static bool
 is_one_package(const struct view *view, uint32_t *package)
 {
@@ -145,14 +145,14 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-struct group { /* that stands apart as a whole */
-	char subject[SUBJECT_SIZE]; /* who that is */
+struct group { /* that is off as a whole */
+	char subject[SUBJECT_SIZE]; /* which cores these are */
 	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
 	size_t other;
 };
 
 static void
-accuse_group(struct report *report, const struct view *view, const struct group *group)
+name_group(struct report *report, const struct view *view, const struct group *group)
 {
 	struct distance distance = group->distance;
 
@@ -191,9 +191,9 @@ measure_group(const struct view *view, struct group *group)
 	return found > 1;
 }
 
-/* Whether they stand apart as a group, not one by one, and who that is: a package, or a half, which isn't blamed. */
+/* Whether they are off as a group, not one by one, and which it is: a package, or a half, of which no core is named. */
 static bool
-is_group(const struct view *view, size_t accused, struct group *group)
+is_group(const struct view *view, size_t off, struct group *group)
 {
 	struct text text;
 	uint32_t package;
@@ -203,19 +203,19 @@ is_group(const struct view *view, size_t accused, struct group *group)
 	if (!measure_group(view, group))
 		return false;
 	if (is_one_package(view, &package)) {
-		text_printf(&text, "package %u, of all its %zu cores", package, accused);
+		text_printf(&text, "package %u, of all its %zu cores", package, off);
 		return true;
 	}
 	while (!view_is_off(view, first))
 		first++;
-	text_printf(&text, "%zu cores, core %u's among them", accused, view_core(view, first)->apic_id);
+	text_printf(&text, "%zu cores, core %u's among them", off, view_core(view, first)->apic_id);
 	return view->skew->summary.no_majority;
 }
 
-/* PLAYER, which is so far from OTHER; the finding names core NAMED. */
+/* RANK, which is so far from OTHER; the finding names core NAMED. */
 static void
-accuse(struct report *report, const struct view *view, size_t rank, size_t other, struct distance distance,
-       uint32_t named, const char *rest)
+name_core(struct report *report, const struct view *view, size_t rank, size_t other, struct distance distance,
+	  uint32_t named, const char *rest)
 {
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
 				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s",
@@ -226,39 +226,39 @@ accuse(struct report *report, const struct view *view, size_t rank, size_t other
 }
 
 static void
-accuse_odd_pair(struct report *report, const struct view *view)
+name_odd_pair(struct report *report, const struct view *view)
 {
 	size_t a = view->skew->summary.worst_a, b = view->skew->summary.worst_b;
 
-	accuse(report, view, b, a, view_pair_ns(view, a, b), REPORT_NO_CORE, "");
+	name_core(report, view, b, a, view_pair_ns(view, a, b), REPORT_NO_CORE, "");
 }
 
 static void
 judge_offsets(struct report *report, const struct view *view)
 {
-	size_t accused = 0, count = 0, other;
+	size_t off = 0, count = 0, other;
 	char rest[REST_SIZE];
 	struct group group;
 
 	for (size_t i = 0; i < view->skew->offsets.cores; i++)
-		accused += view_is_off(view, i);
-	if (is_group(view, accused, &group)) {
-		accuse_group(report, view, &group);
+		off += view_is_off(view, i);
+	if (is_group(view, off, &group)) {
+		name_group(report, view, &group);
 		return;
 	}
 	if (has_odd_pair(view)) {
-		accuse_odd_pair(report, view);
+		name_odd_pair(report, view);
 		return;
 	}
-	for (size_t i = 0; i < view->skew->offsets.cores && count < ACCUSED_MAX; i++) {
+	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
 		if (!view_is_off(view, i))
 			continue;
 		count++;
 
 		struct distance distance = view_offset_ns(view, i, &other);
 
-		accuse(report, view, i, other, distance, view_core(view, i)->apic_id,
-		       put_rest(rest, count, accused));
+		name_core(report, view, i, other, distance, view_core(view, i)->apic_id,
+			  put_rest(rest, count, off));
 	}
 }
 
@@ -266,7 +266,7 @@ static const char *
 cause_of_drift(const struct view *view)
 {
 	if (view->no_drift_majority)
-		return "than the boot core's: which of them is right can't be told";
+		return "than the boot core's, and nothing shows which of them is right";
 	if (view->report->hypervisor[0])
 		return "than most: likely the hypervisor scales it, or moves the core between unequal ones";
 	return "than most: likely a broken oscillator, or a source of its own";
@@ -278,7 +278,7 @@ judge_drifts(struct report *report, const struct view *view)
 	size_t count = 0;
 	char rest[REST_SIZE];
 
-	for (size_t i = 0; i < view->skew->offsets.cores && count < ACCUSED_MAX; i++) {
+	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
 		struct distance distance = view_drift_ppb(view, i);
 		uint32_t apic_id = view_core(view, i)->apic_id;
 		bool is_named = !view->no_drift_majority || view->skew->offsets.cores == 2;

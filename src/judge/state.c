@@ -1,4 +1,4 @@
-/* What a clock breaks by its state, its steps and its leaps; its verdict before any further rule. See rules.h. */
+/* What a clock breaks by its state, its steps back and its leaps; its verdict before any further rule. See rules.h. */
 #include "judge_internal.h"
 
 #include "text.h"
@@ -52,7 +52,7 @@ judge_broken_by(const struct report *report, const struct report_clock *entry)
 	return NULL;
 }
 
-/* One device, one accusation: a further way of reading it adds none that its main one has already. */
+/* One device, one finding: a further way of reading it adds none that its main one has already. */
 static bool
 main_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
@@ -66,7 +66,7 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 }
 
 static void
-accuse_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
+name_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
 	char when[48] = "";
@@ -84,7 +84,7 @@ accuse_state(struct report *report, const struct report_clock *entry, const stru
 }
 
 static void
-accuse_leaps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+name_leaps(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct monotonic *own = &entry->monotonic;
 
@@ -96,7 +96,7 @@ accuse_leaps(struct report *report, const struct report_clock *entry, const stru
 }
 
 static void
-accuse_steps(struct report *report, const struct report_clock *entry, const struct rule *rule)
+name_steps_back(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const char *id = entry->clock.id;
 	uint64_t steps = steps_back(report, entry);
@@ -115,7 +115,7 @@ accuse_steps(struct report *report, const struct report_clock *entry, const stru
 }
 
 /*
- * Before any rule. A clock that is stuck or broken fails whichever rule accuses it; one that was never read has
+ * Before any rule. A clock that is stuck or broken fails whichever rule it breaks; one that was never read has
  * not passed: its verdict is open, which is what incomplete says of it.
  */
 static enum verdict
@@ -142,11 +142,11 @@ judge_clock(struct report *report, struct report_clock *entry)
 	if (main_breaks(report, entry, rule))
 		return;
 	if (entry->clock.state != CLOCK_PRESENT)
-		accuse_state(report, entry, rule);
+		name_state(report, entry, rule);
 	else if (rule == rules_find("clock-jumped"))
-		accuse_leaps(report, entry, rule);
+		name_leaps(report, entry, rule);
 	else
-		accuse_steps(report, entry, rule);
+		name_steps_back(report, entry, rule);
 }
 
 void

@@ -1,4 +1,4 @@
-/* What the steps of the measuring share. See survey.h and survey_internal.h. */
+/* What the parts of the measuring share. See survey.h and survey_internal.h. */
 #include "survey_internal.h"
 
 #include "text.h"
@@ -6,8 +6,8 @@
 #define BATCH_NS           (2 * SURVEY_NS_PER_MS) /* interrupts are masked for about so long */
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
-#define TRUST_FRACTION     4 /* of its range: by then a step of more than half can only be one back */
-#define STILL_READS        65536u /* of the TSC, 0.5 ms and more: no counter that moves stands for so long */
+#define TRUST_FRACTION     4 /* of its range: by then a difference of more than half can only be one back */
+#define STOPPED_READS        65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
 
 void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)
@@ -45,21 +45,21 @@ tsc_moves(const struct survey *survey)
 {
 	uint64_t first = survey->hooks.tsc_ordered();
 
-	for (unsigned i = 0; i < STILL_READS; i++)
+	for (unsigned i = 0; i < STOPPED_READS; i++)
 		if (survey->hooks.tsc_ordered() != first)
 			return true;
 	return false;
 }
 
 static void
-mark_standing(struct survey *survey, struct report_clock *entry)
+mark_stopped(struct survey *survey, struct report_clock *entry)
 {
 	struct text reason;
 
 	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "It read the same %u times.", STILL_READS);
+	text_printf(&reason, "It read the same %u times.", STOPPED_READS);
 }
 
 static void
@@ -69,38 +69,38 @@ mark_untimed(struct report_clock *entry)
 	struct text reason;
 
 	text_init(&reason, entry->clock.reason + length, CLOCK_REASON_SIZE - length);
-	text_printf(&reason, "%sIts reads could not be timed: the TSC stands still.", length ? " " : "");
+	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/* What the TSC could not time is unknown of every clock; that it stands is the TSC's own fault. */
+/* What the TSC could not time is unknown of every clock; that it stopped is the TSC's own fault. */
 static void
-end_by_standstill(struct survey *survey)
+end_by_stopped_tsc(struct survey *survey)
 {
 	struct report *report = survey->report;
 
 	survey->tsc_stopped = report->incomplete = true;
-	report_note(report, "The TSC stands still, and everything here is timed by it: nothing was measured from then on.");
+	report_note(report, "The TSC stopped, and everything here is timed by it: nothing was measured from then on.");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
 		if (!survey_usable(entry))
 			continue;
 		if (text_equal(entry->clock.main, "tsc"))
-			mark_standing(survey, entry);
+			mark_stopped(survey, entry);
 		else if (!entry->latency->count)
 			mark_untimed(entry);
 	}
 }
 
 bool
-survey_expired(struct survey *survey)
+survey_end_if_due(struct survey *survey)
 {
 	struct report *report = survey->report;
 
 	if (report->incomplete)
 		return true;
 	if (!tsc_moves(survey)) {
-		end_by_standstill(survey);
+		end_by_stopped_tsc(survey);
 	} else if (survey->hooks.expired(survey->hooks.context)) {
 		report->incomplete = true;
 		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
@@ -118,7 +118,7 @@ survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint
 }
 
 void
-survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
 		  uint64_t now_tsc)
 {
 	struct text reason;
@@ -128,12 +128,12 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 		survey_turned_sick(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stood_ns / 1000);
+	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stopped_ns / 1000);
 }
 
 bool
 survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-	      size_t count)
+		  size_t count)
 {
 	uint64_t enough = survey_periods(survey, clock, SURVEY_STUCK_PERIODS);
 

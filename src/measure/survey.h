@@ -19,14 +19,14 @@
 #include "scale.h"
 #include "warp.h"
 
-#define SURVEY_SAMPLES_MIN 256 /* of room in the sample buffer */
+#define SURVEY_SAMPLES_MIN 256 /* that the sample buffer has space for */
 
 struct survey_hooks {
 	void *context;
 	/* Mask and restore interrupts around each batch of samples. */
 	uint64_t (*interrupts_mask)(void);
 	void (*interrupts_restore)(uint64_t saved);
-	sample_bracket *tsc_ordered; /* for meetings and warp checks: reads the TSC after all that came before */
+	sample_bracket *tsc_ordered; /* for ping-pongs and warp checks: reads the TSC after all that came before */
 	void (*pause)(void);
 	/* What the core that calls says of itself. May be called on any core. */
 	void (*core_facts)(struct core_facts *facts);
@@ -41,17 +41,17 @@ struct survey_hooks {
 /* What the cores' measuring needs, all in one block that is planned before a core starts. */
 struct survey_memory {
 	size_t cores;            /* of the smp, at most */
-	enum tournament widest;  /* the tournament for which there is room */
+	enum tournament widest;  /* the tournament that it is large enough for */
 	struct report_core *rows; /* for report->cores, zeroed */
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* cores / 2 */
-	uint32_t *core_of;       /* core number of each player */
+	uint32_t *core_of;       /* core number, by rank */
 	struct offsets first, latest;
-	struct offset *solved;   /* one to each player */
+	struct offset *solved;   /* by rank: the offset against the boot core */
 	bool *outlier;           /* likewise */
-	uint32_t *batch_cores;   /* the cores of one batch of meetings: the first and the second of each */
-	uint32_t *batch_ranks;   /* likewise: their player numbers */
-	uint64_t *medians;       /* of the round trips of each meeting of a batch */
+	uint32_t *batch_cores;   /* the cores of one batch of ping-pongs: the first and the second of each */
+	uint32_t *batch_ranks;   /* likewise: their ranks */
+	uint64_t *medians;       /* of the round trips of each ping-pong of a batch */
 	struct sample *samples;  /* SURVEY_CONTENDED_SAMPLES to each core */
 	uint32_t *others;        /* of each core: how many others read the clock while it did */
 };
@@ -73,7 +73,7 @@ struct survey {
 	struct report *report;
 	const struct smp *smp;
 	struct survey_hooks hooks;
-	struct sample *samples; /* the caller's, room for sample_max, at least SURVEY_SAMPLES_MIN */
+	struct sample *samples; /* the caller's, sample_max of them, at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
 	struct survey_memory memory;    /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
@@ -82,26 +82,26 @@ struct survey {
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
 	uint64_t start_tsc;             /* the run's begin */
-	bool tsc_stopped;               /* it was seen to: nothing is timed any more, the report is incomplete */
-	uint64_t tsc_step_ticks;        /* the TSC moves by at most so much at once */
+	bool tsc_stopped;               /* nothing is timed any more, the report is incomplete */
+	uint64_t tsc_resolution_ticks;  /* the TSC moves by at most so much at once */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* in the order of report->clocks */
 	struct gaps gaps;               /* of one core at a time */
 	/* By which its wraps are counted: each clock's pace at first glance, in multiples of its claim, at least 1. */
 	uint64_t paces[REPORT_CLOCKS_MAX];
-	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known stands still */
+	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known has stopped */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
 
 /* Bytes for CORES cores and tournaments up to WIDEST. The block begins on a cache line. */
 size_t survey_memory_size(size_t cores, enum tournament widest);
 
-/* Lays survey->room out in MEMORY of that size, which the caller has zeroed; report->cores is room.rows then. */
+/* Lays survey->memory out in MEMORY of that size, which the caller has zeroed; report->cores is its rows then. */
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
 
 /*
- * Whether the run is to end: its deadline is over, or the TSC stands still, by which everything is timed. The report
- * says which, and is incomplete then.
+ * Ends the run where its deadline is over, or where the TSC stopped, by which everything is timed: the report says which,
+ * and is incomplete then. Whether it has ended.
  */
-bool survey_expired(struct survey *survey);
+bool survey_end_if_due(struct survey *survey);
 
 #endif

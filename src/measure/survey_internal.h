@@ -1,4 +1,4 @@
-/* What the files of the survey share, and nobody else needs. */
+/* What the files of the survey share. */
 #ifndef BARETICK_SURVEY_INTERNAL_H
 #define BARETICK_SURVEY_INTERNAL_H
 
@@ -10,16 +10,16 @@
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
 void survey_batch(struct survey *survey, const struct clock *clock, size_t count);
 
-/* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's room. */
+/* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's size. */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
 size_t survey_living(const struct survey *survey); /* cores of the smp */
 
-/* Whether the TSC stopped before what was just done by it had ended: then that was not timed, and doesn't count. */
+/* As survey_end_if_due(); whether the TSC stopped, so that what was just done was not timed and doesn't count. */
 static inline bool
-survey_untimed(struct survey *survey)
+survey_end_if_untimed(struct survey *survey)
 {
-	return survey_expired(survey) && survey->tsc_stopped;
+	return survey_end_if_due(survey) && survey->tsc_stopped;
 }
 
 /* A clock whose readings can be taken now. */
@@ -33,12 +33,12 @@ survey_usable(const struct report_clock *entry)
 void survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
 
 /*
- * The clock's counter did not move for STOOD_NS up to NOW_TSC although it should have: it is stuck from now on.
+ * The clock's counter did not move for STOPPED_NS up to NOW_TSC although it should have: it is stuck from now on.
  */
-void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stood_ns,
+void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
 		       uint64_t now_tsc);
 
-#define SURVEY_STUCK_PERIODS 16 /* without a single step in so many periods the clock is stuck, not slow */
+#define SURVEY_STUCK_PERIODS 16 /* without moving in so many periods the clock is stuck, not slow */
 
 static inline bool
 survey_any_differs(const struct sample *samples, size_t count)
@@ -51,7 +51,7 @@ survey_any_differs(const struct sample *samples, size_t count)
 
 /* Whether the clock showed one value in all of COUNT samples, for longer than a clock that moves can. */
 bool survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-		   size_t count);
+		       size_t count);
 
 /* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);

@@ -15,7 +15,7 @@ uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one co
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
 uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
 
-/* How long a tournament of PLAYERS should take, and how long it may take before it is a star or is cut short. */
+/* How long a tournament of CORES should take, and how long it may take before it is a star or is cut short. */
 uint64_t survey_tournament_ns(const struct report *report, size_t cores);
 uint64_t survey_tournament_budget_ns(const struct report *report);
 

@@ -35,7 +35,7 @@ struct options {
 	enum options_exit exit;
 	bool save;
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
-	uint64_t tsc_hz;      /* what somebody says of the TSC's rate, checked like a claim of CPUID; 0: nobody did */
+	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
 	uint64_t gap_ns;      /* 1 us to 1 s: a core that was away for longer has a gap */
 	bool rules;           /* print the rule catalogue and end */
 	size_t limit_count;

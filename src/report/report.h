@@ -55,7 +55,7 @@ struct report_clock {
 	struct interval_ppb error; /* of measured against clock.claimed */
 	/*
 	 * What the TSC's rate would be if this clock's claim were true; of the TSC, what is claimed of it. By
-	 * these the rule catalogue tells who is wrong.
+	 * these the judge finds which is wrong.
 	 */
 	struct rate_interval implied;
 	struct rate_interval implied_window; /* likewise, over the rates' window alone: in a soak implied is of the run */
@@ -117,20 +117,20 @@ struct report_skew {
 	struct report_contended locked, lock_free;
 
 	/* The rest is of the tournament. */
-	bool measured;           /* at least one pair met */
+	bool measured;           /* at least one pair had a ping-pong */
 	enum tournament kind;    /* that was played */
 	const char *kind_reason; /* why it was not all pairs, "" where it was; static storage */
 	size_t concurrency;      /* pairs that played at the same time, at the end */
 	size_t rounds;
 	uint64_t elapsed_ns;     /* of the first tournament */
 	uint64_t pingpongs;      /* of the first tournament: pairs that exchanged stamps */
-	uint64_t again;          /* meetings of such pairs once more, since too little came of the first */
+	uint64_t again;          /* further ping-pongs of such pairs, since too little came of the first */
 	uint64_t warps;          /* messages that arrived before they left, in all tournaments */
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* of the first tournament */
-	const uint32_t *core_of; /* core number (index into report.cores) of each player of it */
+	const uint32_t *core_of; /* core number (index into report.cores), by rank in it */
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one */
@@ -154,7 +154,7 @@ struct report_interference { /* of all cores together */
 	bool smi_known;       /* the CPU counts its SMIs and may be asked: */
 	uint64_t smi_count;   /* from the run's begin to its end */
 	size_t event_count;
-	struct report_gap events[REPORT_EVENTS_MAX]; /* the first ones of each core, while there is room */
+	struct report_gap events[REPORT_EVENTS_MAX]; /* the first ones of each core, while there is space */
 };
 
 struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
@@ -206,7 +206,7 @@ struct report {
 	struct report_advice advice;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	bool incomplete; /* the deadline came, or a core took the run down: what was measured stands */
+	bool incomplete; /* the deadline came, or a core took the run down: what was measured is here */
 	size_t finding_count;
 	struct finding findings[REPORT_FINDINGS_MAX];
 	enum verdict verdict;
@@ -239,7 +239,7 @@ struct interval_ns report_offset_ns(const struct report *report, struct offset o
 /* Its high end: no two cores' TSCs are further apart. Not known where nothing proves it. */
 struct interval_ns report_within_ns(const struct report *report);
 
-/* Adds a note where there is room; what does not fit is cut. */
+/* Adds a note while there is space; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How much room the report's texts may take, so that it can be had before anything is measured.
- * Shared by whoever allocates them and the test that fills them with the longest figures there are.
+ * How much memory the report's texts may take, so that it can be had before anything is measured.
+ * Shared by what allocates them and the test that fills them with the longest figures there are.
  */
 #ifndef BARETICK_REPORT_SIZES_H
 #define BARETICK_REPORT_SIZES_H

@@ -1,5 +1,5 @@
 /*
- * The rule catalogue: each fault that a clock, a core or the machine can be accused of is one row of one
+ * The rule catalogue: each fault that a clock, a core or the machine can have is one row of one
  * table. Judging turns the figures of a report into findings and verdicts; nothing else in baretick does.
  */
 #ifndef BARETICK_RULES_H

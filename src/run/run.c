@@ -178,7 +178,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 	survey->sample_max = RUN_SAMPLES;
 	survey->scratch = &run->scratch;
 	survey_lay_out(survey, memory, cores, widest);
-	/* For the plan of the time; who is there shows when they are started. */
+	/* For the plan of the time; which are there shows when they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The life of a run: which clocks are opened, what is measured and in which order, what is judged. The drivers, the
- * cores and whoever watches are handed in, so the same run is played on a machine and on a simulated one.
+ * cores and the hooks for whatever follows the run are handed in, so the same run is played on a machine and on a simulated one.
  */
 #ifndef BARETICK_RUN_H
 #define BARETICK_RUN_H
@@ -28,18 +28,18 @@ struct run_machine {
 	const struct platform *platform;      /* the drivers' own */
 	struct survey_hooks hooks;
 	/*
-	 * Starts the other cores, by the TSC's rate in the run's report, and leaves in run->smp who is there. Not called
-	 * where the TSC stands: no wait for a core would end in time.
+	 * Starts the other cores, by the TSC's rate in the run's report, and leaves in run->smp which are there. Not called
+	 * where the TSC stopped: no wait for a core would end in time.
 	 */
 	void (*start_cores)(void *context, struct run *run);
-	/* Leaves in the rows of the report's cores who started and, of those that don't answer by now, why. */
+	/* Leaves in the rows of the report's cores which started and, of those that don't answer by now, why. */
 	void (*describe_cores)(void *context, struct report *report);
 	void (*stop_cores)(void *context, struct run *run);
 	/* Fills REGISTERS with those that a run may touch, as they read. */
 	void (*read_registers)(void *context, struct as_found *registers);
 	/* The TSC's rate as far as it is known, and how long the run may last from its begin. Called more than once. */
 	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
-	/* A phase begins; PHASE is its id in run_phases[]. NULL: nobody wants to know. */
+	/* A phase begins; PHASE is its id in run_phases[]. NULL: there is nothing to call. */
 	void (*begins)(void *context, const char *phase);
 	/* The SMIs that the boot core has taken, modulo 2^32. NULL: it doesn't count them. */
 	uint32_t (*smi_count)(void);
@@ -75,7 +75,7 @@ void run_measure(struct run *run); /* plays run_phases[] */
 /* Closes the clocks, says what was not put back as found, and judges the report. */
 void run_close(struct run *run);
 
-/* The phases of a run, in their order; a row with id NULL ends it. An id may stand there more than once. */
+/* The phases of a run, in their order; a row with id NULL ends it. An id may come more than once. */
 struct run_phase {
 	const char *id;
 	void (*measure)(struct survey *survey); /* or: */

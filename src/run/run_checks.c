@@ -69,12 +69,12 @@ run_checks(struct run *run)
 
 		if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, check->driver->rows[0].id))
 			continue;
-		if (survey_expired(survey))
+		if (survey_end_if_due(survey))
 			return;
 		hooks->progress(hooks->context, "checks", survey->done_ns + spent_ns, survey->total_ns);
 		rows_by_now(run, driver, rows);
 		check->look(run->machine->platform, &run->devices[driver], rows, &survey->scale,
 			    budget_ns(check, all_ns, left_ns), &run->report.behaviours);
 	}
-	survey_expired(survey); /* a TSC that stopped in the last of them is told of too */
+	survey_end_if_due(survey); /* of a TSC that stopped in the last of them too */
 }

@@ -1,4 +1,4 @@
-/* The watch for gaps. See gaps.h. */
+/* The observation of gaps. See gaps.h. */
 #include "gaps.h"
 
 static void

@@ -42,7 +42,7 @@ struct latency_clean {
 
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
 
-/* Mean duration, and mean cost of one turn of the sampling loop, in picoseconds; 0 where nothing was recorded. */
+/* Mean duration, and mean loop time of the sampling, in picoseconds; 0 where nothing was recorded. */
 uint64_t latency_mean_ps(const struct latency *latency);
 uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);
 

@@ -28,7 +28,7 @@ greatest_common_divisor(uint64_t a, uint64_t b)
 
 /* A step of a size not seen before: only these can change the least of them or their divisor. */
 static void
-meet(struct resolution *resolution, uint64_t ticks)
+first_seen(struct resolution *resolution, uint64_t ticks)
 {
 	if (ticks < resolution->smallest_ticks || !resolution->smallest_ticks)
 		resolution->smallest_ticks = ticks;
@@ -54,12 +54,12 @@ record_large(struct resolution *resolution, uint64_t ticks)
 		if (resolution->large[i].count && resolution->large[i].ticks != ticks)
 			continue;
 		if (!resolution->large[i].count)
-			meet(resolution, ticks);
+			first_seen(resolution, ticks);
 		resolution->large[i].ticks = ticks;
 		weigh(resolution, ticks, ++resolution->large[i].count);
 		return;
 	}
-	meet(resolution, ticks);
+	first_seen(resolution, ticks);
 }
 
 static void
@@ -71,14 +71,14 @@ record(struct resolution *resolution, uint64_t ticks)
 		return;
 	}
 	if (!resolution->direct[ticks])
-		meet(resolution, ticks);
+		first_seen(resolution, ticks);
 	if (resolution->direct[ticks] < UINT32_MAX)
 		weigh(resolution, ticks, ++resolution->direct[ticks]);
 }
 
 /*
- * Around a reading of the TSC stand two more of it. A loop whose turns all take the same, as under an emulator that
- * counts instructions, shows its own length in place of the counter's step; the parts of a turn don't.
+ * Around a reading of the TSC are two more of it. A loop that always takes the same time, as under an emulator that
+ * counts instructions, shows its own length in place of the counter's resolution; its parts don't.
  */
 static void
 divide_by_brackets(struct resolution *resolution, const struct sample *samples, size_t count)

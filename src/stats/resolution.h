@@ -14,7 +14,7 @@
 struct resolution {
 	uint64_t steps;          /* non-zero forward steps seen; 0: nothing below counts */
 	uint64_t smallest_ticks;
-	uint64_t gcd_ticks;      /* greatest common divisor of all of them: the clock's step */
+	uint64_t gcd_ticks;      /* greatest common divisor of all of them: the clock's resolution */
 	uint64_t mode_ticks;     /* the most frequent; the smaller of two equally frequent */
 	uint64_t mode_count;
 	uint32_t direct[RESOLUTION_DIRECT];

@@ -1,10 +1,10 @@
-/* How many pairs may play side by side. See width.h. */
+/* How many pairs may exchange ping-pongs side by side. See concurrency.h. */
 #include "concurrency.h"
 
 /*
  * What tells crowding from topology. On an EPYC 7R13 a message takes 10 ns between the threads of
  * one core and 197 ns between sockets (tables of nviennot/core-to-core-latency): 20 times as long,
- * and that is nobody's crowding. Cores that share a real one wait for time slices: round trips of
+ * and that is no crowding. Cores that share a real one wait for time slices: round trips of
  * some hundred ticks were seen to become millions.
  */
 #define SUFFERING_FACTOR 32
@@ -22,7 +22,7 @@ suffers(const struct concurrency *concurrency, uint64_t median_ticks)
 }
 
 static void
-step_back(struct concurrency *concurrency)
+halve(struct concurrency *concurrency)
 {
 	concurrency->settled = true;
 	if (concurrency->now > 1)
@@ -42,7 +42,7 @@ concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks)
 	if (median_ticks == 0)
 		return;
 	if (suffers(concurrency, median_ticks))
-		step_back(concurrency);
+		halve(concurrency);
 	else if (!concurrency->settled)
 		grow(concurrency);
 	if (concurrency->best_ticks == 0 || median_ticks < concurrency->best_ticks)

@@ -1,7 +1,7 @@
 /*
- * How many pairs may play side by side. Where virtual cores outnumber real ones, pairs that play at the same
- * time ruin each other's round trips: so the width starts at one and doubles while the median round trip does
- * not suffer, steps back once it does, and stays there; it steps back again whenever it suffers again.
+ * How many pairs may exchange ping-pongs side by side. Where virtual cores outnumber real ones, pairs that do so at the
+ * same time ruin each other's round trips: so the concurrency starts at one and doubles while the median round trip does
+ * not suffer, is halved once it does, and stays there; it is halved again whenever it suffers again.
  */
 #ifndef BARETICK_CONCURRENCY_H
 #define BARETICK_CONCURRENCY_H
@@ -12,15 +12,15 @@
 
 struct concurrency {
 	size_t now, max;     /* pairs at a time; 1 <= now <= max */
-	uint64_t best_ticks; /* the least median round trip that any width gave so far; 0: none yet */
+	uint64_t best_ticks; /* the least median round trip at any concurrency so far; 0: none yet */
 	bool settled;        /* no longer growing */
 };
 
 void concurrency_init(struct concurrency *concurrency, size_t max);
 
 /*
- * Learns from one batch of meetings at width->now, whose median round trips had MEDIAN_TICKS for their own
- * median (0: nobody played; nothing is learned), and sets width->now for the next.
+ * Learns from one batch of ping-pongs at concurrency->now, whose median round trips had MEDIAN_TICKS for their own
+ * median (0: there was none; nothing is learned), and sets concurrency->now for the next.
  */
 void concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks);
 

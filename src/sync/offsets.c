@@ -16,7 +16,7 @@ offsets_clear(struct offsets *offsets)
 		offsets->moved_ticks[i] = 0;
 }
 
-/* In a star nobody but player 0 meets the others: their pairs have no place. */
+/* In a star only the boot core is paired with the others: their own pairs have no place. */
 static bool
 has_place(const struct offsets *offsets, size_t a, size_t b)
 {

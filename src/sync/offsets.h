@@ -1,6 +1,6 @@
 /*
  * From what the pairs measured to one picture: an offset per core with its bound, the pairs that contradict
- * the rest, the cores that stand apart, and how all of it moved between two such pictures. Functions over
+ * the rest, the outliers among the cores, and how all of it moved between two such pictures. Functions over
  * arrays; no core and no clock is asked. Intervals in TSC ticks.
  */
 #ifndef BARETICK_OFFSETS_H
@@ -13,18 +13,18 @@
 #include "offset.h"
 #include "tournament.h"
 
-/* What one tournament found. Players are numbered without gaps; player 0 is the boot core. */
+/* What one tournament found. The cores that took part are numbered without gaps, by rank; rank 0 is the boot core. */
 struct offsets {
 	enum tournament kind;
 	size_t cores;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
-	uint64_t begin_tsc, end_tsc; /* the boot core's, around all meetings: an offset held at some moment between */
-	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own meetings exclude each other; or NULL */
+	uint64_t begin_tsc, end_tsc; /* the boot core's, around all ping-pongs: an offset held at some moment between */
+	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own ping-pongs exclude each other; or NULL */
 };
 
 void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
 
-/* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair didn't meet. */
+/* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair had no ping-pong. */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
 
@@ -33,7 +33,7 @@ uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 struct offsets_summary {
-	size_t pairs;            /* that met */
+	size_t pairs;            /* that had a ping-pong */
 	size_t contradictions;   /* pairs disjoint from what the others say of them, or that moved */
 	size_t contradiction_a, contradiction_b; /* the pair that contradicts by the most */
 	uint64_t contradiction_ticks;            /* by so many */
@@ -43,20 +43,19 @@ struct offsets_summary {
 	 */
 	size_t worst_a, worst_b;
 	struct offset worst;
-	uint64_t bound_ticks;    /* no two players are further apart than this; UINT64_MAX where not all are known */
-	size_t outliers;         /* players that stand apart from the majority */
-	bool no_majority;        /* as many say one thing as say another: it can't be told who is right */
+	uint64_t bound_ticks;    /* no two cores are further apart than this; UINT64_MAX where not all are known */
+	size_t outliers;         /* cores that are off the majority */
+	bool no_majority;        /* as many say one thing as say another: nothing says which are right */
 };
 
 /*
- * Fills PLAYERS (one each) with the offset of each against player 0, as tight as its own pair and the ways
- * through others allow, and APART with whether it stands apart: it is proven to differ from more of the other
- * players than not. Where somebody is proven to differ, but nobody from most, or half of them or more are, there is
- * no_majority: then those are marked that differ from player 0, so of two players the second, but only if they are
- * half of all, each is proven to differ from each of the other half, all in one direction, and nobody from any of
- * his own. Else nobody is: worst_a and worst_b differ,
- * and it can't be told who of them is right. A pair that most others contradict takes no part. A few passes over
- * all pairs, and one more for each contradiction that a player has, up to a bound.
+ * Fills PLACES (one for each core) with the offset of each against the boot core, as tight as its own pair and the ways
+ * through others allow, and OUTLIER with whether it is off the majority: proven to differ from more of the other cores
+ * than not. Where some are proven to differ, but none from most, or half of them or more do, there is no_majority: then
+ * those are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each is
+ * proven to differ from each of the other half, all in one direction, and none from any of its own half. Else none is
+ * marked: worst_a and worst_b differ, and nothing says which of them is right. A pair that most others contradict takes
+ * no part. A few passes over all pairs, and one more for each contradiction that a core has, up to a bound.
  */
 struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier);
 

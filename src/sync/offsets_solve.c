@@ -1,24 +1,24 @@
 /*
  * One picture from all pairs. See offsets.h.
  *
- * Where a player may be is put to the vote: its own pair with player 0 is one vote, each way through another
- * player (what is known of that one, and its pair with this one) is one more, and what most of them share is
- * the answer. As long as nothing contradicts, that is the intersection of all of them, so no interval gets
- * wider than its own pair's. A wrong pair is outvoted: it is one vote of each of its two players, and where it
- * is a pair with player 0, one vote of everybody else, through the player whom it misplaces.
+ * Where a core may be is put to the vote: its own pair with the boot core is one vote, each way through another core
+ * (what is known of that one, and its pair with this one) is one more, and what most of them share is the answer. As
+ * long as nothing contradicts, that is the intersection of all of them, so no interval gets wider than its own pair's. A
+ * wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot core, one vote of
+ * each other core, through the one that it misplaces.
  *
- * Where no more than half of the votes agree it can't be told which are wrong: then the player's own pair with
- * player 0 stands. So of three players that contradict one another it is the pair of the other two that is
- * named. A player that moved while it was measured is such a case as well.
+ * Where no more than half of the votes agree, nothing says which are wrong: then the core's own pair with the boot core
+ * counts. So of three cores that contradict one another it is the pair of the other two that is named. A core that moved
+ * while it was measured is such a case as well.
  */
 #include "offsets.h"
 
 #include "marzullo.h"
 
-#define PASSES         2  /* the second goes through players whom the first has narrowed */
+#define PASSES         2  /* the second goes through cores that the first has narrowed */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
 
-struct picture { /* of whom the vote is about */
+struct picture { /* and the core that the vote is about */
 	const struct offsets *offsets;
 	const struct offset *places;
 	size_t rank;
@@ -103,10 +103,10 @@ is_worse(struct offset offset, struct offset than)
 	return offset_farthest(offset) > offset_farthest(than);
 }
 
-/* The bound holds whoever is right. */
+/* The bound holds whichever is right. */
 static void
 record_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	  size_t a, size_t b)
+	    size_t a, size_t b)
 {
 	struct offset own = offsets_pair(offsets, a, b), picture = implied(places, a, b);
 	struct offset settled = offset_settle(own, picture);
@@ -125,7 +125,7 @@ record_pair(struct offsets_summary *summary, const struct offsets *offsets, cons
 	summary->worst = settled;
 }
 
-/* Of a player: those whose place against it is known, and those from whom it is proven to differ. */
+/* Of a core: the others whose place against it is known, and those from which it is proven to differ. */
 static bool
 differs_from_most(const struct offsets *offsets, const struct offset *places, size_t rank, bool *placed)
 {
@@ -144,8 +144,8 @@ differs_from_most(const struct offsets *offsets, const struct offset *places, si
 }
 
 /*
- * Whether each of those APART is proven to differ from each that is not, all in one direction, while nobody is from
- * any of his own side, and there are as many of both.
+ * Whether each outlier is proven to differ from each core that is none, all in one direction, while none does from any of
+ * its own side, and there are as many of both.
  */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
@@ -166,12 +166,12 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 }
 
 /*
- * Nobody has a majority. Where the players fall into two halves, as two players do, the one without player 0 is
- * marked, to which all figures refer. Else a mark would accuse one of a pair of which nothing tells who it is.
+ * There is no majority. Where the cores fall into two halves, as two cores do, the one without the boot core is marked, to
+ * which all figures refer. Else a mark would name one of a pair of which nothing says which it is.
  */
 static void
 mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	       bool *outlier)
+	  bool *outlier)
 {
 	bool halves;
 
@@ -185,12 +185,12 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 }
 
 /*
- * Player 0 is asked like any other. By pairs and not by the places against player 0, whose error would be
+ * The boot core is asked like any other. By pairs and not by the places against the boot core, whose error would be
  * counted twice: a pair may well prove what the two places leave open.
  */
 static void
 mark_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	  bool *outlier)
+	      bool *outlier)
 {
 	size_t count = 0;
 
@@ -201,7 +201,7 @@ mark_outliers(struct offsets_summary *summary, const struct offsets *offsets, co
 		summary->outliers += outlier[i];
 		count += placed;
 	}
-	/* To differ from most accuses only as long as there are most, who don't. */
+	/* To differ from most says something only as long as there are most, which don't. */
 	if (offset_excludes_zero(summary->worst) && (summary->outliers == 0 || summary->outliers * 2 >= count))
 		mark_half(summary, offsets, places, outlier);
 }

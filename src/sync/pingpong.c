@@ -1,4 +1,4 @@
-/* A meeting of two cores. See meeting.h. */
+/* The ping-pong of two cores. See pingpong.h. */
 #include "pingpong.h"
 
 /*
@@ -11,7 +11,7 @@
 
 /*
  * No core takes so many looks, reads its TSC and pauses in fewer ticks: so on a healthy TSC it is
- * never the count of pauses that ends a meeting.
+ * never the count of pauses that ends a ping-pong.
  */
 #define TURN_TICKS_MIN 16
 
@@ -26,15 +26,15 @@ _Static_assert(offsetof(struct pingpong, stop) == PINGPONG_LINE &&
 	       offsetof(struct pingpong, slots) == 2 * PINGPONG_LINE,
 	       "what the boot core writes while the two play has a line of its own");
 _Static_assert(sizeof(struct pingpong_slot) == PINGPONG_LINE,
-	       "each side's ball has a line of its own");
+	       "each side's slot has a line of its own");
 _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record has lines of its own");
 
 /* One side while it plays. */
-struct player {
+struct side {
 	struct pingpong *pingpong;
-	enum pingpong_side side;
+	enum pingpong_side which;
 	uint64_t start_tsc;
 	sample_bracket *tsc;
 	void (*pause)(void);
@@ -53,41 +53,41 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 	}
 }
 
-/* A TSC that steps back doesn't end the meeting: the counts of trips and of pauses do. */
+/* A TSC that steps back doesn't end the ping-pong: the counts of trips and of pauses do. */
 static bool
-goes_on(const struct player *player, uint64_t now_tsc)
+goes_on(const struct side *side, uint64_t now_tsc)
 {
-	const struct pingpong *pingpong = player->pingpong;
-	uint64_t elapsed = now_tsc - player->start_tsc;
+	const struct pingpong *pingpong = side->pingpong;
+	uint64_t elapsed = now_tsc - side->start_tsc;
 
 	return !__atomic_load_n(&pingpong->stop, __ATOMIC_RELAXED) &&
 	       ((int64_t)elapsed < 0 || elapsed <= pingpong->bound_ticks);
 }
 
-/* Waits for the message of that NUMBER. False: it did not come, or the meeting is over. */
+/* Waits for the message of that NUMBER. False: it did not come, or the ping-pong is over. */
 static bool
-await(const struct player *player, uint64_t number)
+await(const struct side *side, uint64_t number)
 {
-	const struct pingpong *pingpong = player->pingpong;
-	const uint64_t *sent = &pingpong->slots[!player->side].number;
+	const struct pingpong *pingpong = side->pingpong;
+	const uint64_t *sent = &pingpong->slots[!side->which].number;
 
 	for (uint64_t pauses = 0; pauses < pingpong->pauses_max; pauses++) {
 		for (unsigned looks = 0; looks < LOOKS; looks++)
 			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
 				return true;
-		if (!goes_on(player, player->tsc()))
+		if (!goes_on(side, side->tsc()))
 			return false;
-		player->pause();
+		side->pause();
 	}
 	return false;
 }
 
-/* The stamp was read before; whoever sees the number sees the stamp. */
+/* The stamp was read before; a core that sees the number sees the stamp. */
 static void
-send(struct pingpong_slot *ball, uint64_t stamp)
+send(struct pingpong_slot *slot, uint64_t stamp)
 {
-	ball->stamp = stamp;
-	__atomic_store_n(&ball->number, ball->number + 1, __ATOMIC_RELEASE);
+	slot->stamp = stamp;
+	__atomic_store_n(&slot->number, slot->number + 1, __ATOMIC_RELEASE);
 }
 
 static void
@@ -122,24 +122,24 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 
 /*
  * The reading that marks an arrival is the stamp of what is sent back: so each hit costs one TSC
- * read. Notes are taken while the message travels. The first trips, with the wait for the other to
- * come and every path still cold, are noted like all: they are as true as the others, and neither
+ * read. What arrived is recorded while the message travels. The first trips, with the wait for the other to
+ * come and every path still cold, are recorded like all: they are as true as the others, and neither
  * the least nor the median of many minds some that are long.
  */
 void
 pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 	     void (*pause)(void))
 {
-	const struct player player = { pingpong, side, tsc(), tsc, pause };
+	const struct side self = { pingpong, side, tsc(), tsc, pause };
 	const struct pingpong_slot *theirs = &pingpong->slots[!side];
 	struct pingpong_slot *mine = &pingpong->slots[side];
 	struct pingpong_record *record = &pingpong->records[side];
-	uint64_t sent_tsc = player.start_tsc, arrival = sent_tsc;
+	uint64_t sent_tsc = self.start_tsc, arrival = sent_tsc;
 
 	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
 		send(mine, sent_tsc);
 	for (uint64_t number = 1; number <= pingpong->trips_max; number++) {
-		if (!goes_on(&player, arrival) || !await(&player, number))
+		if (!goes_on(&self, arrival) || !await(&self, number))
 			return;
 		arrival = tsc();
 
@@ -160,7 +160,7 @@ pingpong_stop(struct pingpong *pingpong)
 	__atomic_store_n(&pingpong->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* The upper end of the bucket of the median; 0 where nothing was noted. */
+/* The upper end of the bucket of the median; 0 where nothing was recorded. */
 static uint64_t
 trip_median(const struct pingpong_record *record)
 {
@@ -186,7 +186,7 @@ worst_warp(const struct pingpong_record *record)
 }
 
 /*
- * A TSC that reads v stands at v or above, but below v + 1, and two TSCs need not tick at the same
+ * A TSC that reads v is at v or above, but below v + 1, and two TSCs need not tick at the same
  * moment: so the true offset may lie up to a tick beyond what the readings say. A warp is one of
  * readings: what software sees step back did step back, by however little, also where both TSCs
  * count in steps of several ticks and theirs come at different moments.

@@ -1,7 +1,7 @@
 /*
- * A meeting of two cores: a bounded number of cache-line ping-pongs. Each message carries the sender's TSC;
- * since it can't arrive before it left, each bounds the offset from one side, and the two sides together
- * leave an interval. A stamp that is ahead of the receiver's TSC is a warp.
+ * The ping-pong of two cores: a bounded number of round trips of a message through a cache line. Each message carries
+ * the sender's TSC; since it can't arrive before it left, each bounds the offset from one side, and the two sides
+ * together leave an interval. A stamp that is ahead of the receiver's TSC is a warp.
  *
  * The offset is that of the second's TSC against the first's: second - first at one moment. A message to the
  * second, sent at S and received at R, says offset <= R - S; one to the first says offset >= S - R.

@@ -1,7 +1,7 @@
 /* The contended warp check. See warp.h. */
 #include "warp.h"
 
-#define LOCK_PAUSES    (1u << 20) /* for one turn: who holds the lock may be preempted, or dead */
+#define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted, or dead */
 #define RAISE_TRIES    64 /* where others raise the stamp as often, theirs are later anyway */
 #define POLITE_PAUSES  64 /* after a turn, for another core to take one: it alone is proof */
 #define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved */
@@ -37,7 +37,7 @@ static bool
 take_lock(struct warp_table *table, void (*pause)(void))
 {
 	for (unsigned i = 0; i < LOCK_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
-		/* Looked at before it is written: those who wait leave the line with the core that works. */
+		/* Looked at before it is written: those that wait leave the line with the core that works. */
 		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
 		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
 			return true;

@@ -4,7 +4,7 @@
  * read after it is a warp. Counted by turns, not by time, since cores may be time-shared; a core that got
  * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
  *
- * It is played in two ways. With a lock, one core at a time looks and stamps, so that every step back against
+ * It is done in two ways. With a lock, one core at a time looks and stamps, so that every step back against
  * the core before is seen. Without one all cores look and stamp at once, and none waits for a line that
  * another holds: a shorter way from stamp to reading.
  */
@@ -42,10 +42,10 @@ struct warp_table {
 	uint64_t bound_ticks; /* of its TSC, after which a core ends with its turn; 0: none */
 	enum warp_kind kind;
 	uint64_t base_tsc;    /* lock-free: stamps are counted from here, so that a core number fits beside one */
-	/* Written by whoever holds the lock. */
+	/* Written by the core that holds the lock. */
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
-	uint64_t last_tsc, last_core; /* last_core: cores where nobody has been yet */
-	/* Raised by whoever has a later stamp: stamp, and core in the low bits; 0 where nobody has been yet. */
+	uint64_t last_tsc, last_core; /* last_core: cores where none has been yet */
+	/* Raised by a core that has a later stamp: stamp, and core in the low bits; 0 where none has been yet. */
 	uint64_t last_both __attribute__((aligned(WARP_LINE)));
 	struct barrier barrier;
 	struct warp_slot slots[];
@@ -73,7 +73,7 @@ void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uin
 void warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
 	       void (*pause)(void));
 
-/* Tells cores that still play to stop at their next turn. */
+/* Cores that still play stop at their next turn. */
 void warp_stop(struct warp_table *table);
 
 /* What all slots say together. EXPECTED: how many cores should have played. */

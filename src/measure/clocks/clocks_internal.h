@@ -1,4 +1,4 @@
-/* What the files of this folder share, and nobody else needs. */
+/* What the files of this folder share. */
 #ifndef BARETICK_CLOCKS_INTERNAL_H
 #define BARETICK_CLOCKS_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* What a reading of each clock costs while all cores read it. See survey.h. */
+/* What a reading of each clock costs while all cores read it. See survey_clocks.h. */
 #include "clocks_internal.h"
 
 #define BOUND_NS (20 * SURVEY_NS_PER_S) /* of one clock: shared ones are slow, and cores may be time-shared */
@@ -19,7 +19,7 @@ struct contention { /* of one clock */
 
 /*
  * Those that had begun when this core ended, less those that had ended when it began, read while it did:
- * whatever the cores' TSCs say, and whoever came late.
+ * whatever the cores' TSCs say, and whichever core came late.
  */
 static void
 take_together(void *argument, size_t core)
@@ -57,7 +57,7 @@ measure_clock(struct survey *survey, size_t index)
 	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
 	smp->run_all(smp->context, take_together, &contention, BOUND_NS);
 	barrier_stop(&contention.barrier);
-	if (survey_untimed(survey))
+	if (survey_end_if_untimed(survey))
 		return 0;
 	for (size_t core = 0; core < smp->count; core++) {
 		if (!memory->others[core] || !smp->alive(smp->context, core))
@@ -78,7 +78,7 @@ survey_contended(struct survey *survey)
 
 	if (!survey->memory.cores || survey_living(survey) < 2)
 		return;
-	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
 		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)

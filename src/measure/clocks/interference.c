@@ -1,4 +1,4 @@
-/* How often and for how long each core was taken away. See gaps.h. */
+/* How often and for how long time was stolen from each core. See gaps.h. */
 #include "clocks_internal.h"
 
 #include "text.h"
@@ -8,21 +8,21 @@
 #define WARM_UP_TURNS 256
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)  /* of a chunk: the core may be away for long */
 
-struct watch_job {
+struct observe_job {
 	struct gaps *gaps;
 	struct gaps_plan plan;
 };
 
 static void
-watch(void *argument, size_t core)
+observe(void *argument, size_t core)
 {
-	const struct watch_job *job = argument;
+	const struct observe_job *job = argument;
 
 	(void)core;
 	gaps_observe(job->gaps, &job->plan);
 }
 
-/* EVENTS_END: no more than so many events may stand in the report then. BEGIN_TICKS: into the run. */
+/* EVENTS_END: no more than so many events may be in the report then. BEGIN_TICKS: into the run. */
 static void
 add_events(struct survey *survey, uint32_t apic_id, uint64_t begin_ticks, size_t events_end)
 {
@@ -75,23 +75,23 @@ add_steps_back(struct survey *survey)
 }
 
 /*
- * A first turn that nobody counts, in which every reading is a gap, has all code run once: under translation
- * that alone takes the core away for tens of microseconds.
+ * A first round that is not counted, in which every reading is a gap, has all code run once: under translation that
+ * alone takes tens of microseconds.
  */
 static bool
-warm_up(struct survey *survey, size_t core, struct watch_job job)
+warm_up(struct survey *survey, size_t core, struct observe_job job)
 {
 	job.plan.threshold_ticks = 0;
 	job.plan.turns_max = WARM_UP_TURNS;
-	return survey->smp->run(survey->smp->context, core, watch, &job, BOUND_NS);
+	return survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS);
 }
 
-/* For SHARE_NS, or until the core no longer answers or its TSC stands still. */
+/* For SHARE_NS, or until the core no longer answers or its TSC stops. */
 static void
-watch_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_end)
+observe_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_end)
 {
 	struct report_core *row = &survey->report->cores[core];
-	struct watch_job job = {
+	struct observe_job job = {
 		.gaps = &survey->gaps,
 		.plan = {
 			.scale = &survey->scale,
@@ -104,12 +104,12 @@ watch_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_
 
 	if (!warm_up(survey, core, job))
 		return;
-	while (row->observed_ns < share_ns && !survey_expired(survey)) {
+	while (row->observed_ns < share_ns && !survey_end_if_due(survey)) {
 		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
 
 		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns,
 				       survey->total_ns);
-		if (!survey->smp->run(survey->smp->context, core, watch, &job, BOUND_NS))
+		if (!survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS))
 			return;
 		add_chunk(survey, row);
 		add_events(survey, row->apic_id, begin_ticks, events_end);
@@ -133,10 +133,10 @@ survey_interference(struct survey *survey)
 	report->interference.threshold_ns = report->options.gap_ns;
 	share_ns = survey_core_share_ns(report, living);
 	share_events = REPORT_EVENTS_MAX / living ? REPORT_EVENTS_MAX / living : 1;
-	for (size_t core = 0; core < smp->count && !survey_expired(survey); core++) {
+	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
-		watch_core(survey, core, share_ns, report->interference.event_count + share_events);
+		observe_core(survey, core, share_ns, report->interference.event_count + share_events);
 		survey->done_ns += share_ns;
 	}
 }

@@ -3,12 +3,12 @@
 
 #include "text.h"
 
-#define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stood still */
+#define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stalled */
 #define STALL_NS_MIN     UINT64_C(2000)
-#define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and stood for so long has stopped */
+#define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and then not for so long has stopped */
 /* An emulator raises edges from a thread of its host, which came 10 ms late and more where that was busy. */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
-#define LEAP_STEPS       8  /* so many of its steps may a clock take at once: emulators catch up in bursts */
+#define LEAP_RESOLUTIONS       8  /* so many times its resolution may a clock move at once: emulators catch up in bursts */
 #define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
@@ -27,7 +27,7 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 
 /*
  * Beyond what a reading leaps: by the clock's true rate, so that one that is fast all the time doesn't leap at
- * every step.
+ * each reading.
  */
 static void
 bound_leaps(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
@@ -42,7 +42,7 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
 					SCALE_UP);
 	bounds->leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
-			     resolution->steps ? LEAP_STEPS * resolution->smallest_ticks : LEAP_STEPS;
+			     resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
 }
 
 /* A clock that was well in the batches before and steps wrongly in this one has turned sick. */
@@ -64,13 +64,13 @@ look_for_standstill(struct survey *survey, struct report_clock *entry, uint64_t 
 		    uint64_t now)
 {
 	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
-	uint64_t stood_ns = scale_ns(&survey->scale, now - moved);
+	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
 	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
 
-	if (is_emulated && stood_ns <= EMULATED_STOPPED_NS)
+	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
 		return;
-	if (enough && now - moved > enough && (moved == start || stood_ns > STOPPED_NS))
-		survey_mark_stuck(survey, entry, stood_ns, now);
+	if (enough && now - moved > enough && (moved == start || stopped_ns > STOPPED_NS))
+		survey_mark_stuck(survey, entry, stopped_ns, now);
 }
 
 static void
@@ -90,7 +90,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < duration_ticks) {
 		survey_batch(survey, clock, size);
-		if (survey_expired(survey))
+		if (survey_end_if_due(survey))
 			break; /* maybe of a TSC that stopped in this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
 		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
@@ -112,7 +112,7 @@ survey_latencies(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		struct report_clock *entry = &report->clocks[i];
 
 		if (!survey_usable(entry))
@@ -167,11 +167,11 @@ measure_on_core(struct survey *survey, size_t core, const struct clock *clock, u
 		uint64_t ticks = survey->samples[batch.count - 1].end - survey->samples[0].begin;
 
 		batch.count = survey_batch_size(survey, ticks, batch.count);
-		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_expired(survey)))
+		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_if_due(survey)))
 			break;
 		if (!smp->run(smp->context, core, take_core_batch, &batch, CORE_BOUND_NS))
 			return false;
-		if (survey_untimed(survey))
+		if (survey_end_if_untimed(survey))
 			break;
 		latency_fold(survey->scratch, &survey->scale, survey->samples, batch.count);
 		taken_ticks += survey->samples[batch.count - 1].end - survey->samples[0].begin;
@@ -184,14 +184,14 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count && !survey_expired(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
 			continue;
 		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
 
 		report->cores[core].latency[i] = survey_summary(survey->scratch);
 		if (!answered)
-			return; /* the smp's owner tells why */
+			return; /* the smp's owner says why */
 	}
 }
 
@@ -212,7 +212,7 @@ survey_cores(struct survey *survey)
 		clocks += survey_usable(&report->clocks[i]);
 		report->cores[0].latency[i] = survey_summary(report->clocks[i].latency);
 	}
-	for (size_t core = 1; core < smp->count && !survey_expired(survey); core++) {
+	for (size_t core = 1; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);

@@ -1,21 +1,21 @@
-/* Each clock once more, at the end of the run, against its rate in the window. See survey.h. */
+/* Each clock once more, at the end of the run, against its rate in the window. See survey_rates.h. */
 #include "survey_tracks.h"
 
 #define PPB             UINT64_C(1000000000)
-#define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be told */
+#define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be counted */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2) /* so that an edge which comes a little early is the last one */
 #define EDGES_MAX       1000 /* seconds, in a window of ten: bounds a wait for edges by count */
 
 /*
- * Whether too little is known to tell how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
- * it had in the window or because clocks that wrap later, by up to APART_PPB, no longer agree with the TSC.
+ * Whether too little is known to say how often TRACK's counter wrapped in about EXPECTED ticks, be it of the rate that
+ * it had in the window or because clocks that wrap later, by up to CHANGE_PPB, no longer agree with the TSC.
  */
 static bool
-is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t apart_ppb)
+is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t change_ppb)
 {
 	const struct rate_interval *implied = &track->entry->implied;
 	uint64_t doubt = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
-	uint64_t apart = scale_mul_div_up(expected, apart_ppb, PPB);
+	uint64_t apart = scale_mul_div_up(expected, change_ppb, PPB);
 	uint64_t range = track->entry->clock.wrap_ticks + 1; /* 0 for a counter of 64 bits */
 
 	return range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE);
@@ -71,7 +71,7 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 
 /* A guest's edge clock over a stretch as long as the window, of which no edge is missed, or half a second less. */
 static void
-watch_edges(struct survey *survey, struct survey_track *track)
+follow_edges(struct survey *survey, struct survey_track *track)
 {
 	uint64_t enough_ticks = scale_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
 	struct rate_end first;
@@ -101,7 +101,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct rate_end *en
 	countable = !is_ambiguous(track, expected, 0) && !is_doubtful(survey, track, expected, sample->end);
 	survey_track_to(track, sample, expected);
 	if (!countable && survey->report->hypervisor[0])
-		watch_edges(survey, track);
+		follow_edges(survey, track);
 	else if (countable && !went_back(survey, track) && survey_wait_for_edge(survey, track, NULL))
 		*end = track->edge;
 }
@@ -134,7 +134,7 @@ take_last_ends(struct survey *survey, struct rate_end *ends)
  * there is no such end, or it says nothing.
  */
 static bool
-count_on(const struct survey *survey, struct survey_track *track, uint64_t apart_ppb, struct rate_end *end)
+count_on(const struct survey *survey, struct survey_track *track, uint64_t change_ppb, struct rate_end *end)
 {
 	struct sample sample = { end->begin, end->ticks, end->end };
 	uint64_t expected;
@@ -142,9 +142,9 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t apart
 	if (!end->end)
 		return false;
 	if (track->entry->clock.edges_only)
-		return !is_ambiguous(track, end->ticks - track->last.ticks, apart_ppb);
+		return !is_ambiguous(track, end->ticks - track->last.ticks, change_ppb);
 	expected = expected_ticks(track, end->end);
-	if (is_ambiguous(track, expected, apart_ppb))
+	if (is_ambiguous(track, expected, change_ppb))
 		return false;
 	survey_track_to(track, &sample, expected);
 	end->ticks = track->ticks;
@@ -185,9 +185,9 @@ wraps_last(const struct survey *survey, uint32_t done)
 
 /* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
 static void
-note_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
+record_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
 {
-	uint64_t apart_ppb = 0;
+	uint64_t change_ppb = 0;
 	uint32_t done = 0;
 
 	for (size_t i; (i = wraps_last(survey, done)) < REPORT_CLOCKS_MAX;) {
@@ -195,12 +195,12 @@ note_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
 		struct survey_track *track = &survey->tracks[i];
 
 		done |= UINT32_C(1) << i;
-		if (!count_on(survey, track, apart_ppb, &ends[i]))
+		if (!count_on(survey, track, change_ppb, &ends[i]))
 			continue;
 		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);
 		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
-		if (least_size(&entry->change_since) > apart_ppb)
-			apart_ppb = least_size(&entry->change_since);
+		if (least_size(&entry->change_since) > change_ppb)
+			change_ppb = least_size(&entry->change_since);
 		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
 			entry->change = entry->change_since;
 		if (whole_run)
@@ -215,11 +215,11 @@ survey_rates_again(struct survey *survey)
 	struct rate_end ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	if (!survey_expired(survey))
+	if (!survey_end_if_due(survey))
 		take_last_ends(survey, ends);
-	if (survey_expired(survey) && survey->tsc_stopped)
+	if (survey_end_if_untimed(survey))
 		return; /* ends that a TSC took which stopped meanwhile say nothing */
-	note_changes(survey, ends, whole_run);
+	record_changes(survey, ends, whole_run);
 	if (whole_run)
 		survey_conclude(survey);
 }

@@ -22,9 +22,9 @@ struct stretches {
 	struct rate_interval whole[REPORT_CLOCKS_MAX], halves[2][REPORT_CLOCKS_MAX];
 };
 
-/* The clock's step: any way of reading the device proves that it is no larger. */
+/* The clock's resolution: any way of reading the device proves that it is no larger. */
 static uint64_t
-step_ticks(const struct report *report, const struct report_clock *entry)
+resolution_ticks(const struct report *report, const struct report_clock *entry)
 {
 	uint64_t smallest = entry->resolution.smallest_ticks;
 
@@ -62,10 +62,10 @@ stretch(const struct survey *survey, const struct survey_track *track, const str
 	const struct rate_end *to)
 {
 	const struct report_clock *entry = track->entry;
-	struct rate_window window = { *from, *to, 0, survey->tsc_step_ticks };
+	struct rate_window window = { *from, *to, 0, survey->tsc_resolution_ticks };
 
 	if (!entry->clock.edges_only) {
-		window.slack_ticks = step_ticks(survey->report, entry);
+		window.slack_ticks = resolution_ticks(survey->report, entry);
 	} else if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
 		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
 
@@ -155,7 +155,7 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
 	} else if (survey->tsc_stopped) {
-		text_put(&source, "the TSC stands still");
+		text_put(&source, "the TSC does not count");
 	} else if (tsc && tsc->clock.claimed.den) {
 		report->tsc = tsc->clock.claimed;
 		text_printf(&source, "claimed by %s; no other clock could be asked",
@@ -261,7 +261,7 @@ survey_note_doubt(const struct survey *survey)
 		alone = report->clocks[i].clock.id;
 	}
 	if (!report->tsc.den && !survey->tsc_stopped)
-		report_note(report, "Nothing tells the TSC's rate: every time here is in ticks of the TSC, shown as "
+		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
 		report_note(report, "All times rest on %s alone: no other clock could be asked.", alone);

@@ -5,11 +5,11 @@
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
-#define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer stands */
-#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* so that one at half its rate is slow and does not stand */
+#define PROVISIONAL_TURNS 4096  /* of so many samples: 20 ms at 80 ns each; a clock that takes longer has stopped */
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* so that one at half its rate is slow and has not stopped */
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while nothing certain is known of the TSC */
 #define VOTES_MIN         2 /* clocks that agree on the TSC before a bound relies on it */
-#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read tells nothing */
+#define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read says nothing */
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
 
@@ -30,11 +30,11 @@ survey_find_clock(struct report *report, const char *id)
 }
 
 /*
- * The smallest step seen between readings that follow each other is no smaller than the TSC's own; where that
- * one is not even, as that of a TSC which a hypervisor scales, a larger one is larger by a tick.
+ * The smallest difference between readings that follow each other is no smaller than the TSC's resolution; where that
+ * is not even, as that of a TSC which a hypervisor scales, a larger one is larger by a tick.
  */
 static uint64_t
-tsc_step_ticks(const struct survey *survey)
+tsc_resolution_ticks(const struct survey *survey)
 {
 	uint64_t before = survey->hooks.tsc_ordered(), smallest = UINT64_MAX;
 
@@ -55,7 +55,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 	const struct clock *clock = &entry->clock;
 	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
 					clock->claimed.den * SURVEY_NS_PER_S);
-	struct rate_window window = { .slack_ticks = 1, .tsc_step_ticks = survey->tsc_step_ticks };
+	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc_resolution_ticks };
 	uint64_t ticks = 0, raw;
 
 	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
@@ -90,9 +90,9 @@ take_claim(struct report *report)
 	}
 }
 
-/* The steps of each way of reading a clock, before a rate is said to be exact within one of them. */
+/* The resolution of each way of reading a clock, before a rate is said to be exact within it. */
 static void
-learn_steps(struct survey *survey)
+learn_resolutions(struct survey *survey)
 {
 	struct report *report = survey->report;
 
@@ -118,11 +118,11 @@ clear_figures(struct report *report)
 }
 
 /*
- * How often a counter wraps can't be told by its claim where it is much faster. One that seems slow for it may have
+ * How often a counter wraps can't be counted by its claim where it is much faster. One that seems slow for it may have
  * wrapped unseen while the core was away, and gets the claim; nothing makes one seem fast.
  */
 static void
-note_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
+keep_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		uint64_t pace = implied[i].known ? scale_mul_div_nearest(tsc->low, 1, implied[i].high) : 0;
@@ -153,7 +153,7 @@ guess_scale(struct survey *survey)
 		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
-	note_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
+	keep_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)
@@ -174,9 +174,9 @@ survey_prepare(struct survey *survey)
 	survey->start_tsc = survey->hooks.tsc_ordered();
 	survey->done_ns = 0;
 	survey->total_ns = survey_plan_ns(report, survey->smp->count);
-	if (survey_expired(survey))
+	if (survey_end_if_due(survey))
 		return;
-	survey->tsc_step_ticks = tsc_step_ticks(survey);
+	survey->tsc_resolution_ticks = tsc_resolution_ticks(survey);
 	guess_scale(survey);
-	learn_steps(survey);
+	learn_resolutions(survey);
 }

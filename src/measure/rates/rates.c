@@ -22,9 +22,9 @@ take_end(struct survey *survey, struct survey_track *track)
 
 /* The clocks that are not edge clocks, in the middle of the window. */
 static void
-take_middles(struct survey *survey, struct survey_watch *watch)
+take_middles(struct survey *survey, struct survey_window *window)
 {
-	watch->middle_taken = true;
+	window->middle_taken = true;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
@@ -38,7 +38,7 @@ take_middles(struct survey *survey, struct survey_watch *watch)
  * at an edge of it, which came before its time by the provisional rate.
  */
 static bool
-follow(struct survey *survey, struct survey_watch *watch, struct survey_track *pacer, uint64_t until_tsc)
+follow(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
 {
 	uint64_t window_ns = survey_window_ns(survey->report);
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
@@ -46,15 +46,15 @@ follow(struct survey *survey, struct survey_watch *watch, struct survey_track *p
 	const struct clock *clock = &pacer->entry->clock;
 	uint64_t now = pacer->tsc;
 
-	for (uint64_t turn = 0; turn < turns && now < until_tsc && !survey_expired(survey); turn++) {
+	for (uint64_t turn = 0; turn < turns && now < until_tsc && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->samples[PACE_SAMPLES - 1].end;
-		if (clock->edges_only && survey_track_edges(survey, pacer, PACE_SAMPLES, watch) &&
+		if (clock->edges_only && survey_track_edges(survey, pacer, PACE_SAMPLES, window) &&
 		    now + early_ticks >= until_tsc)
 			return true;
-		survey_follow_others(survey, watch, now);
-		if (!watch->middle_taken && now >= watch->middle_tsc)
-			take_middles(survey, watch);
+		survey_follow_others(survey, window, now);
+		if (!window->middle_taken && now >= window->middle_tsc)
+			take_middles(survey, window);
 	}
 	return false;
 }
@@ -81,10 +81,10 @@ middle_ns(uint64_t window_ns)
 
 /* The window itself, from the first edge of the edge clock (EDGES, or NULL) to the one after the window. */
 static void
-watch_window(struct survey *survey, struct survey_track *edges)
+follow_window(struct survey *survey, struct survey_track *edges)
 {
 	struct report *report = survey->report;
-	struct survey_watch watch = { .next_tsc = 0 };
+	struct survey_window window = { .next_tsc = 0 };
 	struct survey_track *pacer = edges;
 	uint64_t window_ns = survey_window_ns(report), start_tsc;
 	bool closed;
@@ -101,13 +101,13 @@ watch_window(struct survey *survey, struct survey_track *edges)
 	if (!pacer)
 		return;
 	start_tsc = edges ? edges->first.end : pacer->tsc;
-	watch.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
+	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
-	closed = follow(survey, &watch, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	closed = follow(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
 	if (edges) {
 		if (!closed)
-			survey_wait_for_edge(survey, edges, &watch);
+			survey_wait_for_edge(survey, edges, &window);
 		edges->last = edges->edge;
 	}
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -119,7 +119,7 @@ watch_window(struct survey *survey, struct survey_track *edges)
 }
 
 static void
-note_window(struct survey *survey)
+keep_window(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
@@ -166,17 +166,17 @@ survey_rates(struct survey *survey)
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	forget_tracks(survey);
-	if (!survey_expired(survey))
+	if (!survey_end_if_due(survey))
 		edges = first_edge(survey);
-	if (!survey_expired(survey))
-		watch_window(survey, edges);
+	if (!survey_end_if_due(survey))
+		follow_window(survey, edges);
 	/* A window in which the TSC stopped says nothing. */
-	if (survey_expired(survey) && survey->tsc_stopped)
+	if (survey_end_if_untimed(survey))
 		forget_tracks(survey);
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].end = survey->tracks[i].last;
 	survey_conclude(survey);
 	survey_note_doubt(survey);
-	note_window(survey);
+	keep_window(survey);
 	survey->done_ns += survey_rates_ns(report);
 }

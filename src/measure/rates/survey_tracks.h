@@ -10,9 +10,9 @@
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
 #define SURVEY_MICROHZ_PER_HZ  UINT64_C(1000000)
 
-struct survey_watch { /* a window, while it lasts */
+struct survey_window { /* a window, while it lasts */
 	uint64_t next_tsc;   /* when the clocks that are not looked at all the time are to be looked at again */
-	uint64_t middle_tsc; /* where its halves meet */
+	uint64_t middle_tsc; /* between its halves */
 	bool middle_taken;
 };
 
@@ -32,25 +32,25 @@ void survey_track_on(const struct survey *survey, struct survey_track *track, co
 
 /*
  * Takes the samples for one end of a window for a clock that moves faster than it is read, and returns the one with
- * the tightest bracket. A clock that stands still in them is stuck.
+ * the tightest bracket. A clock that does not move in them is stuck.
  */
 struct sample survey_track_tightest(struct survey *survey, struct survey_track *track);
 
 /*
- * Looks for edges in COUNT samples of an edge clock in the survey's buffer; the one that is nearest to WATCH's
- * middle becomes the track's. WATCH may be NULL.
+ * Looks for edges in COUNT samples of an edge clock in the survey's buffer; the one that is nearest to WINDOW's
+ * middle becomes the track's. WINDOW may be NULL.
  */
 bool survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
-			const struct survey_watch *watch);
+			const struct survey_window *window);
 
 /*
  * Waits for the next edge of an edge clock, at most 2.4 s; a clock without one is stuck. The others are followed
- * meanwhile, unless WATCH is NULL.
+ * meanwhile, unless WINDOW is NULL.
  */
-bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch);
+bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
 /* Looks at the clocks that are not edge clocks, often enough to keep count of their wraps. */
-void survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t now_tsc);
+void survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
@@ -64,7 +64,7 @@ struct interval_ppb survey_change(const struct survey *survey, const struct surv
 /* All rates of the report, from the tracks' first readings to their ends. */
 void survey_conclude(struct survey *survey);
 
-/* Says where too few clocks vouch for the TSC's rate to tell who is right. */
+/* Notes where too few clocks vouch for the TSC's rate to say which is right. */
 void survey_note_doubt(const struct survey *survey);
 
 #endif

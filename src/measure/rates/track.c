@@ -52,9 +52,9 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	return (struct sample){ end.begin, end.ticks, end.end };
 }
 
-/* A step that was seen between two readings, which may be of two batches. */
+/* A change that was seen between two readings, which may be of two batches. */
 static void
-fold_step(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
+fold_change(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
 {
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
@@ -69,7 +69,7 @@ distance(uint64_t a, uint64_t b)
 
 bool
 survey_track_edges(const struct survey *survey, struct survey_track *track, size_t count,
-		   const struct survey_watch *watch)
+		   const struct survey_window *window)
 {
 	bool seen = false;
 
@@ -81,9 +81,9 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 		if (sample->ticks == raw)
 			continue;
 		track->edge = (struct rate_end){ begin, sample->end, track->ticks };
-		fold_step(track, raw, sample);
-		if (watch && track->edge_seen && distance(track->edge.end, watch->middle_tsc) <
-						 distance(track->middle.end, watch->middle_tsc))
+		fold_change(track, raw, sample);
+		if (window && track->edge_seen && distance(track->edge.end, window->middle_tsc) <
+						 distance(track->middle.end, window->middle_tsc))
 			track->middle = track->edge;
 		track->edge_seen = seen = true;
 	}
@@ -91,11 +91,11 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 }
 
 void
-survey_follow_others(struct survey *survey, struct survey_watch *watch, uint64_t now_tsc)
+survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
-	if (now_tsc < watch->next_tsc)
+	if (now_tsc < window->next_tsc)
 		return;
-	watch->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
+	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
@@ -121,21 +121,21 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 
 /* The others are not looked at in the first moments: then the edge is near. */
 bool
-survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_watch *watch)
+survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)
 {
 	const struct clock *clock = &track->entry->clock;
 	uint64_t start = track->tsc, bound_ticks = edge_bound_ticks(survey, track);
 
-	if (watch)
-		watch->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
-	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_expired(survey); turn++) {
+	if (window)
+		window->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
+	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, EDGE_SAMPLES);
-		if (survey_track_edges(survey, track, EDGE_SAMPLES, watch))
+		if (survey_track_edges(survey, track, EDGE_SAMPLES, window))
 			return true;
 		if (track->tsc - start > bound_ticks)
 			break;
-		if (watch)
-			survey_follow_others(survey, watch, track->tsc);
+		if (window)
+			survey_follow_others(survey, window, track->tsc);
 	}
 	if (survey->report->incomplete)
 		return false;

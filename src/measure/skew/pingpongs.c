@@ -1,10 +1,10 @@
-/* One batch of meetings: it is played, and what comes of it goes into its tournament. See survey_tournament.h. */
+/* One batch of ping-pongs: it is played, and what comes of it goes into its tournament. See survey_tournament.h. */
 #include "survey_tournament.h"
 
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS) /* and more for each pair beside: they may take turns */
 #define SMP_BOUND_NS (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */
 
-struct batch { /* what the cores of one batch are told */
+struct batch { /* what the cores of one batch are given */
 	const uint32_t *cores;
 	struct pingpong *pingpongs;
 	size_t count;
@@ -60,9 +60,9 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
 }
 
 /*
- * Of two meetings both hold, so the truth lies where they overlap: if the offset moves, it is there at some
+ * Of two ping-pongs both hold, so the truth lies where they overlap: if the offset moves, it is there at some
  * moment from the one to the other. Where they don't overlap, the first is as good as the second, and it stays.
- * Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it meets again.
+ * Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it has another.
  */
 static void
 keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
@@ -100,7 +100,7 @@ count_pingpong(struct survey_tournament *tournament, const uint32_t *ranks, cons
 	}
 }
 
-/* The median round trip; 0 where nothing was played, or by a core that died, whose word is gone. */
+/* The median round trip; 0 where nothing was played, or by a core that died. */
 static uint64_t
 take_result(struct survey_tournament *tournament, size_t place)
 {
@@ -138,7 +138,7 @@ survey_tournament_play(struct survey_tournament *tournament, size_t count)
 	bool untimed;
 
 	play(tournament, count);
-	untimed = survey_untimed(tournament->survey);
+	untimed = survey_end_if_untimed(tournament->survey);
 	for (size_t i = 0; i < count && !untimed; i++) {
 		uint64_t median = take_result(tournament, i);
 

@@ -1,5 +1,5 @@
 /*
- * Pairs of cores that meet once more, since too little came of the first time: on a host that is busy with
+ * Pairs of cores that have another ping-pong, since too little came of the first time: on a host that is busy with
  * something else two virtual cores may not have run at the same moment once. See survey_tournament.h.
  */
 #include "survey_tournament.h"
@@ -30,7 +30,7 @@ count_narrower(const struct offsets *offsets, uint64_t width)
 	return count;
 }
 
-/* Of the pairs that met, bit by bit, since there is no room to sort them. */
+/* Of the pairs that are known, bit by bit, since there is no memory to sort them in. */
 static uint64_t
 median_width(const struct offsets *offsets)
 {
@@ -43,7 +43,7 @@ median_width(const struct offsets *offsets)
 	return median;
 }
 
-/* The widest interval that is none's trouble. */
+/* The widest interval that needs no other ping-pong. */
 static uint64_t
 allowed_width(const struct survey_tournament *tournament)
 {
@@ -65,7 +65,7 @@ comes_before(struct candidate a, struct candidate b)
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
 
-/* Sets NEXT to whoever of those wider than ALLOWED comes first after LAST. False: nobody does. */
+/* Sets NEXT to the first pair after LAST that is wider than ALLOWED. False: there is none. */
 static bool
 find_next(const struct survey_tournament *tournament, uint64_t allowed, const struct candidate *last,
 	  struct candidate *next)
@@ -90,7 +90,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 	return found;
 }
 
-/* When the last meeting may begin, counted from the tournament's begin. */
+/* When the last ping-pong may begin, counted from the tournament's begin. */
 static uint64_t
 last_begin_ns(const struct survey_tournament *tournament)
 {
@@ -114,8 +114,8 @@ exchange_again(struct survey_tournament *tournament, size_t index)
 }
 
 /*
- * Who has met again has its place in the order by what is known now: so it may come once more, but only where it got
- * narrower. Nobody comes twice for nothing. Returns whether anybody got narrower.
+ * A pair that had another has its place in the order by what is known now: so it may come once more, but only where it
+ * got narrower. None comes twice for nothing. Returns whether any got narrower.
  */
 static bool
 sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
@@ -124,7 +124,7 @@ sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && !survey_expired(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
+	for (; left > 0 && !survey_end_if_due(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
 	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
 		exchange_again(tournament, next.index);
 		got_narrower |= width_of(tournament->offsets->pairs[next.index]) < next.width;

@@ -1,11 +1,11 @@
-/* What each core says of itself, and how far the cores' TSCs stand apart and move. See survey.h. */
+/* What each core says of itself, and how far the cores' TSCs are offset and move. See survey_skew.h. */
 #include "survey_tournament.h"
 
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S) /* for a few CPUID and RDMSR, each perhaps emulated */
 
-/* The rehearsal: enough batches of one width for a median that a single preemption doesn't decide. */
+/* The rehearsal: enough batches of one concurrency for a median that a single preemption doesn't decide. */
 #define STEADY_BATCHES    4
-#define REHEARSAL_BATCHES 32 /* in all: the width grows to 2^16 in fewer, and steps back in few more */
+#define REHEARSAL_BATCHES 32 /* in all: the concurrency grows to 2^16 in fewer, and is halved in few more */
 
 #define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
@@ -41,7 +41,7 @@ survey_facts(struct survey *survey)
 	}
 }
 
-/* The living are the players, of this tournament and of all that follow. */
+/* The living take part, in this tournament and in all that follow. */
 static size_t
 list_cores(struct survey *survey)
 {
@@ -66,7 +66,7 @@ estimate_ns(const struct survey_tournament *tournament)
 	return batches ? scale_mul_div(pairs, tournament->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
 }
 
-/* Enough is known: the width, and what a batch takes; the more of them, the worse it looks. */
+/* Enough is known: the concurrency, and what a batch takes; the more of them, the worse it looks. */
 static bool
 is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 {
@@ -78,7 +78,7 @@ is_rehearsed(const struct survey_tournament *tournament, uint64_t budget_ns)
 
 /*
  * How long all pairs would take: by the first of them, played for nothing, or by all where they are few. It also
- * warms every path up and finds the width, which the tournament begins with.
+ * warms every path up and finds the concurrency, which the tournament begins with.
  */
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency)
@@ -174,13 +174,13 @@ play_first(struct survey *survey)
 	place_cores(survey);
 	if (!survey_tournament_is_over(&tournament) && !survey->report->incomplete)
 		report_note(survey->report,
-			    "The cores' meetings were cut short after %lu s: %zu of %zu rounds were begun.",
+			    "The tournament of the cores was cut short after %lu s: %zu of %zu rounds were begun.",
 			    survey->report->skew.elapsed_ns / SURVEY_NS_PER_S, survey->report->skew.rounds,
 			    rounds);
 }
 
 /*
- * By each core's own meetings with the boot core: those held at one moment each. An offset by way of others was
+ * By each core's own ping-pongs with the boot core: those held at one moment each. An offset by way of others was
  * taken at several, between which a core that drifts has moved.
  */
 static void
@@ -201,7 +201,7 @@ survey_skew(struct survey *survey)
 {
 	struct survey_tournament tournament;
 
-	if (!survey->memory.cores || survey_expired(survey))
+	if (!survey->memory.cores || survey_end_if_due(survey))
 		return;
 	if (survey->report->skew.measured) {
 		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);

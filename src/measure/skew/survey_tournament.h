@@ -6,43 +6,43 @@
 #include "survey_internal.h"
 #include "survey_skew.h"
 
-#define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with what was met */
+#define SURVEY_OVERRUN_FACTOR 2 /* of its budget: a tournament that takes longer ends with the pairs so far */
 
-#define SURVEY_STEADY_MAX 9 /* batches of one width, of which the median counts */
+#define SURVEY_STEADY_MAX 9 /* batches of one concurrency, of which the median counts */
 
 /* A tournament while it is played. */
 struct survey_tournament {
 	struct survey *survey;
 	struct offsets *offsets; /* where its pairs go */
-	size_t round, rank;      /* who takes a seat next */
+	size_t round, rank;      /* the next pair to be found */
 	size_t rounds_begun;
 	struct concurrency concurrency;
-	uint64_t trips_max, bound_ns; /* of each meeting */
+	uint64_t trips_max, bound_ns; /* of each ping-pong */
 	uint64_t plan_ns;        /* for progress */
 	uint64_t pingpongs;      /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
-	struct { /* the first batches since the width changed for the last time */
+	struct { /* the first batches since the concurrency changed for the last time */
 		size_t batches;
 		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */
 	} steady;
 };
 
 /*
- * Begins a tournament of the players of survey->room; its OFFSETS, of which players is set, are cleared. The round
+ * Begins a tournament of the cores in survey->memory; its OFFSETS, of which cores is set, are cleared. The round
  * trips' medians go into the survey's scratch histogram, in ticks.
  */
 void survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
 		       enum tournament kind);
 
-/* Plays the next batch of meetings. False: all are played, or time is up. */
+/* Plays the next batch of ping-pongs. False: all are played, or time is up. */
 bool survey_tournament_batch(struct survey_tournament *tournament);
 
-/* Whether nobody is left who could meet and hasn't been called. */
+/* Whether no pair of living cores is left that has not had its turn. */
 bool survey_tournament_is_over(struct survey_tournament *tournament);
 
 /*
- * After the last batch: pairs that didn't meet, or of which much less is known than of most, meet once more, one at
+ * After the last batch: pairs that had no ping-pong, or of which much less is known than of most, have another, one at
  * a time, the worst first, as often as the tournament's budget and a bound on their number allow.
  */
 void survey_tournament_again(struct survey_tournament *tournament);
@@ -50,12 +50,12 @@ void survey_tournament_again(struct survey_tournament *tournament);
 bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b); /* both live */
 void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place); /* A < B, in the next batch */
 /*
- * Plays the COUNT meetings that are seated; how many had round trips, their medians in order in room.medians. 0, and
+ * Plays the COUNT ping-pongs of the batch; how many had round trips, their medians in order in memory.medians. 0, and
  * nothing comes of them, where the TSC stopped meanwhile.
  */
 size_t survey_tournament_play(struct survey_tournament *tournament, size_t count);
 
-/* Puts VALUE into COUNT values in order, from the least; there is room for one more. For a few hundred at most. */
+/* Puts VALUE into COUNT values in order, from the least; there is space for one more. For a few hundred at most. */
 void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 
 void survey_tournament_end(struct survey_tournament *tournament);

@@ -1,4 +1,4 @@
-/* One tournament of the cores: batch by batch, as wide as the machine bears. See survey_tournament.h. */
+/* One tournament of the cores: batch by batch, as many pairs at a time as the machine bears. See survey_tournament.h. */
 #include "survey_tournament.h"
 
 /*
@@ -6,7 +6,7 @@
  * are for the worst case, a virtual machine: there a trip takes a microsecond, and waking a pair 100.
  */
 #define TRIPS_MANY       1000
-#define TRIPS_FEW        200 /* with many players, where waking them costs as much, and where time is short */
+#define TRIPS_FEW        200 /* with many cores, where waking them costs as much, and where time is short */
 #define CORES_MANY     32
 /*
  * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
@@ -15,8 +15,7 @@
 #define PINGPONG_MIN_NS   (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS   (2 * SURVEY_NS_PER_S)
 
-
-/* As long as all meetings would fit into half of the budget, if each took so long. */
+/* As long as all ping-pongs would fit into half of the budget, if each took so long. */
 static uint64_t
 pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t players)
 {
@@ -78,7 +77,7 @@ survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b,
 	memory->batch_cores[2 * place + 1] = memory->core_of[b];
 }
 
-/* Whom the next player meets this round, once for both, where both live; else TOURNAMENT_NOBODY. */
+/* The core that the next one is paired with this round, once for both, where both live; else TOURNAMENT_BYE. */
 static size_t
 opponent_of_next(const struct survey_tournament *tournament)
 {
@@ -103,7 +102,7 @@ survey_tournament_is_over(struct survey_tournament *tournament)
 	return true;
 }
 
-/* How many meetings come next: of one round, so that nobody has a seat in two. 0: all is played. */
+/* How many ping-pongs come next: of one round, so that no core is in two. 0: all is played. */
 static size_t
 fill_batch(struct survey_tournament *tournament)
 {
@@ -119,7 +118,7 @@ fill_batch(struct survey_tournament *tournament)
 	return count;
 }
 
-/* The width learns from batches that are as wide as it says: a narrower one has less to suffer. */
+/* The concurrency learns from batches that are as wide as it says: a narrower one has less to suffer. */
 static void
 learn(struct survey_tournament *tournament, size_t count, size_t played, uint64_t spent_ns)
 {
@@ -141,7 +140,7 @@ survey_tournament_batch(struct survey_tournament *tournament)
 	uint64_t begin_ns = survey_tournament_elapsed_ns(tournament);
 	size_t count, played;
 
-	if (survey_expired(survey) ||
+	if (survey_end_if_due(survey) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
 		return false;
 	count = fill_batch(tournament);

@@ -59,14 +59,14 @@ check(struct survey *survey, enum warp_kind kind)
 	size_t living = survey_living(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, survey->hooks.pause };
 
-	if (living < 2 || smp->count > WARP_CORES_MAX || survey_expired(survey))
+	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey))
 		return (struct report_contended){ .measured = false };
 	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
 	warp_begin(table, kind, smp->count, turns_each(living), survey->hooks.tsc_ordered());
 	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
 	smp->run_all(smp->context, play, &job, BOUND_NS);
 	warp_stop(table);
-	if (survey_untimed(survey))
+	if (survey_end_if_untimed(survey))
 		return (struct report_contended){ .measured = false };
 
 	struct warp_result result = warp_result(table, living);

@@ -101,7 +101,7 @@ readings_across_the_rollover_follow_each_other(void **state)
 	(void)state;
 	roll_over(20, 0);
 	assert_passed("hpet-torn",
-		    "366 readings across the rollover of the low half are in order, by one access or by several.");
+		      "366 readings across the rollover of the low half are in order, by one access or by several.");
 	reset(state);
 	become_a_guest(); /* where an access of 64 bits is not tried */
 	roll_over(20, 0);

@@ -105,7 +105,7 @@ a_wrong_rate_is_no_broken_latch(void **state)
 		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
 		pit_check(&platform, &device, clocks, &scale, BUDGET_NS, &rows);
 		assert_passed("pit-latch",
-			    "A latched count is held until it is read; a second latch command is ignored.");
+			      "A latched count is held until it is read; a second latch command is ignored.");
 	}
 }
 
@@ -131,7 +131,7 @@ null_count_is_asked_of_bare_metal_and_not_of_hypervisors(void **state)
 	become_a_guest();
 	check_pit();
 	assert_passed("pit-status",
-		    "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
+		      "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
 	assert_none_bad();
 }
 

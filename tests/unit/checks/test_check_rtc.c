@@ -73,7 +73,7 @@ uip_that_never_rises_is_a_fault(void **state)
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_not_checked("rtc-update",
-			"The second changed without UIP before it, fewer than 2 times.");
+			   "The second changed without UIP before it, fewer than 2 times.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_never = true;
@@ -241,7 +241,7 @@ a_flag_that_the_firmware_lives_off_is_left_alone(void **state)
 	assert_int_equal(sim.rtc.c_reads, reads);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
 	assert_not_checked("rtc-periodic",
-			"PIE is set: the firmware uses this flag, which is left alone.");
+			   "PIE is set: the firmware uses this flag, which is left alone.");
 	assert_true(row_of("rtc-update", 0)->checked);
 }
 

@@ -28,7 +28,7 @@ assert_all_agree(const struct rate_interval *rates, size_t count, size_t referen
 {
 	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
 
-	assert_int_equal(falseticker.apart, 0);
+	assert_int_equal(falseticker.falsetickers, 0);
 	assert_false(falseticker.undecided);
 	assert_int_equal(falseticker.reference, reference);
 }
@@ -38,8 +38,8 @@ assert_apart(const struct rate_interval *rates, size_t count, uint32_t apart, si
 {
 	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
 
-	assert_int_equal(falseticker.apart, apart);
-	assert_int_equal(falseticker.group & apart, 0);
+	assert_int_equal(falseticker.falsetickers, apart);
+	assert_int_equal(falseticker.truechimers & apart, 0);
 	assert_false(falseticker.undecided);
 	assert_int_equal(falseticker.reference, reference);
 }
@@ -50,7 +50,7 @@ assert_undecided(const struct rate_interval *rates, size_t count, uint32_t apart
 	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
 
 	assert_true(falseticker.undecided);
-	assert_int_equal(falseticker.apart, apart);
+	assert_int_equal(falseticker.falsetickers, apart);
 	assert_int_equal(falseticker.a, a);
 	assert_int_equal(falseticker.b, b);
 }
@@ -155,8 +155,8 @@ one_beyond_the_limit_from_a_member_but_not_from_the_group_is_not_accused(void **
 
 	(void)state;
 	assert_false(falseticker.undecided);
-	assert_false(falseticker_has(falseticker.group, 4));
-	assert_int_equal(falseticker.apart, 0);
+	assert_false(falseticker_has(falseticker.truechimers, 4));
+	assert_int_equal(falseticker.falsetickers, 0);
 }
 
 int

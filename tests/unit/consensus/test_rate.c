@@ -20,7 +20,7 @@ typedef unsigned __int128 wide;
 struct world {
 	uint64_t tsc_microhz, clock_microhz;
 	uint64_t step_ticks; /* the clock shows multiples of this only */
-	uint64_t tsc_step_ticks; /* and the TSC of this */
+	uint64_t tsc_resolution_ticks; /* and the TSC of this */
 	uint64_t seed;
 };
 
@@ -49,7 +49,7 @@ read_at(struct world *world, uint64_t ps)
 	uint64_t ticks = ticks_at(at, world->clock_microhz);
 	uint64_t begin = ticks_at(ps - before, world->tsc_microhz), end = ticks_at(ps + after, world->tsc_microhz);
 
-	return (struct rate_end){ begin - begin % world->tsc_step_ticks, end - end % world->tsc_step_ticks,
+	return (struct rate_end){ begin - begin % world->tsc_resolution_ticks, end - end % world->tsc_resolution_ticks,
 				  ticks - ticks % world->step_ticks };
 }
 
@@ -60,7 +60,7 @@ any_window(struct world *world) /* of 1 ms to 1 s */
 	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
 
 	return (struct rate_window){ read_at(world, start), read_at(world, start + length),
-				     world->step_ticks, world->tsc_step_ticks };
+				     world->step_ticks, world->tsc_resolution_ticks };
 }
 
 static const struct world worlds[] = {
@@ -113,7 +113,7 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 			rate = rate_implied_tsc(&window, claimed);
 			without_slack += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
 			window.slack_ticks = world.step_ticks;
-			window.tsc_step_ticks = 1;
+			window.tsc_resolution_ticks = 1;
 			rate = rate_implied_tsc(&window, claimed);
 			without_step += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
 		}
@@ -121,7 +121,7 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 		assert_in_range(least_room, 0, 200);
 		/* The check can fail: where the clock's step or the TSC's is left out of account, it does. */
 		assert_in_range(without_slack, i >= 5 ? 0 : 1, WINDOWS);
-		assert_in_range(without_step, world.tsc_step_ticks > 1, WINDOWS);
+		assert_in_range(without_step, world.tsc_resolution_ticks > 1, WINDOWS);
 	}
 }
 
@@ -161,7 +161,7 @@ an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
 			struct rate_window window = any_window(&world);
 			struct rate_interval rate = rate_implied_tsc(&window, claimed);
 			uint64_t counted = window.last.ticks - window.first.ticks;
-			uint64_t step = world.tsc_step_ticks;
+			uint64_t step = world.tsc_resolution_ticks;
 			wide low = (wide)world.clock_microhz * (window.last.begin - window.first.end - step);
 			wide high = (wide)world.clock_microhz * (window.last.end - window.first.begin + step);
 
@@ -226,7 +226,7 @@ a_window_that_proves_nothing_is_unknown(void **state)
 	assert_false(rate_of_clock(&overlaps, &tsc).known);
 	assert_false(rate_of_clock(&went_back, &tsc).known);
 	assert_true(rate_of_clock(&good, &tsc).known);
-	good.tsc_step_ticks = 990; /* all the time between may be one step of the TSC */
+	good.tsc_resolution_ticks = 990; /* all the time between may be one step of the TSC */
 	assert_false(rate_implied_tsc(&good, one).known);
 }
 

@@ -634,7 +634,7 @@ core_ahead_in_the_races(struct bench *bench)
 }
 
 static size_t (*run_pingpongs)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
-			      uint64_t bound_ns);
+			       uint64_t bound_ns);
 
 static bool
 is_among(uint32_t core, const uint32_t *cores, size_t count)
@@ -888,10 +888,10 @@ verdicts_fit(const struct report *report, const struct fault *fault)
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
-		bool is_accused = fault->clock && strcmp(entry->clock.id, fault->clock) == 0;
+		bool has_finding = fault->clock && strcmp(entry->clock.id, fault->clock) == 0;
 		bool is_its_other_way = fault->clock && strcmp(entry->clock.main, fault->clock) == 0;
 
-		if (is_accused ? entry->verdict != severity :
+		if (has_finding ? entry->verdict != severity :
 		    !is_its_other_way && entry->verdict != VERDICT_PASS && entry->verdict != VERDICT_ABSENT)
 			return false;
 	}
@@ -905,9 +905,9 @@ advice_fits(const struct report *report, const struct fault *fault)
 	bool fails = rules_find(fault->rule)->severity == VERDICT_FAIL;
 
 	for (size_t i = 0; i < report->advice.count; i++) {
-		bool is_accused = fault->clock && strcmp(report->advice.rows[i].clock, fault->clock) == 0;
+		bool has_finding = fault->clock && strcmp(report->advice.rows[i].clock, fault->clock) == 0;
 
-		if (report->advice.rows[i].avoid != (fails && is_accused))
+		if (report->advice.rows[i].avoid != (fails && has_finding))
 			return false;
 	}
 	return true;

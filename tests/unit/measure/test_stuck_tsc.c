@@ -15,7 +15,7 @@
 #include "rules.h"
 #include "sim.h"
 
-#define NOTE "The TSC stands still, and everything here is timed by it: nothing was measured from then on."
+#define NOTE "The TSC stopped, and everything here is timed by it: nothing was measured from then on."
 
 static void
 reset(void)
@@ -81,7 +81,7 @@ one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state
 		assert_int_equal(entry->verdict, is_tsc ? VERDICT_FAIL : VERDICT_INCOMPLETE);
 		assert_int_equal(entry->clock.state, is_tsc ? CLOCK_STUCK : CLOCK_PRESENT);
 		assert_non_null(strstr(entry->clock.reason, is_tsc ? "The TSC reads the same every time." :
-							    "Its reads could not be timed: the TSC stands still."));
+							    "Its reads could not be timed: the TSC stopped."));
 		assert_int_equal(entry->latency->count, 0);
 		assert_false(entry->measured.known);
 	}

@@ -469,7 +469,7 @@ in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth(void **stat
 		if (bench->late_max_ps)
 			become_a_guest();
 		measure();
-		assert_true(bench->survey.tsc_step_ticks >= sim.tsc.counter.step_ticks);
+		assert_true(bench->survey.tsc_resolution_ticks >= sim.tsc.counter.step_ticks);
 		if (run % 4 == 0)
 			assert_true(pace_of_reference() == 1);
 		assert_rates_hold_the_truth();
