@@ -170,7 +170,7 @@ def test_160x53_shows_the_sick_clock_with_findings_and_picture_beside_it_and_pow
         assert rows[1][81:] == "Findings" and rows[3][81:].startswith("fail  rate-wrong: tsc runs ")
         assert picture.cell(3, 81)[1] == INKS["fail"]
         assert any(row.startswith("Read latency side by side") for row in rows)
-        assert any(row[81:] == "The TSC from core to core" for row in rows)
+        assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert "lines" not in rows[0]  # all of it is there
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))

@@ -62,15 +62,15 @@ show_contended(size_t which, uint64_t figure)
 }
 
 static const struct block alone = {
-	.title = "Read latency from each core (* the boot core), by APIC id",
+	.title = "Read latency on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
 	.figure = figure_alone,
 	.show = show_alone,
 };
 
 static const struct block contended = {
-	.title = "While all cores read that clock: the median, and how many times as long",
-	.headings = { "p50", "times" },
+	.title = "Contended: read latency while all cores read that clock; ratio to the p50 above",
+	.headings = { "p50", "ratio" },
 	.figure = figure_contended,
 	.show = show_contended,
 	.started_only = true,
@@ -289,11 +289,11 @@ put_missed(struct text *out, const struct columns *all)
 		const struct clock *clock = &report->clocks[all->picked[i]].clock;
 
 		if (!clock->one_core_only && !is_measured(all, all->picked[i]))
-			text_printf(text, "%s%s", missed++ ? ", " : "Not seen from all cores at once: ", clock->id);
+			text_printf(text, "%s%s", missed++ ? ", " : "Not measured on all cores at once: ", clock->id);
 	}
 	if (!missed || report->cores_started < 2)
 		return;
-	text_put(text, "; no two came to read it at the same moment.");
+	text_put(text, "; no two cores read it at the same moment.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -57,9 +57,9 @@ pair_of(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, "\nPairs of cores,");
-	text_put(out, " in the order of their rows: . agree, < the row's core is behind\n"
-		      "the column's, > it is ahead, ? not known");
+	text_put_inked(out, INK_HEADING, "\nPairs of cores:");
+	text_put(out, " . agree, < the row's core is behind the column's, > is ahead,\n"
+		      "? not known");
 	text_put(out, report->skew.summary.contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
 
@@ -120,7 +120,7 @@ struct worst {
 	struct offset offset;
 };
 
-/* Proven further apart, or where that is equal, perhaps so. */
+/* A larger proven offset or, where that is equal, a larger possible one. */
 static bool
 is_worse(struct offset offset, struct offset than)
 {
@@ -166,7 +166,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
-	text_printf(out, "\nThe %zu pairs furthest apart, or perhaps so: the second core against the first\n\n",
+	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n\n",
 		    count);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
@@ -181,14 +181,14 @@ put_worst_pairs(struct text *out, const struct report *report)
 
 /* Pairs of each kind: within a group, and with cores of another. */
 struct counts {
-	size_t agree, apart, contradict, unknown;
+	size_t agree, differ, contradict, unknown;
 };
 
 static void
 count_pair(struct counts *counts, enum pair pair)
 {
 	counts->agree += pair == PAIR_AGREE;
-	counts->apart += pair == PAIR_BEHIND || pair == PAIR_AHEAD;
+	counts->differ += pair == PAIR_BEHIND || pair == PAIR_AHEAD;
 	counts->contradict += pair == PAIR_CONTRADICTS;
 	counts->unknown += pair == PAIR_UNKNOWN;
 }
@@ -196,7 +196,7 @@ count_pair(struct counts *counts, enum pair pair)
 static void
 put_counts(struct text *out, const struct counts *counts)
 {
-	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->apart,
+	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->differ,
 		    COUNT_COLUMNS, counts->contradict, COUNT_COLUMNS, counts->unknown);
 }
 
@@ -208,7 +208,7 @@ put_groups_heading(struct text *out, bool with_others)
 	table_end_line(out);
 	text_printf(out, "%*s", GROUP_COLUMNS, "");
 	for (size_t i = 0; i < (with_others ? 2 : 1); i++)
-		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "apart", COUNT_COLUMNS,
+		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "differ", COUNT_COLUMNS,
 			    "contra", COUNT_COLUMNS, "?");
 	table_end_line(out);
 }

@@ -118,7 +118,7 @@ table_rows_left(struct text *out, const struct table_rows *rows)
 		const char *words;
 	} kinds[] = {
 		{ TABLE_SILENT, "more did not start or stopped answering" },
-		{ TABLE_APART, "more stand apart" },
+		{ TABLE_APART, "more are off the majority" },
 		{ TABLE_DRIFTS, "more drift" },
 	};
 	size_t line_start = out->length, kinds_left = 0;

@@ -7,11 +7,11 @@
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
 	SYNC_UNMEASURED,
-	SYNC_UNDECIDED,    /* some are apart, and nobody has a majority */
-	SYNC_APART,        /* some stand apart from the majority */
+	SYNC_UNDECIDED,    /* not equal, and there is no majority */
+	SYNC_OFF_MAJORITY, /* some are off it */
 	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
 	SYNC_UNKNOWN,      /* the offset of some is not known */
-	SYNC_UNEQUAL,      /* bounded, and yet two are proven apart */
+	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
 	SYNC_PROVEN,
 };
 
@@ -35,7 +35,7 @@ synchrony(const struct report *report)
 	if (summary->no_majority)
 		return SYNC_UNDECIDED;
 	if (off_majority(report))
-		return SYNC_APART;
+		return SYNC_OFF_MAJORITY;
 	if (summary->contradictions)
 		return SYNC_CONTRADICTED;
 	if (summary->bound_ticks == UINT64_MAX)
@@ -75,17 +75,17 @@ put_clause(struct text *text, const struct report *report)
 
 	switch (synchrony(report)) {
 	case SYNC_ALONE:
-		text_put(text, "one core ran: there is no other TSC to compare its own with");
+		text_put(text, "one core ran: there is no other TSC to compare with");
 		break;
 	case SYNC_UNMEASURED:
-		text_put(text, "the cores' offsets are not measured");
+		text_put(text, "the cores' offsets were not measured");
 		break;
 	case SYNC_UNDECIDED:
-		text_printf(text, "not synchronised, and no majority of the %zu cores tells who is right", cores);
+		text_printf(text, "not synchronised, and no majority of the %zu cores shows which are right", cores);
 		break;
-	case SYNC_APART:
-		text_printf(text, "not synchronised, as %zu of %zu cores stand%s apart", off_majority(report), cores,
-			    table_singular(off_majority(report)));
+	case SYNC_OFF_MAJORITY:
+		text_printf(text, "not synchronised, as %zu of %zu cores %s off the majority", off_majority(report), cores,
+			    off_majority(report) == 1 ? "is" : "are");
 		break;
 	case SYNC_CONTRADICTED:
 		text_printf(text, "not proven synchronised, as %zu pair%s contradict%s the rest",
@@ -105,34 +105,34 @@ put_clause(struct text *text, const struct report *report)
 }
 
 static void
-put_who_met(struct text *text, const struct report_skew *skew)
+put_pairs(struct text *text, const struct report_skew *skew)
 {
 	size_t cores = skew->offsets.cores, all = tournament_pairs(skew->kind, cores);
 
 	if (skew->summary.pairs < all)
-		text_printf(text, "%zu of %zu pairs of %zu cores met", skew->summary.pairs, all, cores);
+		text_printf(text, "%zu of %zu pairs of %zu cores", skew->summary.pairs, all, cores);
 	else if (skew->kind == TOURNAMENT_ALL)
-		text_printf(text, "every pair of %zu cores met", cores);
+		text_printf(text, "all pairs of %zu cores", cores);
 	else
-		text_printf(text, "%zu core%s met the boot core", cores - 1, table_plural(cores - 1));
+		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
 }
 
-/* How far the worst pair is apart, what contradicts, and what all of it leaves open. */
+/* By how much the worst pair differs, what contradicts, and what all of it leaves open. */
 static void
 put_distances(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = &report->skew.summary;
 
 	if (offset_is_known(summary->worst))
-		text_printf(text, " Cores %u and %u are %ld to %ld ns apart.", apic_id(report, summary->worst_a),
+		text_printf(text, " Cores %u and %u differ by %ld to %ld ns.", apic_id(report, summary->worst_a),
 			    apic_id(report, summary->worst_b), ns_down(report, offset_nearest(summary->worst)),
 			    ns_up(report, offset_farthest(summary->worst)));
 	if (summary->contradictions)
-		text_printf(text, " The pair that contradicts the most is cores %u and %u, by %ld ns.",
+		text_printf(text, " Cores %u and %u contradict the rest the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
 			    ns_up(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
-		text_printf(text, " No two are further apart than %ld ns.", ns_up(report, summary->bound_ticks));
+		text_printf(text, " No two differ by more than %ld ns.", ns_up(report, summary->bound_ticks));
 }
 
 static void
@@ -144,14 +144,12 @@ put_synchrony(struct text *out, const struct report *report)
 
 	put_clause(text, report);
 	if (skew->measured) {
-		text_put(text, ": ");
-		put_who_met(text, skew);
-		text_printf(text, " (%zu round%s, %lu meeting%s, ", skew->rounds, table_plural(skew->rounds),
-			    skew->pingpongs, table_plural(skew->pingpongs));
+		text_put(text, ": ping-pongs of ");
+		put_pairs(text, skew);
+		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural(skew->rounds));
 		if (skew->again)
-			text_printf(text, "%lu once more, ", skew->again);
-		text_printf(text, "%zu pair%s side by side), best round trip %lu ns", skew->concurrency,
-			    table_plural(skew->concurrency), skew->best_trip_ns);
+			text_printf(text, ", %lu repeated", skew->again);
+		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->measured && synchrony(report) != SYNC_PROVEN)
@@ -164,7 +162,7 @@ put_synchrony(struct text *out, const struct report *report)
 void
 table_synchrony(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, "\nThe TSC from core to core\n\n");
+	text_put_inked(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
 	put_synchrony(out, report);
 	table_skew_checks(out, report);
 }
@@ -189,7 +187,7 @@ table_skew_in_short(struct text *out, const struct report *report)
 	put_clause(out, report);
 	if (report->skew.measured && synchrony(report) == SYNC_PROVEN) {
 		text_put(out, ": ");
-		put_who_met(out, &report->skew);
+		put_pairs(out, &report->skew);
 	}
 	if (drifting)
 		text_printf(out, "; %zu drift%s", drifting, table_singular(drifting));

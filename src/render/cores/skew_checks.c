@@ -11,7 +11,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 	if (!skew->warps)
 		return;
 	text_printf(table_sentence(&sentence),
-		    "In the meetings %lu message%s arrived before leaving, the worst by %lu ns (%lu ticks): core %u "
+		    "%lu ping-pong message%s arrived before being sent, the worst by %lu ns (%lu ticks): core %u "
 		    "was ahead of core %u.",
 		    skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
 		    skew->worst_warp_a, skew->worst_warp_b);
@@ -88,7 +88,7 @@ put_drifts(struct text *out, const struct report *report)
 		table_drift(text, (struct drift){ drifts.most_ppb.low, drifts.most_ppb.high }, 0);
 		text_put(text, " ppm");
 	} else if (drifts.known) {
-		text_printf(text, "none shown by %zu of %zu other cores, all within ", drifts.known, drifts.others);
+		text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known, drifts.others);
 		table_drift(text, drifts.within, 0);
 		text_put(text, " ppm");
 	}
@@ -132,7 +132,7 @@ put_adjusts(struct text *out, const struct report *report)
 	if (!adjusts.asked)
 		text_put(text, "TSC_ADJUST: not read.");
 	else if (!adjusts.have)
-		text_put(text, "TSC_ADJUST: CPUID has none.");
+		text_put(text, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
 		text_printf(text, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
 			    adjusts.have > 1 ? "all " : "", adjusts.have, table_plural(adjusts.have));
@@ -153,16 +153,16 @@ put_contended(struct text *out, const struct report_contended *check, const char
 	if (!check->measured)
 		text_put(text, "not measured.");
 	else
-		text_printf(text, "%zu cores took %lu turns on one shared last value: ", check->cores,
+		text_printf(text, "%zu cores, %lu iterations on one shared last value: ", check->cores,
 			    check->iterations);
 	if (check->measured && check->warps)
 		text_printf(text,
 			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
-			    "read after it.",
+			    "read later.",
 			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks,
 			    check->worst_a, check->worst_b);
 	else if (check->measured)
-		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few turns." :
+		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few iterations." :
 						"no warp.");
 	table_sentence_end(out, &sentence);
 }
@@ -173,6 +173,6 @@ table_skew_checks(struct text *out, const struct report *report)
 	put_early_messages(out, &report->skew);
 	put_drifts(out, report);
 	put_adjusts(out, report);
-	put_contended(out, &report->skew.locked, "one core at a time");
+	put_contended(out, &report->skew.locked, "with a lock");
 	put_contended(out, &report->skew.lock_free, "without a lock");
 }

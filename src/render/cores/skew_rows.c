@@ -18,7 +18,7 @@
 #define PPM_DIGITS    3       /* behind the point, of the above */
 #define DRIFT_PPM_MAX 999999  /* with its sign, DRIFT_COLUMNS */
 
-/* What a row says of one core, or of all of one group that nothing sets apart. */
+/* What a row says of one core, or of all of one group that have no mark. */
 struct figures {
 	bool has_offset, has_drift, has_adjust, adjusts_differ;
 	struct offset offset;
@@ -143,7 +143,7 @@ put_figures(struct text *out, const struct scale *scale, const struct figures *f
 	if (figures->has_adjust && !figures->adjusts_differ)
 		text_printf(out, " %*ld\n", ADJUST_COLUMNS, figures->adjust_ticks);
 	else
-		text_printf(out, " %*s\n", ADJUST_COLUMNS, figures->adjusts_differ ? "they differ" : "-");
+		text_printf(out, " %*s\n", ADJUST_COLUMNS, figures->adjusts_differ ? "not equal" : "-");
 }
 
 static void
@@ -168,7 +168,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 	out->ink = INK_PLAIN;
 }
 
-/* Of the cores of GROUP those that stand apart or drift, or those that do neither. */
+/* Of the cores of GROUP those that are marked, or those that are not. */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
        bool marked)
@@ -187,7 +187,7 @@ include_group(struct figures *all, const struct report *report, const struct tab
 	return any;
 }
 
-/* Of the cores that nothing sets apart; of a package that stands apart as a whole, of all. */
+/* Of the cores without a mark; of a package that is off the majority as a whole, of all. */
 static void
 put_group(struct text *out, const struct report *report, const struct scale *scale,
 	  const struct table_groups *groups, size_t group)
@@ -213,7 +213,7 @@ table_skew_rows(struct text *out, const struct report *report)
 
 	scale_init(&scale, report->tsc);
 	text_put_inked(out, INK_HEADING,
-		       "\nOffset and drift of each core's TSC against the boot core's (*); ! is set apart\n\n");
+		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n\n");
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
 		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
 		    "TSC_ADJUST, ticks");

@@ -24,7 +24,7 @@ size_t table_group_of(const struct table_groups *groups, const struct report_cor
 /* "package 0 (64)": its cores in brackets. */
 void table_group_label(struct text *out, const struct table_groups *groups, size_t group);
 
-/* What sets a core's row apart from others; the first that holds. */
+/* Why a core has a row of its own; the first that holds. */
 enum table_remark {
 	TABLE_PLAIN,
 	TABLE_BOOT,

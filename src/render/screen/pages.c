@@ -74,7 +74,7 @@ put_clock(const struct screen *screen, struct text *left, struct text *right)
 	bool any = false;
 
 	if (!report->clock_count) {
-		text_put(left, "No clock was looked at.\n");
+		text_put(left, "No clock was measured.\n");
 		return;
 	}
 	screen_clock_facts(left, report, entry);
@@ -122,7 +122,7 @@ put_keys(struct text *out, bool can_quit)
 	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
 	table_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)
-		table_line(out, "Q, Esc", "back to whoever started baretick");
+		table_line(out, "Q, Esc", "back to the shell that started baretick");
 }
 
 static void
@@ -136,13 +136,13 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 	table_machine(left, report);
 	put_keys(right, screen->can_quit);
 	put_heading(left, "How the figures are made");
-	put_paragraph(left, "A clock is read between two readings of the TSC: how far those are apart is the read's "
-			    "latency. The row null reads nothing, and so shows what the two cost by themselves.");
-	put_paragraph(left, "No clock is the reference. All run over the same window, each is compared with each, and the "
-			    "one that disagrees with the others is the falseticker. A rate or an offset is an interval; only one "
-			    "that lies beyond its limit as a whole is a fault.");
-	put_paragraph(left, "The cores' TSCs are compared by messages between each two of them: none can arrive before it "
-			    "left, whatever the TSCs say.");
+	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
+			    "latency. The row null reads nothing, and so shows what the bracket itself costs.");
+	put_paragraph(left, "No clock is the reference. All are sampled over the same window and compared pair by pair; one "
+			    "that disagrees with the majority is a falseticker. A rate or an offset is an interval, and fails only "
+			    "where all of it is beyond the limit.");
+	put_paragraph(left, "Pairs of cores exchange ping-pongs that carry TSC time stamps. No message arrives before it is "
+			    "sent: so each bounds the offset between the two TSCs.");
 }
 
 /* Line by line; one that is too long goes on in the next. */

@@ -31,10 +31,10 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
 	const struct latency *latency = entry->latency;
 	bool known = latency && latency->count;
-	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t resolution_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
 
 	text_printf(out, " %12s", number_rate(report_clock_millihz(report, entry)).text);
-	put_figure(out, entry->resolution.steps && step_ps, number_ps(step_ps));
+	put_figure(out, entry->resolution.steps && resolution_ps, number_ps(resolution_ps));
 	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
@@ -72,7 +72,7 @@ table_clocks(struct text *out, const struct report *report)
 	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
 	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
-	text_put(out, "   step    min    p50    p99  p99.9    max  loop verdict\n");
+	text_put(out, "    res    min    p50    p99  p99.9    max  loop verdict\n");
 	out->ink = INK_PLAIN;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];

@@ -19,7 +19,7 @@ table_database(struct text *out, const struct report *report)
 
 	scale_init(&scale, report->tsc);
 	text_init(&text, sentence, sizeof(sentence));
-	text_put(&text, "100,000 rows, each timed twice, cost a database:");
+	text_put(&text, "Timing 100,000 rows of a database, 2 reads each:");
 	for (size_t i = 0; i < count; i++) {
 		const struct report_clock *entry = &report->clocks[picked[i]];
 		uint64_t loop_ps = latency_loop_ps(entry->latency, &scale);

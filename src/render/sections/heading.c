@@ -45,7 +45,7 @@ table_machine(struct text *out, const struct report *report)
 			   or_dash(report->accelerator), or_dash(report->firmware));
 	else
 		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
-	table_line(out, "cores", "%u listed, %u started; %s per clock; bracket %s",
+	table_line(out, "cores", "%u listed, %u started; %s per clock, reads bracketed by %s",
 		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		   or_dash(report->fence));
 	table_line(out, "tsc", "%s%s%s, %s",
@@ -66,7 +66,7 @@ table_verdict(struct text *out, const struct report *report)
 
 	text_init(&text, line, sizeof(line));
 	text_printf(&text, ", %zu finding%s%s", report->finding_count, table_plural(report->finding_count),
-		    report->incomplete ? "; not all that was asked for has been measured" : "");
+		    report->incomplete ? "; not everything was measured" : "");
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
 	text_put_inked(out, table_ink(report->verdict), table_loud(report->verdict));
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);

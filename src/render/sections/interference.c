@@ -1,4 +1,4 @@
-/* How often the cores were taken away, and what the clocks are worth without that. */
+/* How much time was stolen from the cores, and what the clocks are worth without that. */
 #include "table_sections.h"
 
 #include "number.h"
@@ -7,35 +7,35 @@
 #define SHARE_DIGITS 3
 
 static size_t
-cores_watched(const struct report *report)
+cores_observed(const struct report *report)
 {
-	size_t watched = 0;
+	size_t observed = 0;
 
 	for (size_t i = 0; i < report->core_count; i++)
-		watched += report->cores[i].observed_ns != 0;
-	return watched;
+		observed += report->cores[i].observed_ns != 0;
+	return observed;
 }
 
 static void
 put_gaps(struct text *text, const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
-	struct number threshold = number_ns(all->threshold_ns), watched = number_ns(all->observed_ns);
-	size_t cores = cores_watched(report);
+	struct number threshold = number_ns(all->threshold_ns), observed = number_ns(all->observed_ns);
+	size_t cores = cores_observed(report);
 
 	if (!all->measured) {
-		text_put(text, "No core was watched for gaps.");
+		text_put(text, "No core was observed for gaps.");
 		return;
 	}
 	if (!all->gaps) {
-		text_printf(text, "Never taken away for more than %s in %s of watching %zu core%s.", threshold.text,
-			    watched.text, cores, table_plural(cores));
+		text_printf(text, "No gap longer than %s in %s of observation on %zu core%s.", threshold.text,
+			    observed.text, cores, table_plural(cores));
 		return;
 	}
-	text_printf(text, "Taken away %lu time%s for more than %s in %s of watching %zu core%s: %s in all, ",
-		    all->gaps, table_plural(all->gaps), threshold.text, watched.text, cores,
+	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
+		    all->gaps, table_plural(all->gaps), threshold.text, observed.text, cores,
 		    table_plural(cores), number_ns(all->total_ns).text);
-	text_printf(text, "%s %% of the time, at worst %s on core %u, as %sSMIs do. No clock is blamed for it.",
+	text_printf(text, "%s %% of the time, at worst %s on core %u, as by %sSMIs. No clock is blamed for it.",
 		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_ns(all->worst_ns).text, all->worst_core,
 		    report->hypervisor[0] ? "a busy host or " : "");
@@ -82,9 +82,9 @@ table_interference(struct text *out, const struct report *report)
 	put_sentence(out, report);
 	if (!count)
 		return;
-	text_printf(out, "A read that takes %s more than the median is hit; clean is without those.\n\n",
+	text_printf(out, "A read more than %s above the median is a hit; clean is without hits.\n\n",
 		    number_ns(report->options.gap_ns).text);
-	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hit");
+	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)
 		put_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
 }

@@ -120,7 +120,7 @@ marked_in_map(const struct report *report)
 	size_t marked = 0;
 
 	marked_in_table(report);
-	row = strstr(buffer, "\nPairs of cores,");
+	row = strstr(buffer, "\nPairs of cores:");
 	assert_non_null(row);
 	for (const char *at = strstr(row, "\n\n") + 2; *at; at++)
 		marked += inks[at - buffer] == INK_FAIL && strchr("<>!", *at);
@@ -213,7 +213,7 @@ a_drift_within_its_limit_is_marked_nowhere(void **state)
 	assert_int_equal(marked_in_table(report), 0);
 	assert_int_equal(red_rows_on_screen(report), 0);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	assert_says(report, "none shown by 7 of 7 other cores");
+	assert_says(report, "none proven on 7 of 7 other cores");
 	literal_free(report);
 }
 

@@ -502,7 +502,7 @@ no_clocks_is_a_sentence(void **state)
 	press(&screen, '3');
 	press(&screen, ']');
 	press(&screen, '[');
-	assert_string_equal(row_of(&screen, 1), "No clock was looked at.");
+	assert_string_equal(row_of(&screen, 1), "No clock was measured.");
 	press(&screen, SCREEN_KEY_RIGHT);
 	assert_int_equal(screen.page, SCREEN_CORES);
 	press(&screen, SCREEN_KEY_LEFT);
@@ -568,18 +568,18 @@ cores_page_of_100_cores_has_their_map_where_160_columns_are(void **state)
 	(void)state;
 	press(&screen, '4');
 	assert_int_equal(screen.right_column, 0);
-	assert_non_null(strstr(screen.left.text.bytes, "\nPairs of cores, "));
+	assert_non_null(strstr(screen.left.text.bytes, "\nPairs of cores: "));
 	screen = screen_of(report, 80, 25);
 	press(&screen, '4');
-	assert_null(strstr(screen.left.text.bytes, "Pairs of cores, "));
-	assert_non_null(strstr(screen.left.text.bytes, "pairs furthest apart"));
+	assert_null(strstr(screen.left.text.bytes, "Pairs of cores: "));
+	assert_non_null(strstr(screen.left.text.bytes, "pairs with the largest offsets"));
 	literal_free(report);
 
 	report = report_of(60);
 	screen = screen_of(report, 160, 53);
 	press(&screen, '4');
 	assert_int_equal(screen.right_column, 81);
-	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores, "));
+	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores: "));
 	literal_free(report);
 }
 

@@ -155,9 +155,9 @@ starved_warp_check_is_inconclusive_unless_it_saw_a_warp(void **state)
 
 	(void)state;
 	report->skew.locked.starved = true;
-	assert_non_null(strstr(render(table_skew, report).bytes, "one core at a time: 4 cores took 80000 turns\n"
-								 "  on one shared last value: inconclusive: no warp"));
-	assert_non_null(strstr(buffer, "without a lock: 4 cores took 80000 turns on\n  one shared last value: no warp."));
+	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock: 4 cores, 80000 iterations on one\n"
+								 "  shared last value: inconclusive: no warp"));
+	assert_non_null(strstr(buffer, "without a lock: 4 cores, 80000 iterations on\n  one shared last value: no warp."));
 	report->skew.locked.warps = 1;
 	assert_null(strstr(render(table_skew, report).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, ": 1 warp, the worst"));
@@ -189,7 +189,7 @@ lines_below(const char *from, const char *start)
 	return lines;
 }
 
-static const char *const headings[] = { "    core     p50    p99", "    core     p50  times", "    core  pkg.c.t" };
+static const char *const headings[] = { "    core     p50    p99", "    core     p50  ratio", "    core  pkg.c.t" };
 
 static void
 up_to_64_cores_have_a_row_each_in_every_block(void **state)
@@ -275,7 +275,7 @@ row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much(void **state)
 	render(table_skew, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
-	assert_non_null(find_line(buffer, "56 more stand apart: see report.json.\n"));
+	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
 	/* 64 * 63 / 2 pairs within, 64 * 128 with others. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
@@ -327,25 +327,6 @@ map_of_a_star_is_the_row_of_the_boot_core(void **state)
 }
 
 static void
-map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
-{
-	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
-
-	(void)state;
-	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
-	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
-	literal_solve(report);
-	render(table_skew, report);
-	assert_non_null(strstr(buffer, "column's, > it is ahead, ? not known, ! contradicts the others\n"));
-	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
-				       "      10  .?...\\\n"));
-	assert_non_null(strstr(buffer, "\nNot proven synchronised, as 1 pair contradicts the rest: 14 of 15 pairs of 6\n"
-				       "  cores met (5 rounds, "));
-	assert_non_null(strstr(buffer, "The pair that contradicts the most is\n  cores 4 and 8, by "));
-	literal_free(report);
-}
-
-static void
 assert_says(struct report *report, const char *words)
 {
 	struct text text = render(table_skew, report);
@@ -358,6 +339,24 @@ assert_says(struct report *report, const char *words)
 		fail_msg("\"%s\" is not in:\n%s", words, buffer);
 }
 
+static void
+map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
+{
+	struct report *report = literal_of(6, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
+	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_solve(report);
+	render(table_skew, report);
+	assert_non_null(strstr(buffer, "column's, > is ahead,\n? not known, ! contradicts the others\n"));
+	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
+				       "      10  .?...\\\n"));
+	assert_says(report, "\nNot proven synchronised, as 1 pair contradicts the rest: ping-pongs of 14 of 15 pairs of 6 cores (");
+	assert_says(report, " Cores 4 and 8 contradict the rest the most, by ");
+	literal_free(report);
+}
+
 /* Each pair's interval reaches up to 59 ticks, half a nanosecond each, to either side of the truth. */
 static void
 sentence_on_synchrony_is_what_the_pairs_prove(void **state)
@@ -366,27 +365,27 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
-	assert_says(report, "\nProven synchronised within 29 ns: every pair of 4 cores met (3 rounds, 6 meetings, 2 pairs "
-			    "side by side), best round trip 41 ns.\nDrift");
+	assert_says(report, "\nProven synchronised within 29 ns: ping-pongs of all pairs of 4 cores (6 in 3 rounds, 2 at a "
+			    "time), best round trip 41 ns.\nDrift");
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
-	assert_says(report, "\nNot synchronised, as 1 of 4 cores stands apart: every pair of 4 cores met (");
-	assert_says(report, " Cores 4 and 6 are 9978 to 10024 ns apart. No two are further apart than 10024 ns.\n");
+	assert_says(report, "\nNot synchronised, as 1 of 4 cores is off the majority: ping-pongs of all pairs of 4 cores (");
+	assert_says(report, " Cores 4 and 6 differ by 9978 to 10024 ns. No two differ by more than 10024 ns.\n");
 	literal_tournament(report, TOURNAMENT_STAR, NULL);
-	assert_says(report, "\nProven synchronised within 52 ns: 3 cores met the boot core (3 rounds, 3 meetings, 1 pair "
-			    "side by side), best round trip 41 ns. All pairs would take longer than this profile "
+	assert_says(report, "\nProven synchronised within 52 ns: ping-pongs of the boot core with 3 others (3 in 3 rounds, 1 at "
+			    "a time), best round trip 41 ns. All pairs would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;
-	assert_says(report, " 3 cores met the boot core (3 rounds, 3 meetings, 2 once more, 1 pair side by side), ");
+	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
 	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
-	assert_says(report, "\nNot proven synchronised, as not every core's offset is known: 2 of 3 pairs of 4 cores met");
+	assert_says(report, "\nNot proven synchronised, as not every core's offset is known: ping-pongs of 2 of 3 pairs of 4 cores (");
 	literal_forget_tournament(report);
-	assert_says(report, "\nThe cores' offsets are not measured.\nTSC_ADJUST");
+	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 	literal_free(report);
 
 	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
-	assert_says(report, "\nNot synchronised, and no majority of the 2 cores tells who is right: every pair of 2 cores met "
-			    "(1 round, 1 meeting, 1 pair side by side)");
+	assert_says(report, "\nNot synchronised, and no majority of the 2 cores shows which are right: ping-pongs of all pairs "
+			    "of 2 cores (1 in 1 round, 1 at a time)");
 	literal_free(report);
 	report = literal_of(4, TOURNAMENT_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
@@ -394,16 +393,16 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
 	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_solve(report);
-	assert_says(report, "\nNot synchronised, and no majority of the 4 cores tells who is right: every pair of 4 cores "
-			    "met (3 rounds, 6 meetings, 2 pairs side by side), best round trip 41 ns. Cores 4 and 6 are "
-			    "5000 to 5050 ns apart. No two are further apart than ");
+	assert_says(report, "\nNot synchronised, and no majority of the 4 cores shows which are right: ping-pongs of all pairs "
+			    "of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differ by 5000 to "
+			    "5050 ns. No two differ by more than ");
 	assert_null(strstr(buffer, " 4! "));
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
 	literal_free(report);
 	report = literal_of(1, TOURNAMENT_ALL, NULL);
-	assert_says(report, "\nOne core ran: there is no other TSC to compare its own with.\nTSC_ADJUST: 0 on 1 core.\n");
+	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 	literal_free(report);
 }
 
@@ -428,7 +427,7 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
-	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none shown by 3 of 3 other cores, all within "
+	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
 	report->cores[1].drift = (struct drift){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift = (struct drift){ 1, 90 };
@@ -454,7 +453,7 @@ sentence_on_tsc_adjust_says_none_equal_or_which(void **state)
 	assert_says(report, "\nTSC_ADJUST: -17 on all 4 cores.\n");
 	for (size_t i = 0; i < 4; i++)
 		report->cores[i].facts.has_tsc_adjust = false;
-	assert_says(report, "\nTSC_ADJUST: CPUID has none.\n");
+	assert_says(report, "\nTSC_ADJUST: not supported, by CPUID.\n");
 	for (size_t i = 0; i < 4; i++)
 		report->cores[i].facts_known = false;
 	assert_says(report, "\nTSC_ADJUST: not read.\n");
@@ -504,7 +503,7 @@ clocks_that_no_two_cores_read_at_once_are_named(void **state)
 		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
 	report->clocks[pit].clock.one_core_only = true;
 	assert_non_null(strstr(render(table_cores, report).bytes,
-			       "\nNot seen from all cores at once: hpet; no two came to read it at the same\n"
+			       "\nNot measured on all cores at once: hpet; no two cores read it at the same\n"
 			       "  moment.\n"));
 	literal_free(report);
 }
