@@ -1,4 +1,4 @@
-/* The report, told wherever it can be. See deliver.h. */
+/* The report, delivered wherever it can be. See deliver.h. */
 #include "deliver.h"
 
 #include "csv.h"
@@ -28,7 +28,7 @@ deliver_block(struct console *console, const char *name, const struct text *body
 	console_serial(console, line_bytes);
 }
 
-/* False: some text does not fit, which its room is there to rule out. */
+/* False: some text does not fit, which its size is there to rule out. */
 static bool
 render(struct plan *plan, const struct report *report)
 {
@@ -48,8 +48,8 @@ render(struct plan *plan, const struct report *report)
 }
 
 /*
- * Before the serial lines get the report, so that they can be told why there is none on the volume: at 115,200 baud
- * that of 64 cores takes minutes, in which somebody with a stick would have pulled it. A driver that waits for a
+ * Before the serial lines get the report, so that they can say why there is none on the volume: at 115,200 baud
+ * that of 64 cores takes minutes, in which the stick would have been pulled out. A driver that waits for a
  * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
  */
 static void
@@ -82,8 +82,8 @@ bool
 deliver(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
 {
 	if (!render(plan, report)) {
-		console_put(console, DELIVER_NO_ROOM);
-		pager_document(pager, console, "Error", DELIVER_NO_ROOM);
+		console_put(console, DELIVER_TOO_LARGE);
+		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
 	save(console, plan, report, pager);

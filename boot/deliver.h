@@ -8,7 +8,7 @@
 #include "report.h"
 
 /* What is said where the report does not fit. */
-#define DELIVER_NO_ROOM "error: the report does not fit the memory that the firmware gave\n"
+#define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
 
 /*
  * One block for programs on the serial lines: BODY between two lines that bear NAME, the second of them with the digest
@@ -17,7 +17,7 @@
 void deliver_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Saves REPORT, which is judged, opens PAGER on it and tells it to the serial lines. False: it does not fit PLAN, which
+ * Saves REPORT, which is judged, opens PAGER on it and writes it to the serial lines. False: it does not fit PLAN, which
  * was said, and PAGER has that open.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct pager *pager);

@@ -3,8 +3,8 @@
 
 #include "hw.h"
 
-#define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when told to */
-#define GONE_100NS      10000000 /* a machine that was told to go has gone by then, ... */
+#define DEBUG_EXIT_PORT 0x501 /* QEMU isa-debug-exit at iobase=0x501; written only when asked to */
+#define GONE_100NS      10000000 /* a machine that was switched off is off by then, ... */
 #define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */
 #define STALL_US        1000000
 
@@ -32,7 +32,7 @@ say(struct console *console, const char *line)
 	console_serial(console, "\n");
 }
 
-/* Not by Stall: on a machine whose TSC stands still that may never return. */
+/* Not by Stall: on a machine whose TSC has stopped that may never return. */
 static void
 wait_until_gone(void)
 {

@@ -20,7 +20,7 @@ struct machine {
 /* Reads the ACPI tables; what is wrong with them is a finding in REPORT. platform.cpu is filled already. */
 void machine_read(struct machine *machine, struct report *report);
 
-/* How many cores a run may have, as far as can be told before they are started. */
+/* How many cores a run may have, as far as is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
 /*

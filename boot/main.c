@@ -34,7 +34,7 @@ struct application {
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* For those who come back to a shell: what this run took of the firmware. */
+/* What this run took of the firmware: it may return to a shell. */
 static void
 give_back(struct application *app)
 {
@@ -110,12 +110,12 @@ run_all(struct application *app)
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report))
 		return refuse(app, NO_MEMORY);
 	machine_open(machine, &app->plan, &app->console, &app->run);
-	run_open(&app->run, &machine->run, app->plan.room, app->plan.cores, app->plan.widest);
+	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
 	run_measure(&app->run);
 	run_close(&app->run);
 
-	bool told = deliver(&app->console, &app->plan, report, &app->pager);
-	enum exit_result result = told ? exit_result_of(report->verdict) : EXIT_ERROR;
+	bool delivered = deliver(&app->console, &app->plan, report, &app->pager);
+	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
 	exit_run(&app->console, report->options.exit, result, !machine->cores.taken, &app->pager);
 	give_back(app);

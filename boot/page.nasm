@@ -1,6 +1,5 @@
 ;
-; The page of report.html, as src/page/build made it: page_bytes to page_end, read-only, no code. The assembler
-; is told where it is.
+; The page of report.html, as src/page/build made it: page_bytes to page_end, read-only, no code. PAGE is where it is.
 ;
 bits 64
 default rel

@@ -20,13 +20,13 @@ static size_t
 plan_mib(size_t cores, enum tournament widest)
 {
 	size_t size = survey_memory_size(cores, widest) + report_size_table(cores) + report_size_json(cores) +
-		      report_size_html(cores, page_length()) + report_size_csv(cores) + SCREEN_ROOM;
+		      report_size_html(cores, page_length()) + report_size_csv(cores) + SCREEN_BUFFER_SIZE;
 
 	return (size + MIB - 1) / MIB;
 }
 
 static struct text
-room_for_text(size_t size)
+allocate_text(size_t size)
 {
 	return (struct text){ .bytes = firmware_allocate(size), .size = size };
 }
@@ -57,18 +57,18 @@ plan_try(struct plan *plan, size_t cores, enum tournament widest)
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_memory_size(cores, widest) + CACHE_LINE),
-		.table = room_for_text(report_size_table(cores)),
-		.json = room_for_text(report_size_json(cores)),
-		.html = room_for_text(report_size_html(cores, page_length())),
-		.csv = room_for_text(report_size_csv(cores)),
-		.screen = room_for_text(SCREEN_ROOM),
+		.table = allocate_text(report_size_table(cores)),
+		.json = allocate_text(report_size_json(cores)),
+		.html = allocate_text(report_size_html(cores, page_length())),
+		.csv = allocate_text(report_size_csv(cores)),
+		.screen = allocate_text(SCREEN_BUFFER_SIZE),
 	};
 	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes ||
 	    !plan->screen.bytes) {
 		plan_give_back(plan);
 		return false;
 	}
-	plan->room = (void *)(((uintptr_t)plan->taken + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+	plan->memory = (void *)(((uintptr_t)plan->taken + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
 	return true;
 }
 

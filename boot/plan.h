@@ -13,11 +13,11 @@
 struct plan {
 	size_t cores;            /* that may be listed, the boot core included */
 	enum tournament widest;
-	void *room;              /* for survey_lay_out(), zeroed */
+	void *memory;            /* for survey_lay_out(), zeroed */
 	/* The report's, each large enough for whatever it may say; not initialised. */
 	struct text table, json, html, csv;
-	struct text screen;      /* the pager's room */
-	void *taken;             /* the room as the firmware gave it */
+	struct text screen;      /* the pager's buffer */
+	void *taken;             /* the memory as the firmware gave it */
 };
 
 /*

@@ -6,7 +6,7 @@
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */
-#define TURNS        10000 /* awake, between two questions: some thousandths of a second */
+#define POLLS        10000 /* awake, between two questions: some thousandths of a second */
 #define KEPT_MAX     1024  /* keys; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
 
 void
@@ -60,7 +60,7 @@ keys_wait(struct keys *keys)
 	if (keys->ticks && !EFI_ERROR(firmware_boot->WaitForEvent(1, &keys->tick, &which)))
 		return;
 	keys->ticks = false;
-	for (unsigned i = 0; i < TURNS && !keys->ticks; i++) {
+	for (unsigned i = 0; i < POLLS && !keys->ticks; i++) {
 		hw_pause();
 		keys->ticks = keys->tick && firmware_boot->CheckEvent(keys->tick) == EFI_SUCCESS;
 	}

@@ -1,5 +1,5 @@
 /*
- * The keyboard, for a person only: asked again and again, for not every firmware tells when a key was pressed.
+ * The keyboard, for a person only: asked again and again, for not every firmware signals when a key was pressed.
  * There may be none, or one that answers with errors; then no key ever comes.
  */
 #ifndef BARETICK_KEYS_H

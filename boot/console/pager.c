@@ -5,7 +5,7 @@
 
 #define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
 #define PRINT_COLUMNS 100 /* one pane */
-#define ROOM_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
+#define BUFFER_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
 
 static bool
 is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
@@ -51,14 +51,14 @@ open_screen(struct pager *pager, struct console *console)
 
 void
 pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
-	     struct text room)
+	     struct text buffer)
 {
 	struct text text;
 
 	text_init(&text, pager->saved, sizeof(pager->saved));
 	text_printf(&text, "%s", saved);
 	pager->screen = (struct screen){
-		.report = report, .saved = pager->saved, .room = room.bytes, .room_size = room.size
+		.report = report, .saved = pager->saved, .buffer = buffer.bytes, .buffer_size = buffer.size
 	};
 	open_screen(pager, console);
 }
@@ -66,15 +66,15 @@ pager_report(struct pager *pager, struct console *console, const struct report *
 void
 pager_document(struct pager *pager, struct console *console, const char *title, const char *document)
 {
-	size_t size = ROOM_PER_BYTE * (text_length(document) + 1);
+	size_t size = BUFFER_PER_BYTE * (text_length(document) + 1);
 
 	if (pager->taken)
 		firmware_boot->FreePool(pager->taken);
 	pager->taken = firmware_allocate(size);
 	pager->screen = (struct screen){
 		.title = title, .document = document,
-		.room = pager->taken ? pager->taken : pager->scrap,
-		.room_size = pager->taken ? size : sizeof(pager->scrap),
+		.buffer = pager->taken ? pager->taken : pager->scrap,
+		.buffer_size = pager->taken ? size : sizeof(pager->scrap),
 	};
 	open_screen(pager, console);
 }

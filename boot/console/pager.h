@@ -1,4 +1,4 @@
-/* The screens of src/screen.h on the firmware's screen, and the keys that turn them. */
+/* The pages of src/render/screen on the firmware's screen, and the keys that turn them. */
 #ifndef BARETICK_PAGER_H
 #define BARETICK_PAGER_H
 
@@ -12,16 +12,16 @@ struct pager {
 	struct console *console; /* NULL: nothing was shown yet */
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
-	struct screen_row *shown; /* what stands in each row of the console's screen; NULL: not known */
-	char *taken;              /* a document's room; NULL: SCRAP has to do */
+	struct screen_row *shown; /* what is in each row of the console's screen; NULL: not known */
+	char *taken;              /* a document's buffer; NULL: SCRAP has to do */
 	char scrap[8];
 };
 
-/* Shows REPORT's first page. ROOM, SCREEN_ROOM, is the pager's from now on; SAVED: see screen.h. */
+/* Shows REPORT's first page. BUFFER, SCREEN_BUFFER_SIZE, is the pager's from now on; SAVED: see screen.h. */
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
-		  struct text room);
+		  struct text buffer);
 
-/* Shows DOCUMENT in REPORT's place. */
+/* Shows DOCUMENT in place of a report. */
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*

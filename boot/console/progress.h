@@ -1,4 +1,4 @@
-/* What is seen while a run goes on, and the deadline that ends it: the hooks of src/survey.h. */
+/* What is seen while a run goes on, and the deadline that ends it: the hooks of src/measure/survey.h. */
 #ifndef BARETICK_PROGRESS_H
 #define BARETICK_PROGRESS_H
 
@@ -11,7 +11,7 @@ struct progress {
 	uint64_t start_tsc;
 	uint64_t shown_tsc;    /* when the line was last drawn */
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
-	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stand still; or NULL */
+	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
 	bool passed;
 };
 

@@ -19,7 +19,7 @@
 #include "startup.h"
 
 /*
- * A core as the report shows it. Number 0 is the boot core, the others stand in the order of their
+ * A core as the report shows it. Number 0 is the boot core, the others follow in the order of their
  * table.
  */
 struct core_record {
@@ -49,14 +49,14 @@ struct cores_limits {
 size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
- * Starts the cores of MADT within LIMITS, and makes CREW of them. True where at least one more than
+ * Starts the cores of MADT within LIMITS, and makes SMP of them. True where at least one more than
  * the boot core came. Takes 10 ms and up to 1 s more where a core does not come.
  */
 bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 		 struct cores_limits limits, struct rate tsc, struct smp *smp);
 
 /*
- * Stops every started core by INIT: none runs from our memory afterwards, and CREW is the boot core
+ * Stops every started core by INIT: none runs from our memory afterwards, and SMP is the boot core
  * alone. The memory is kept, since a core that INIT did not reach might still fetch from it.
  */
 void cores_stop(struct cores *cores);

@@ -179,8 +179,8 @@ fill_setup(struct core_setup *setup, struct arena *arena, const struct table_reg
 }
 
 /*
- * Puts the trampoline into PAGE and tells it where it lies, on which tables to run, and where to
- * go.
+ * Puts the trampoline into PAGE with its own address, the tables to run on, and the address to
+ * jump to.
  */
 static void
 fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)

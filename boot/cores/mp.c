@@ -143,7 +143,7 @@ mp_runs_beside(struct cores *cores)
 	while (pair[1] < cores->count && !mp_alive(cores, pair[1]))
 		pair[1]++;
 	mp_run_some(cores, pair, 2, do_nothing, NULL, MP_PATIENCE_NS);
-	return !cores->mp->apart;
+	return !cores->mp->alone;
 }
 
 bool
@@ -168,6 +168,6 @@ mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, 
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
 	else if (cores->mp->usable > 0 && !mp_runs_beside(cores))
 		text_put(&text, "The firmware's MP services run nothing beside the boot core: "
-			 "it meets no other core.");
+			 "no pair of cores exchanges ping-pongs.");
 	return refusal == NULL && cores->count > 1;
 }

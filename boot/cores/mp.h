@@ -7,18 +7,18 @@
 
 #include "cores.h"
 
-/* How many cores the firmware has, the boot core included; 1 where it does not tell. */
+/* How many cores the firmware has, the boot core included; 1 where it does not say. */
 size_t mp_listed(void);
 
 /*
- * Fills CORES with the firmware's cores within LIMITS, and makes CREW of them. True where at least
- * one more than the boot core can be used; else CREW is the boot core alone, and cores->reason says
+ * Fills CORES with the firmware's cores within LIMITS, and makes SMP of them. True where at least
+ * one more than the boot core can be used; else SMP is the boot core alone, and cores->reason says
  * why where the machine has more.
  */
 bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
 	      struct rate tsc, struct smp *smp);
 
-/* Gives back all but cores->records, which stay readable; CREW is the boot core alone then. */
+/* Gives back all but cores->records, which stay readable; SMP is the boot core alone then. */
 void mp_stop(struct cores *cores);
 
 #endif

@@ -1,4 +1,4 @@
-/* What mp.c and mp_run.c share, and nobody else needs. */
+/* What mp.c and mp_run.c share. */
 #ifndef BARETICK_MP_INTERNAL_H
 #define BARETICK_MP_INTERNAL_H
 
@@ -30,7 +30,7 @@ struct mp {
 	void *argument;
 	struct cores *cores;
 	size_t usable;
-	bool apart; /* the firmware runs nothing beside the boot core */
+	bool alone; /* the firmware runs nothing beside the boot core */
 	bool held;  /* the firmware did not let go of a job: what it knows of may not be freed */
 	struct mp_core core[]; /* as cores->records */
 };

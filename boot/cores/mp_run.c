@@ -34,7 +34,7 @@ mp_work(VOID *context)
 	__atomic_store_n(&core->done, core->posted, __ATOMIC_RELEASE);
 }
 
-/* Runs on every core that the firmware has; those that are not meant go home at once. */
+/* Runs on every core that the firmware has; those that are not meant return at once. */
 static VOID EFIAPI
 mp_work_if_meant(VOID *context)
 {
@@ -156,7 +156,7 @@ mp_released(struct mp_core *core)
 
 /*
  * Starts one core after the other, to run beside the boot core; but the last one blocks where the
- * boot core is not in the batch, since then nobody has to wait for the firmware to notice its end,
+ * boot core is not in the batch, since then there is no wait for the firmware to notice its end,
  * which in EDK2 takes up to 100 ms. Returns false where the firmware runs nothing beside the boot
  * core, which it may refuse once it has signalled ReadyToBoot (PI 1.7, 13.4).
  */
@@ -202,15 +202,15 @@ mp_start_all(const struct mp_batch *batch, smp_job *job, void *argument, uint64_
 	for (size_t i = 1; i < mp->cores->count; i++)
 		if (mp->core[i].usable && !mp_released(&mp->core[i]))
 			mp_hold(&mp->core[i]);
-	if (!mp->apart)
+	if (!mp->alone)
 		status = services->startup_all(services, mp_work_if_meant, FALSE, mp->event,
 					       mp_bound_us(bound_ns), mp, NULL);
-	mp->apart = status == EFI_UNSUPPORTED;
-	if (mp->apart)
+	mp->alone = status == EFI_UNSUPPORTED;
+	if (mp->alone)
 		status = services->startup_all(services, mp_work_if_meant, FALSE, NULL,
 					       mp_bound_us(bound_ns), mp, NULL);
 	mp_run_here(batch, job, argument);
-	bool back = mp->apart || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
+	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct mp_core *core = mp_batch_core(batch, i);
@@ -222,7 +222,7 @@ mp_start_all(const struct mp_batch *batch, smp_job *job, void *argument, uint64_
 	}
 }
 
-/* Parts with those that did not finish; returns how many did. */
+/* Gives up those that did not finish; returns how many did. */
 static size_t
 mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
 {
@@ -259,7 +259,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, voi
 		return batch.here;
 	}
 	/* One by one a machine full of cores would take 10 ms for each, which EDK2 spends on INIT. */
-	bool all = mp->apart || (batch.others > 1 && batch.others == mp->usable);
+	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
 	if (!all && mp_start_each(&batch, bound_ns))
 		mp_run_here(&batch, job, argument);

@@ -1,4 +1,4 @@
-/* What the report says of the machine itself: who made it, what runs it, when the run began. */
+/* What the report says of the machine itself: its CPU, firmware and hypervisor, when the run began. */
 #ifndef BARETICK_DESCRIBE_H
 #define BARETICK_DESCRIBE_H
 

@@ -5,7 +5,7 @@
 
 #define OPTIONS_FILE "baretick.cfg"
 #define NAME_MAX     255   /* characters of a name on FAT with long names, ISO 9660 and NTFS */
-#define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has room for 65,536 entries in one */
+#define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has space for 65,536 entries in one */
 
 static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
 
@@ -13,7 +13,7 @@ static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
 static const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
 static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
 
-/* What GetInfo and a folder's Read write, with room for the name that ends each. */
+/* What GetInfo and a folder's Read write, with space for the name that ends each. */
 union information {
 	EFI_FILE_INFO file;
 	EFI_FILE_SYSTEM_INFO volume;
@@ -137,15 +137,15 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	return found;
 }
 
-struct files_room
-files_room(EFI_FILE_HANDLE root)
+struct files_space
+files_space(EFI_FILE_HANDLE root)
 {
 	union information information;
 	UINTN size = sizeof(information);
 
 	if (EFI_ERROR(root->GetInfo(root, (EFI_GUID *)&guid_file_system_info, &size, &information)))
-		return (struct files_room){ .block_bytes = 0 };
-	return (struct files_room){ information.volume.ReadOnly, information.volume.FreeSpace,
+		return (struct files_space){ .block_bytes = 0 };
+	return (struct files_space){ information.volume.ReadOnly, information.volume.FreeSpace,
 				    information.volume.BlockSize };
 }
 
@@ -274,6 +274,6 @@ files_remove(EFI_FILE_HANDLE root, const char *path)
 	if (EFI_ERROR(status))
 		return status;
 	status = file->Delete(file); /* which closes it */
-	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): what could not be deleted is told by a warning alone. */
+	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): what could not be deleted is reported by a warning alone. */
 	return status == EFI_WARN_DELETE_FAILURE ? EFI_DEVICE_ERROR : status;
 }

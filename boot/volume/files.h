@@ -18,14 +18,14 @@ bool files_read_options(char *buffer, size_t size, size_t *length);
 /* EFI_NOT_FOUND: the application came from no volume; EFI_NO_MEDIA: from one that is gone. */
 EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 
-struct files_room {
+struct files_space {
 	bool read_only;
 	uint64_t free_bytes;  /* for files */
 	uint64_t block_bytes; /* what the smallest file takes; 0: nothing is known */
 };
 
-/* As the firmware tells it: on FAT from a count on the volume, which may be wrong. */
-struct files_room files_room(EFI_FILE_HANDLE root);
+/* As the firmware reports it: on FAT from a count on the volume, which may be wrong. */
+struct files_space files_space(EFI_FILE_HANDLE root);
 
 /* EFI_NOT_FOUND where there is nothing of that name. */
 EFI_STATUS files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder);

@@ -84,28 +84,28 @@ path_of(struct saving *saving, const char *folder, const char *name)
 }
 
 /*
- * Too little room is kept for the sentence alone: the firmware may have read it from a count on the volume that was
- * left behind when a stick was pulled out. Only what is written shows whether there is room.
+ * Too little space is used for the sentence alone: the firmware may have read it from a count on the volume that was
+ * left behind when a stick was pulled out. Only what is written shows whether there is space.
  */
 static bool
 may_write(struct saving *saving)
 {
-	const struct files_room room = files_room(saving->root);
+	const struct files_space space = files_space(saving->root);
 	size_t lengths[SAVE_FILES];
 
-	if (room.read_only)
+	if (space.read_only)
 		text_put(&saving->sentence, "it is read-only.");
-	if (room.read_only || !room.block_bytes)
-		return !room.read_only;
+	if (space.read_only || !space.block_bytes)
+		return !space.read_only;
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		lengths[i] = saving->texts[i]->length;
-	saving->free_bytes = room.free_bytes;
-	saving->needed_bytes = folders_size_bytes(lengths, SAVE_FILES, room.block_bytes);
+	saving->free_bytes = space.free_bytes;
+	saving->needed_bytes = folders_size_bytes(lengths, SAVE_FILES, space.block_bytes);
 	return true;
 }
 
 static EFI_STATUS
-try_room(struct saving *saving, const char *path)
+try_space(struct saving *saving, const char *path)
 {
 	const struct text *page = saving->texts[LONGEST];
 	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
@@ -118,12 +118,12 @@ try_room(struct saving *saving, const char *path)
 
 /*
  * On a volume that is full EDK II leaves a folder without a cluster behind, which it can't remove again. So where too
- * little room is counted, a file in the folder's place is tried first: what is left of that can be removed.
+ * little space is counted, a file in the folder's place is tried first: what is left of that can be removed.
  */
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)
 {
-	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? try_room(saving, path) : EFI_SUCCESS;
+	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? try_space(saving, path) : EFI_SUCCESS;
 
 	return EFI_ERROR(status) ? status : files_make_folder(saving->root, path);
 }

@@ -1,4 +1,4 @@
-/* The options of this run, gathered from every source there is; later ones win. */
+/* The options of this run, from every source there is; later ones win. */
 #ifndef BARETICK_SETTINGS_H
 #define BARETICK_SETTINGS_H
 

@@ -177,7 +177,7 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 
 /*
  * The address of the XSDT, or 0 where the RSDP has none or the part of it that came with revision 2 can't
- * be trusted; the RSDT's address is covered by the first checksum and stands in any case.
+ * be trusted; the RSDT's address is covered by the first checksum and is used in any case.
  */
 static uint64_t
 xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)

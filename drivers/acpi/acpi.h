@@ -37,7 +37,7 @@ struct acpi_madt {
 	bool found;
 	uint32_t enabled;    /* distinct enabled APIC ids in the table; core_count is less where they did not fit */
 	size_t core_count;
-	uint32_t *apic_ids;  /* the caller's, room for core_max; enabled ones, in table order, each id once */
+	uint32_t *apic_ids;  /* the caller's, space for core_max; enabled ones, in table order, each id once */
 	size_t core_max;
 };
 

@@ -23,7 +23,7 @@ uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
 bool acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
 		     struct acpi_table *table, struct acpi_facts *facts);
 
-/* Adds a sentence where there is room, cut where it is too long. */
+/* Adds a sentence where there is space, cut where it is too long. */
 void acpi_problem(struct acpi_facts *facts, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

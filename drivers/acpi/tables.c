@@ -121,7 +121,7 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	return true;
 }
 
-/* Where ID stands, or the empty slot where it belongs. */
+/* The slot of ID, or the empty one where it belongs. */
 static uint32_t *
 seen_slot(struct seen *seen, uint32_t id)
 {
@@ -175,7 +175,7 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 			       (uint32_t)acpi_field(table, at + 8, 4));
 }
 
-/* False where it stopped before the table's end: behind a wrong length nothing can be told. */
+/* False where it stopped before the table's end: behind a wrong length nothing can be read. */
 static bool
 read_structures(struct madt_walk *walk)
 {

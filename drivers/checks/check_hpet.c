@@ -1,6 +1,6 @@
 /*
  * How the HPET behaves beside its specification, IA-PC HPET 1.0a. It is stopped only where the firmware had
- * left it stopped: elsewhere somebody may live off it. The main counter is never written.
+ * left it stopped: elsewhere it may be in use. The main counter is never written.
  */
 #include "checks.h"
 #include "cpuid.h"
@@ -43,7 +43,7 @@ look_at_base(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "above" : "below");
 }
 
-/* Five readings of the low half, and the TSC around the two of them that must not lie far apart. */
+/* Five readings of the low half, and the TSC around the two pairs of them that must be close in time. */
 struct stop {
 	uint32_t running, stopped, stopped_later, running_again;
 	uint64_t off_ticks, on_ticks; /* of the TSC: at most so long from the one to the other */
@@ -101,7 +101,7 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/* As Linux asks it, of Intel's processors on bare metal: nobody else has the MSR, and a guest's may fault. */
+/* As Linux asks it, of Intel's processors on bare metal: others have no such MSR, and a guest's may fault. */
 static bool
 may_reach_pc10(const struct cpu_facts *cpu)
 {

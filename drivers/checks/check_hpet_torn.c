@@ -1,6 +1,6 @@
 /*
  * Whether a full reading of the HPET is torn: where the low half rolls over, two accesses of 32 bits, or one of 64 that
- * somebody splits, may show a moment that never was. IA-PC HPET 1.0a.
+ * is split on its way, may show a moment that never was. IA-PC HPET 1.0a.
  */
 #include "check.h"
 #include "hpet_pace.h"

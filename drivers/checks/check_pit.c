@@ -6,12 +6,12 @@
 
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
-#define STEP_PAUSES       7u /* up to so many between readings, lest they keep time with the counter */
+#define STEP_PAUSES       7u /* up to so many between readings, lest they run in step with the counter */
 
 #define LATCH_TRIES       8u
 #define LATCH_HELD_NS     (20 * US) /* at least, beyond four times what the accesses before it took */
 #define LATCH_FACTOR      4u
-#define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no room before the wrap */
+#define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)  /* slower accesses leave no time before the wrap */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* the counter wraps in 54.9 ms */
 
 static uint64_t
@@ -80,7 +80,7 @@ struct latched {
 
 /*
  * Where the count that was read lies between the two around it, in the channel's own ticks: so its rate
- * needs no trust. Bounds that meet, or a gap in the sequence, leave it unclear.
+ * needs no trust. Bounds that overlap, or a gap in the sequence, leave it unclear.
  */
 static enum latch
 judge_latch(const struct checking *checking, const struct latched *l)
@@ -179,18 +179,18 @@ take_statuses(const struct checking *checking)
 
 /*
  * NULL COUNT of a channel that waits for its count is not asked of a hypervisor's: QEMU's and KVM's sources
- * say that it is left out there, and whoever relies on it would have found out.
+ * say that it is left out there, and no software relies on it.
  */
 static void
 look_at_status(const struct checking *checking, struct behaviour *row)
 {
 	struct statuses s = take_statuses(checking);
-	bool told = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
+	bool is_read_back = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
 		    (s.mode_2 & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL) &&
 		    (s.loaded & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL);
 	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
 
-	check_fact(row, !told || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
+	check_fact(row, !is_read_back || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
 	behaviour_say(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }

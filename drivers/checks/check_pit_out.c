@@ -123,7 +123,7 @@ us_down(int64_t ns)
 }
 
 static void
-tell_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise, const struct asked *asked)
+say_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise, const struct asked *asked)
 {
 	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)asked->high_ticks);
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
@@ -161,7 +161,7 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 			best = rise;
 	}
 	if (counts[OUT_ROSE]) {
-		tell_rise(checking, row, &best, &time);
+		say_rise(checking, row, &best, &time);
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {

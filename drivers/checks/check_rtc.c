@@ -1,6 +1,6 @@
 /*
  * How the RTC behaves beside Motorola's MC146818 data sheet: its update cycle, its seconds, its battery; its
- * periodic flag in check_rtc_pf.c. Nobody is kept waiting: interrupts are masked for one look at a time.
+ * periodic flag in check_rtc_pf.c. Interrupts are masked for one look at a time.
  */
 #include "check.h"
 #include "checks.h"
@@ -14,8 +14,8 @@
 /* The update cycle lasts 1,984 us and UIP rises 244 before it; QEMU's lasts 244 in all. */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
-#define GAP_NS_MAX    WAIT_NS_PER_MS          /* looks further apart say nothing of UIP's length */
-#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* readings further apart may have an update missed between */
+#define GAP_NS_MAX    WAIT_NS_PER_MS          /* looks with more time between say nothing of UIP's length */
+#define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)  /* readings with more time between may have an update missed between */
 
 /*
  * A hypervisor's host may drop UIP late, and a machine that was stopped as a whole has an RTC that went on.
@@ -62,7 +62,7 @@ take_look(const struct device *device, uint64_t good_ticks)
 }
 
 static void
-note_fall(struct update_watch *w, const struct look *look)
+record_fall(struct update_watch *w, const struct look *look)
 {
 	uint64_t high_ticks = look->asked - w->risen_low;
 
@@ -78,7 +78,7 @@ note_fall(struct update_watch *w, const struct look *look)
 }
 
 static void
-note_uip(struct update_watch *w, const struct look *look)
+record_uip(struct update_watch *w, const struct look *look)
 {
 	bool gap = look->asked - w->last.begin > scale_ticks(w->checking.scale, GAP_NS_MAX);
 
@@ -91,7 +91,7 @@ note_uip(struct update_watch *w, const struct look *look)
 	}
 	w->spoiled |= gap;
 	if (!look->updating && w->last.updating && w->risen_low)
-		note_fall(w, look);
+		record_fall(w, look);
 }
 
 /* A second that changed between two looks of less than 244 us in all, in the first of which UIP was 0. */
@@ -102,7 +102,7 @@ came_without_uip(const struct update_watch *w, const struct look *look)
 }
 
 static void
-note_second(struct update_watch *w, const struct look *look)
+record_second(struct update_watch *w, const struct look *look)
 {
 	unsigned second = rtc_decode(look->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
 
@@ -175,9 +175,9 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 			w->first_tsc = look.updating ? look.begin : 0;
 			w->last = look;
 		}
-		note_uip(w, &look);
+		record_uip(w, &look);
 		if (look.good)
-			note_second(w, &look);
+			record_second(w, &look);
 		w->last = look;
 		settled = is_settled(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
@@ -192,7 +192,7 @@ seen_ms(const struct update_watch *w)
 }
 
 static void
-tell_update(const struct update_watch *w, struct behaviour *row)
+say_update(const struct update_watch *w, struct behaviour *row)
 {
 	uint64_t low_us = scale_ns(w->checking.scale, w->shortest_low_ticks) / US;
 	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
@@ -221,7 +221,7 @@ tell_update(const struct update_watch *w, struct behaviour *row)
 }
 
 static void
-tell_seconds(const struct update_watch *w, struct behaviour *row)
+say_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->second_known && w->invalid) {
 		check_fact(row, true);
@@ -253,7 +253,7 @@ look_at_battery(const struct checking *checking, struct behaviour *row)
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
-/* Updates and, where it is to be had, the flag at 2 Hz: what takes a second and more is watched for at once. */
+/* Updates and, where it is to be had, the flag at 2 Hz: what takes a second and more is observed at once. */
 static void
 check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
@@ -271,15 +271,15 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	hw_interrupts_restore(interrupts);
 	watch_updates(&w, with_flag ? &flag : NULL);
 	if ((row = behaviour_add(behaviours, "rtc-update", checking->rows->id)))
-		tell_update(&w, row);
+		say_update(&w, row);
 	if ((row = behaviour_add(behaviours, "rtc-seconds", checking->rows->id)))
-		tell_seconds(&w, row);
+		say_seconds(&w, row);
 	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
-		rtc_flag_tell(checking, &flag, row);
+		rtc_flag_say(checking, &flag, row);
 	check_drop_where_the_tsc_stopped(checking, behaviours, first);
 }
 
-/* The flag may be asked for where open could: where it comes, and no firmware lives off it. */
+/* The flag is checked where open could use it: where it comes, and the firmware does not use it. */
 static void
 look_at_no_flag(const struct checking *checking, struct behaviour *row)
 {

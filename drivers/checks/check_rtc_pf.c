@@ -1,4 +1,4 @@
-/* Whether the RTC's periodic flag comes at the rate that register A asks for. See rtc_internal.h. */
+/* Whether the RTC's periodic flag comes at the rate that register A asks for. See rtc_flag.h. */
 #include "check.h"
 #include "rtc_flag.h"
 #include "rtc_registers.h"
@@ -9,7 +9,7 @@
 #define FAST_WINDOWS      32u
 #define FAST_SHARE        8u  /* of the budget, which a busy host could use up: the rest is for the updates */
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_WINDOWS     4u  /* so many, no two of which are a fifth of the rate apart, are no chance */
+#define ALIKE_WINDOWS     4u  /* so many, all within a fifth of the rate, are no chance */
 #define ALIKE_SHARE       5
 #define SLOW_TRIES        3u
 #define SLOW_EDGES        4u
@@ -60,7 +60,7 @@ rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
 	flag->looked = begin;
 }
 
-/* An edge may have been missed where two looks lie a period apart: two would look like one. */
+/* An edge may have been missed where a period passed between two looks: two would look like one. */
 static bool
 is_whole(const struct checking *checking, const struct rtc_flag *flag)
 {
@@ -102,7 +102,7 @@ rate_of(const struct checking *checking, const struct rtc_flag *flag, uint64_t l
 }
 
 static void
-tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
+say(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_figure(row, ppm.low, ppm.high);
 	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
@@ -110,7 +110,7 @@ tell(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 }
 
 void
-rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
+rtc_flag_say(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!is_whole(checking, flag))
 		behaviour_say(row, CHECK_STOLEN);
@@ -118,7 +118,7 @@ rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, stru
 		 flag->edges < 2)
 		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
-		tell(row, flag, rate_of(checking, flag, check_is_guest(checking) ? GUEST_LATE_NS : 0));
+		say(row, flag, rate_of(checking, flag, check_is_guest(checking) ? GUEST_LATE_NS : 0));
 }
 
 static struct rtc_flag
@@ -162,7 +162,7 @@ is_better(struct ppm ppm, struct ppm best)
 }
 
 static void
-note_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
+record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 {
 	bool first = w->whole++ == 0;
 
@@ -176,7 +176,7 @@ note_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 		w->fastest = ppm;
 }
 
-/* Asked for and seen so, narrowly enough to tell one rate from another. */
+/* Asked for and seen so, narrowly enough to distinguish one rate from another. */
 static bool
 is_as_asked(const struct windows *w)
 {
@@ -194,17 +194,17 @@ are_alike(const struct windows *w)
 
 /* A guest's host may be late in every window, and is given that, though hardly alike in each. */
 static void
-tell_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
+say_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
 	struct ppm off = guest ? rate_of(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
 	if (is_as_asked(w))
-		tell(row, &w->best_flag, w->best);
+		say(row, &w->best_flag, w->best);
 	else if (distance(off) == 0 || (guest && !are_alike(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
-		tell(row, &w->best_flag, off);
+		say(row, &w->best_flag, off);
 }
 
 /* Windows until one is as asked for; else the best of them counts. */
@@ -219,12 +219,12 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 		struct rtc_flag flag = watch_fast(checking, hz, select);
 
 		if (is_whole(checking, &flag))
-			note_window(&w, &flag, rate_of(checking, &flag, 0));
+			record_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		behaviour_say(row, CHECK_STOLEN);
 	else
-		tell_windows(checking, &w, row);
+		say_windows(checking, &w, row);
 }
 
 static void
@@ -268,7 +268,7 @@ look_at_64_hz(const struct checking *checking, struct behaviour *row)
 	do
 		flag = watch_64_hz(checking);
 	while (!is_whole(checking, &flag) && ++tries < SLOW_TRIES && check_left_ns(checking) > SLOW_BOUND_NS);
-	rtc_flag_tell(checking, &flag, row);
+	rtc_flag_say(checking, &flag, row);
 }
 
 void

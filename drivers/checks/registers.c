@@ -1,4 +1,4 @@
-/* The devices' registers as they stand. See registers.h. */
+/* The devices' registers as they read. See registers.h. */
 #include "registers.h"
 
 #include "hpet_registers.h"

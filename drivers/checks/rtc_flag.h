@@ -20,7 +20,7 @@ struct rtc_flag rtc_flag_begin(const struct checking *checking, uint64_t hz, uin
 void rtc_flag_look(const struct checking *checking, struct rtc_flag *flag);
 
 /* The row of a slow rate, which is looked at with interrupts on between the looks. */
-void rtc_flag_tell(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
+void rtc_flag_say(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
 
 /* Rows for the rates that take less than a tenth of a second. The last one stays selected. */
 void rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours);

@@ -1,7 +1,7 @@
 /*
  * The PIT: channel 2 of an 8254 as a free-running counter of 16 bits, read by latch and by
  * read-back. Port 61h and the channel's mode are put back. Channel 0 is not touched, since
- * firmware may live off it.
+ * the firmware may use it.
  */
 #include "pit_registers.h"
 #include "probe.h"
@@ -57,9 +57,8 @@ pit_write_port_b(uint8_t bits)
 
 /*
  * The reload value as found can't be read from an 8254. 65536 takes its place: the slowest there
- * is, what firmware leaves where it never used the channel, and nothing that anybody hears, since
- * whoever beeps programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is
- * loaded now.
+ * is, what firmware leaves where it never used the channel, and inaudible, since software that beeps
+ * programs a pitch first. Where no count had been loaded yet (NULL COUNT), none is loaded now.
  */
 static void
 pit_restore_channel(uint8_t status)

@@ -26,7 +26,7 @@
 #define READ_BACK_COUNT   0xd8u /* channel 2, count only */
 #define READ_BACK_STATUS  0xe8u /* channel 2, status only */
 #define STATUS_NULL_COUNT 0x40u
-#define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as they stand in the control word */
+#define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
 #define STATUS_ACCESS     0x30u
 #define ACCESS_WORD       0x30u
 

@@ -1,4 +1,4 @@
-/* What the drivers are told of the machine that they run on. */
+/* What the drivers know of the machine that they run on. */
 #ifndef BARETICK_PLATFORM_H
 #define BARETICK_PLATFORM_H
 

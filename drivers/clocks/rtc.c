@@ -7,8 +7,8 @@
  * accesses: so NMIs stay as the firmware left them. An index that can't be read can't be put back
  * either: it is left at 0Dh, register D, as IBM's technical references ask.
  *
- * A read of register C clears its flags: an alarm that comes due during a run is seen by nobody
- * else.
+ * A read of register C clears its flags: an alarm that comes due during a run is lost to
+ * others.
  */
 #include "pic_registers.h"
 #include "probe.h"
@@ -40,7 +40,7 @@ rtc_follows(const struct device *device, unsigned seconds)
 
 /*
  * Reads the register; false while an update goes on, in which it may hold anything. UIP that is 0
- * stays so for 244 us: a core may be taken away for longer, so before a new second counts, UIP is
+ * stays so for 244 us: more than that may be stolen from a core, so before a new second counts, UIP is
  * asked for again.
  *
  * In a guest the second that must come next counts at once. An emulator works it out when it is

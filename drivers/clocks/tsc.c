@@ -68,7 +68,7 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 
 /*
  * Leaf 16h has the base rate "in accordance with the processor's specification", not as it is
- * (SDM vol. 2A): 2300 MHz stands for 2303.998 and 2000 for 1992, so whole hundreds are what it is
+ * (SDM vol. 2A): it reads 2300 MHz for 2303.998 and 2000 for 1992, so whole hundreds are what it is
  * rounded to. 40000010h is in kHz.
  */
 #define BASE_WITHIN_HZ       50000000u

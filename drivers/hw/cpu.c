@@ -9,7 +9,7 @@
 
 #define UNNAMED "unknown" /* "" would mean that there is no hypervisor */
 
-/* Appends a register's four characters, lowest first, to what stands at TEXT. */
+/* Appends a register's four characters, lowest first, to TEXT. */
 static char *
 put_register(char *text, uint32_t value)
 {
@@ -21,7 +21,7 @@ put_register(char *text, uint32_t value)
 	return text;
 }
 
-/* Moves what stands between the blanks at both ends of TEXT to its beginning. */
+/* Removes the blanks at both ends of TEXT. */
 static void
 trim(char *text)
 {
@@ -66,7 +66,7 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 	facts->apic_id = cpu_apic_id();
 }
 
-/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not tell: no claim then. */
+/* SDM vol. 3B, 19.7.3. A crystal of 0 Hz is one that the processor does not report: no claim then. */
 static void
 read_rates(struct cpu_facts *facts)
 {

@@ -9,7 +9,7 @@
 #include "core_facts.h"
 
 struct cpu_facts {
-	char vendor[13];     /* CPUID 0h, as it stands there */
+	char vendor[13];     /* CPUID 0h, as it reads */
 	char brand[49];      /* CPUID 80000002h..4h, blanks at both ends removed; "" where there is none */
 	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
 	uint32_t basic_leaf_max;

@@ -33,7 +33,7 @@ split_by_levels(uint32_t leaf, struct split *split)
 	return level > 0;
 }
 
-/* The bits that it takes to tell COUNT things apart. */
+/* The bits that it takes to number COUNT things. */
 static uint32_t
 bits_of(uint32_t count)
 {

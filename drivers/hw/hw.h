@@ -1,7 +1,7 @@
 /*
  * The hardware leaves: everything that baretick does to a machine goes through these functions. They have
  * two bodies, chosen by the linker: hw.c in this folder (the machine itself; link-time optimisation puts
- * the instruction where the call stands) and the simulated machine in tests/.
+ * the instruction in place of the call) and the simulated machine in tests/.
  *
  * None of them fails or waits. A read of what is not there gives what the bus gives, mostly all ones.
  */

@@ -1,4 +1,4 @@
-/* Jobs for started cores. See dispatch.h, and the legend in startup.h of who writes what. */
+/* Jobs for started cores. See dispatch.h, and the legend in startup.h of what is written by which core. */
 #include "dispatch.h"
 
 #include "hw.h"
@@ -6,7 +6,7 @@
 
 /*
  * An interrupt to a core that has not begun its job is repeated after so long: one that got lost
- * costs 5 ms, not the run. Cores that have begun are left in peace, since an interrupt would be in
+ * costs 5 ms, not the run. Cores that have begun get none, since an interrupt would be in
  * their figures.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
@@ -90,7 +90,7 @@ batch_pending(const struct batch *batch, size_t first, enum stage stage)
 	return first;
 }
 
-/* Nobody goes back from a stage: so those before the first pending one are not looked at again. */
+/* No core goes back from a stage: so those before the first pending one are not looked at again. */
 static void
 batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 {
@@ -107,7 +107,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	}
 }
 
-/* Parts with those that did not finish; returns how many did. */
+/* Gives up those that did not finish; returns how many did. */
 static size_t
 batch_settle(const struct batch *batch)
 {
@@ -124,7 +124,7 @@ batch_settle(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_ASKED; /* to be told from those that were lost before */
+		slot->standing = CORE_ASKED; /* unlike those that were lost before */
 		lost = true;
 	}
 	if (!lost)

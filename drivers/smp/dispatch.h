@@ -1,6 +1,6 @@
 /*
  * Jobs for started cores: the boot core posts one into a core's slot and wakes the core by an
- * interrupt; the core runs it and says so in the slot. Whoever does not finish in time, or takes an
+ * interrupt; the core runs it and says so in the slot. A core that does not finish in time, or takes an
  * exception, is stopped.
  */
 #ifndef BARETICK_DISPATCH_H

@@ -1,4 +1,4 @@
-/* What the reader of the options, its table and what takes values apart share, and nobody else needs. */
+/* What the reader of the options, its table and the parsers of values share. */
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
@@ -28,7 +28,7 @@ extern const struct option options_table[];
 
 bool options_word_is(struct word word, const char *string);
 
-/* What stands before the first SEPARATOR in REST, which then begins behind it; all of REST where there is none. */
+/* REST up to the first SEPARATOR, behind which REST then begins; all of REST where there is none. */
 struct word options_take_until(struct word *rest, char separator);
 
 const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */

@@ -88,7 +88,7 @@ parse_clocks(struct word value, const struct options_names *names, struct option
 		if (!add_clock(id, names, options))
 			return false;
 		if (id.length == length)
-			return true; /* no comma stood behind it */
+			return true; /* no comma behind it */
 	}
 }
 
@@ -117,7 +117,7 @@ static const char *const save_words[] = { "off", "auto" };
 
 #define CHOOSE(value, words) choose(value, words, sizeof(words) / sizeof(words[0]))
 
-/* A number stands for sipi with at most so many cores, a word for no limit: the later cores= wins whole. */
+/* A number means sipi with at most so many cores, a word no limit: the later cores= wins as a whole. */
 static bool
 parse_cores(struct word value, const struct options_names *names, struct options *options)
 {

@@ -167,7 +167,7 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 	return count;
 }
 
-/* The PLACEth of them in order of size, the first being 0, by halving: there is no room to sort them. */
+/* The PLACEth of them in order of size, the first being 0, by halving: there is no space to sort them. */
 static uint64_t
 figure_at(const struct column *column, size_t place)
 {

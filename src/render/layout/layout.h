@@ -22,7 +22,7 @@ size_t table_columns(const struct text *out);
 enum text_ink table_ink(enum verdict verdict);
 const char *table_loud(enum verdict verdict);
 
-/* Ends the line that OUT stands in: blanks at its end go, a newline comes. */
+/* Ends the line: blanks at its end go, a newline comes. */
 void table_end_line(struct text *out);
 
 /* Blanks up to COLUMN of the line that began at LINE_START; none where it is that long already. */
@@ -32,7 +32,7 @@ void table_pad(struct text *out, size_t line_start, size_t column);
 size_t table_fit(const char *sentence, size_t width);
 
 /*
- * SENTENCE from the column where OUT stands, in lines of at most table_columns() and TABLE_SENTENCE_COLUMNS, each
+ * SENTENCE from the column where OUT is, in lines of at most table_columns() and TABLE_SENTENCE_COLUMNS, each
  * further one begun with INDENT blanks; and the end of the last line.
  */
 void table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence);
@@ -50,7 +50,7 @@ void table_sentence_end(struct text *out, struct table_sentence *sentence);
 const char *table_plural(uint64_t count);
 const char *table_singular(uint64_t count);
 
-/* LABEL in WIDTH columns; one that is longer has the line to itself, and blanks stand below it. */
+/* LABEL in WIDTH columns; one that is longer has the line to itself, and blanks follow below it. */
 void table_label(struct text *out, const char *label, size_t width);
 
 /* The clocks with samples that are main ones, or those that are not: how many, and their indices in the report. */

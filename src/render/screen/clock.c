@@ -79,12 +79,12 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 {
 	const struct latency *latency = entry->latency;
 	const struct monotonic *monotonic = &entry->monotonic;
-	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t resolution_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
 	if (entry->resolution.steps)
-		table_line(out, "step", "%s (%lu tick%s), mostly %lu between readings", step_ps ? number_ps(step_ps).text : "-",
+		table_line(out, "res", "%s (%lu tick%s), mostly %lu between readings", resolution_ps ? number_ps(resolution_ps).text : "-",
 			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks),
 			   entry->resolution.mode_ticks);
 	if (monotonic->reads)

@@ -5,10 +5,10 @@
 #include "table_cores.h"
 #include "table_sections.h"
 
-#define PANES_APART   2
+#define PANES_GAP     2
 #define WORDS_COLUMNS 58 /* that sentences can be read in */
-#define TALL_ROWS     36 /* the machine and the clocks leave room for the findings */
-#define BUFFERS       4  /* of a room: the bytes and the inks of two panes */
+#define TALL_ROWS     36 /* the machine and the clocks leave space for the findings */
+#define BUFFERS       4  /* in one: the bytes and the inks of two panes */
 #define LINE_SIZE     320
 
 /* LEFT and RIGHT are one and the same where a screen is too narrow for both. */
@@ -24,7 +24,7 @@ put_heading(struct text *out, const char *words)
 
 /*
  * The verdict, where the report is and the clocks come first: without a keyboard the rest may stay unseen. A screen
- * that has the room shows the picture, too.
+ * that is large enough shows the histograms, too.
  */
 static void
 put_summary(const struct screen *screen, struct text *left, struct text *right)
@@ -163,7 +163,7 @@ put_document(struct text *out, const char *document)
 
 static const struct page {
 	const char *name;
-	size_t right_columns; /* that its right pane needs to stand beside the left one; 0: it has none */
+	size_t right_columns; /* that its right pane needs beside the left one; 0: it has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
 	[SCREEN_SUMMARY] = { "Summary", WORDS_COLUMNS, put_summary },
@@ -186,29 +186,29 @@ columns_of(const struct screen *screen)
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
 
-/* The column of the right pane, 0 where it has to stand below; a map of cores that needs the whole width gets it. */
+/* The column of the right pane, 0 where it goes below; a map of cores that needs the whole width gets it. */
 static size_t
 right_column(const struct screen *screen)
 {
-	size_t columns = columns_of(screen), right = TABLE_COLUMNS + PANES_APART;
+	size_t columns = columns_of(screen), right = TABLE_COLUMNS + PANES_GAP;
 	const struct page *page = &pages[screen->page];
 	size_t map = screen->report && screen->page == SCREEN_CORES ? table_map_columns(screen->report) : 0;
 
 	if (!screen->report || !page->right_columns || columns < right + page->right_columns)
 		return 0;
-	if (right < (columns + PANES_APART) / 2)
-		right = (columns + PANES_APART) / 2;
+	if (right < (columns + PANES_GAP) / 2)
+		right = (columns + PANES_GAP) / 2;
 	return map > columns - right && map < columns ? 0 : right;
 }
 
 static struct screen_pane
 begin_pane(const struct screen *screen, size_t buffer, size_t columns)
 {
-	size_t size = screen->room_size / BUFFERS;
+	size_t size = screen->buffer_size / BUFFERS;
 	struct screen_pane pane = { .lines = 0 };
 
-	text_init(&pane.text, screen->room + buffer * size, size);
-	pane.text.inks = (uint8_t *)screen->room + (buffer + 1) * size;
+	text_init(&pane.text, screen->buffer + buffer * size, size);
+	pane.text.inks = (uint8_t *)screen->buffer + (buffer + 1) * size;
 	pane.text.columns = columns > 1 ? columns : 1;
 	return pane;
 }
@@ -235,7 +235,7 @@ screen_render(struct screen *screen)
 	size_t columns = columns_of(screen), right = right_column(screen);
 
 	screen->right_column = right;
-	screen->left = begin_pane(screen, 0, right ? right - PANES_APART : columns ? columns - 1 : 0);
+	screen->left = begin_pane(screen, 0, right ? right - PANES_GAP : columns ? columns - 1 : 0);
 	screen->right = begin_pane(screen, 2, columns - right);
 	if (screen->report)
 		pages[screen->page].put(screen, &screen->left.text, right ? &screen->right.text : &screen->left.text);

@@ -108,7 +108,7 @@ put_all_keys(struct text *out, const struct screen *screen, bool wide)
 		put_key(out, 'Q', "quit", false, wide);
 }
 
-/* Wider apart and in longer words where the row has room for them. */
+/* Wider spaced and in longer words where the row is long enough. */
 static void
 put_keys(struct text *out, const struct screen *screen)
 {
@@ -124,7 +124,7 @@ put_keys(struct text *out, const struct screen *screen)
 	fill(out, INK_BAR);
 }
 
-/* Line AHEAD of those that are shown, up to the end of the row; what is no printable ASCII is a question mark. */
+/* Line AHEAD of those that are shown, up to the end of the row; what is not printable ASCII is a question mark. */
 static void
 put_line(struct text *out, const struct screen_pane *pane, size_t ahead)
 {

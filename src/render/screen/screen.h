@@ -1,6 +1,6 @@
 /*
  * The report on a screen: pages, what keys do to them, and each row with its inks. Knows no screen and no
- * keyboard: whoever has them shows the rows and hands the keys in. Every row is plain ASCII, and nothing is told by
+ * keyboard: the caller shows the rows and hands the keys in. Every row is plain ASCII, and nothing is said by
  * ink alone.
  */
 #ifndef BARETICK_SCREEN_H
@@ -11,7 +11,7 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
 
-#define SCREEN_ROOM ((size_t)4 << 20) /* for every page: all exact durations of a clock are 600 KB, and as many inks */
+#define SCREEN_BUFFER_SIZE ((size_t)4 << 20) /* enough for every page: all exact durations of a clock are 600 KB, and as many inks */
 
 enum screen_page {
 	SCREEN_SUMMARY,
@@ -54,8 +54,8 @@ struct screen {
 	const char *saved;           /* a sentence: where the report is, or why it is nowhere */
 	bool can_quit;
 	size_t columns, rows;
-	char *room;                  /* for the longest page */
-	size_t room_size;            /* at least 4; with SCREEN_ROOM nothing is cut off */
+	char *buffer;                /* for the longest page */
+	size_t buffer_size;          /* at least 4; with SCREEN_BUFFER_SIZE nothing is cut off */
 
 	/* What of it: screen_open() sets it, and screen_key(). */
 	enum screen_page page;

@@ -1,4 +1,4 @@
-/* What the files of the screen share, and nobody else needs. */
+/* What the files of the screen share. */
 #ifndef BARETICK_SCREEN_INTERNAL_H
 #define BARETICK_SCREEN_INTERNAL_H
 

@@ -43,7 +43,7 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	put_verdict(out, entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict), entry);
 }
 
-/* The state and its reason where the figures would stand; the verdict at the end of the first line. */
+/* The state and its reason in place of the figures; the verdict at the end of the first line. */
 static void
 put_state(struct text *out, const struct report_clock *entry)
 {

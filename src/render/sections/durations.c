@@ -1,4 +1,4 @@
-/* Each clock's durations in the two blocks of pg_test_timing, so that who knows that tool can read these. */
+/* Each clock's durations in the two blocks of pg_test_timing, for readers who know that tool. */
 #include "table_sections.h"
 
 #include "number.h"

@@ -1,4 +1,4 @@
-/* What stands above the table: the run, the machine, the verdict. See table_sections.h. */
+/* What is above the table: the run, the machine, the verdict. See table_sections.h. */
 #include "table_sections.h"
 
 #include "number.h"

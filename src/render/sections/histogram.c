@@ -38,7 +38,7 @@ put_share(struct text *out, uint64_t count, uint64_t total, size_t bar_columns)
 		text_put_char(out, i < bar ? '#' : i == 0 ? '.' : ' ');
 }
 
-/* Clocks that stand side by side. */
+/* Clocks side by side. */
 struct block {
 	const struct report *report;
 	const size_t *picked;

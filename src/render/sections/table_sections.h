@@ -4,7 +4,7 @@
 
 #include "layout.h"
 
-/* The line from which on the text is detail: qemu/run shows what stands before it. */
+/* The line from which on the text is detail: qemu/run shows what is before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
 void table_begun(struct text *out, const struct report *report);      /* what ran, when, how long */

@@ -22,7 +22,7 @@
 
 static char buffer[TEXT_SIZE];
 static uint8_t inks[TEXT_SIZE];
-static char room[SCREEN_ROOM];
+static char room[SCREEN_BUFFER_SIZE];
 
 static struct report *
 judged(struct report *report)
@@ -132,7 +132,7 @@ static size_t
 red_rows_on_screen(const struct report *report)
 {
 	struct screen screen = { .version = "0.1.0", .report = report, .title = "", .document = "", .saved = "",
-				 .columns = 200, .rows = 100, .room = room, .room_size = sizeof(room) };
+				 .columns = 200, .rows = 100, .buffer = room, .buffer_size = sizeof(room) };
 	size_t red = 0;
 
 	screen_open(&screen);

@@ -12,7 +12,7 @@
 #include "screen.h"
 #include "layout.h"
 
-static char room[SCREEN_ROOM];
+static char room[SCREEN_BUFFER_SIZE];
 
 static struct report *
 judged(struct report *(*literal)(void))
@@ -30,7 +30,7 @@ screen_of(const struct report *report, size_t columns, size_t rows)
 	struct screen screen = {
 		.version = "0.1.0", .report = report, .title = "Rules", .document = "",
 		.saved = "Report saved on the boot volume in \\baretick\\0007",
-		.columns = columns, .rows = rows, .room = room, .room_size = sizeof(room),
+		.columns = columns, .rows = rows, .buffer = room, .buffer_size = sizeof(room),
 	};
 
 	screen_open(&screen);
@@ -454,8 +454,8 @@ smallest_room_cuts_and_does_not_overflow(void **state)
 	for (size_t size = 4; size < 4000; size += 97) {
 		char *small = malloc(size); /* the address sanitizer watches its end */
 
-		screen.room = small;
-		screen.room_size = size;
+		screen.buffer = small;
+		screen.buffer_size = size;
 		screen_open(&screen);
 		for (size_t i = 0; i < 17; i++, press(&screen, SCREEN_KEY_RIGHT))
 			for (size_t row = 0; row < 25; row++)
