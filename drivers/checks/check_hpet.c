@@ -119,7 +119,7 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 	unsigned limit;
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
-		behaviour_say(row, "Checked on Intel processors and on bare metal only.");
+		behaviour_say(row, "Checked on Intel processors on bare metal only.");
 		return;
 	}
 	if (!may_reach_pc10(cpu)) {

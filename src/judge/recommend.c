@@ -72,17 +72,17 @@ put_tsc(const struct report *report, struct text *reason)
 		struct scale scale;
 
 		scale_init(&scale, report->tsc);
-		text_printf(reason, ", together on %zu cores within ", skew->offsets.cores);
+		text_printf(reason, ", synchronised on %zu cores within ", skew->offsets.cores);
 		put_ns(reason, (uint64_t)scale_ns_up(&scale, (int64_t)skew->summary.bound_ticks));
 	} else if (report->cores_started > 1) {
-		text_put(reason, ", but not shown to be together on all cores");
+		text_put(reason, ", not proven synchronised on all cores");
 	}
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
 	else if (report->hypervisor[0])
-		text_put(reason, ", not called invariant: where the hypervisor has a clock of its own, that goes first");
+		text_put(reason, ", not reported as invariant: where the hypervisor has a clock of its own, use that");
 	else
-		text_put(reason, ", but not called invariant: it may follow the core's frequency, or stop when that sleeps");
+		text_put(reason, ", not reported as invariant: it may follow the core's frequency or stop in its sleep");
 }
 
 /* The first rule by which a finding of SEVERITY names ENTRY's clock, or NULL. */

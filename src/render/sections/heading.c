@@ -45,7 +45,7 @@ table_machine(struct text *out, const struct report *report)
 			   or_dash(report->accelerator), or_dash(report->firmware));
 	else
 		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
-	table_line(out, "cores", "%u listed, %u started; %s per clock, reads bracketed by %s",
+	table_line(out, "cores", "%u listed, %u started; %s per clock; TSC bracket %s",
 		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		   or_dash(report->fence));
 	table_line(out, "tsc", "%s%s%s, %s",

@@ -147,7 +147,7 @@ a_guest_is_not_asked_for_the_msr(void **state)
 	sim.msr_count--;
 	become_a_guest();
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_not_checked("hpet-pc10", "Checked on Intel processors and on bare metal only.");
+	assert_not_checked("hpet-pc10", "Checked on Intel processors on bare metal only.");
 }
 
 static void

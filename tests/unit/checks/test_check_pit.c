@@ -15,7 +15,7 @@ a_healthy_pit_keeps_its_promises(void **state)
 {
 	(void)state;
 	check_pit();
-	assert_passed("pit-step", "256 readings in mode 2 are multiples of 1 apart.");
+	assert_passed("pit-step", "256 readings in mode 2 differ by multiples of 1.");
 	assert_passed("pit-latch", "A latched count is held until it is read; a second latch command is ignored.");
 	assert_passed("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h with a count.");
 	assert_passed("pit-out", "OUT rose -2 to 1 us after the 1194 clocks of its count.");
@@ -38,7 +38,7 @@ counting_by_two_is_a_fault(void **state)
 	(void)state;
 	sim.pit.step = 2;
 	check_pit();
-	assert_only("pit-step", "256 readings in mode 2 are multiples of 2 apart.");
+	assert_only("pit-step", "256 readings in mode 2 differ by multiples of 2.");
 }
 
 /* OUT is asked for in mode 0, where the count goes at its own pace. */
@@ -48,7 +48,7 @@ so_is_counting_by_two_in_mode_2_alone(void **state)
 	(void)state;
 	sim.pit.mode_2_as_3 = true;
 	check_pit();
-	assert_only("pit-step", "256 readings in mode 2 are multiples of 2 apart.");
+	assert_only("pit-step", "256 readings in mode 2 differ by multiples of 2.");
 	assert_passed("pit-out", "OUT rose -2 to 1 us after the 1194 clocks of its count.");
 }
 

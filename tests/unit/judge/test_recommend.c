@@ -59,8 +59,8 @@ tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[2].reason, "not called invariant: it may follow the core's frequency, or "
-			       "stop when that sleeps; see the warning tsc-not-invariant."));
+	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency "
+			       "or stop in its sleep; see the warning tsc-not-invariant."));
 	literal_free(report);
 }
 
