@@ -97,3 +97,13 @@ def test_no_folder_is_larger_than_a_dozen_or_so():
     for room in rooms():
         files = [path for path in (ROOT / room).iterdir() if re.search(r"\.(c|nasm)$", path.name)]
         assert len(files) <= FILES_MAX, room
+
+
+def test_links_between_the_folders_lead_somewhere():
+    listed = subprocess.run(["git", "ls-files", "*README.md"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+    readmes = [ROOT / name for name in listed.stdout.splitlines()]
+    assert len(readmes) > 20
+    dead = [(str(path.relative_to(ROOT)), link) for path in readmes
+            for link in re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", path.read_text())
+            if not (path.parent / link).exists()]
+    assert dead == []

@@ -1,5 +1,5 @@
 /*
- * What boot/cores.c hands to a started core, shared with the assembly: boot/cores.inc has the same
+ * What boot/cores/cores.c hands to a started core, shared with the assembly: boot/cores/cores.inc has the same
  * layouts. Not for others to include.
  */
 #ifndef BARETICK_CORES_SETUP_H
@@ -49,7 +49,7 @@ struct trampoline_parameters {
 
 #define SAME_OFFSET(type, field, offset) \
 	_Static_assert(offsetof(struct type, field) == (offset),                                   \
-		       "boot/cores.inc: " #type "." #field)
+		       "boot/cores/cores.inc: " #type "." #field)
 
 SAME_OFFSET(core_slot, self, 0);
 SAME_OFFSET(core_slot, stack_top, 8);
@@ -89,7 +89,7 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 #undef SAME_OFFSET
 
 /*
- * boot/trampoline.nasm: position-independent, copied below 1 MiB; the labels within it are C's to
+ * boot/cores/trampoline.nasm: position-independent, copied below 1 MiB; the labels within it are C's to
  * patch.
  */
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -100,7 +100,7 @@ extern const uint8_t trampoline_long[] HIDDEN, trampoline_fields[] HIDDEN, tramp
 #define TRAMPOLINE_CODE64 0x18u
 #define TRAMPOLINE_GDT_LIMIT 31u /* four descriptors of 8 bytes, less one */
 
-/* boot/core_entry.nasm */
+/* boot/cores/core_entry.nasm */
 extern const uint8_t core_entry[] HIDDEN;   /* within one page */
 extern const uint8_t core_vectors[] HIDDEN; /* 256 stubs */
 #define CORE_VECTOR_STUB_SIZE 16u

@@ -1,4 +1,4 @@
-; The first page of a started core. boot/cores.c copies it below 1 MiB and fills in the parameters
+; The first page of a started core. boot/cores/cores.c copies it below 1 MiB and fills in the parameters
 ; at its end; many cores run it at once, so it writes no memory and has no stack.
 ;
 ; On entry (SIPI): real mode, CS = page number * 100h, IP = 0, interrupts masked, all else as after

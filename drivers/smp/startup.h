@@ -12,7 +12,7 @@
 #include "lapic.h"
 #include "scale.h"
 
-#define CORE_SLOT_SIZE  128     /* two cache lines: boot/core_entry.nasm knows the layout */
+#define CORE_SLOT_SIZE  128     /* two cache lines: boot/cores/core_entry.nasm knows the layout */
 #define CORE_FAULTED    0x100u  /* in fault: of the exception in its low byte */
 
 enum core_standing {
