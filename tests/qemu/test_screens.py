@@ -64,15 +64,18 @@ def letters():
     glyphs = Glyphs()
     with screen(LARGE, LARGE_PIXELS, ["rules"], *ONE_CORE) as shown:
         shown.wait_for_serial(b"BARETICK TEXT END")
+        first, last = shown.text()[:LARGE[1] - 2], shown.text()[-(LARGE[1] - 2):]
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
-        for row, line in enumerate(shown.text()[:LARGE[1] - 2]):
+        for row, line in enumerate(first):
             glyphs.learn(picture, row + 1, line.ljust(LARGE[0]))
         reader = Reader(shown, glyphs)
         # A document has no pages to choose from; it scrolls to its end, and not further.
         reader.wait_for(lambda rows: same([" ".join(rows[-1].split())],
                                           ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
         shown.press("end", "down", "pgdn")
-        reader.wait_for(lambda rows: same(rows[1:-1], shown.text()[-(LARGE[1] - 2):]))
+        picture = reader.wait_for(lambda rows: same(rows[1:-1], last))
+        for row, line in enumerate(last):
+            glyphs.learn(picture, row + 1, line.ljust(LARGE[0]))
         shown.press("q")  # back to the firmware, which has no other thing to boot than its shell
         shown.wait_for_serial(b"Shell>")
     return glyphs
@@ -135,7 +138,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         reader.title("Histograms")
 
         # Cores: what the serial line carries, page by page and then line by line, to both ends and no further.
-        cores = section(text, "Read latency from each core (* the boot core), by APIC id",
+        cores = section(text, "Read latency on each core, by APIC id (* = boot core, BSP)",
                         "What the data sheets promise")
         rows = SMALL[1] - 2
         shown.press("4", "up", "pgup")
