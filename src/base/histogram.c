@@ -6,13 +6,12 @@
 #define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1) /* a bucket to each value */
 #define PER_HUNDRED_THOUSAND 100000u
 
-_Static_assert(HISTOGRAM_BUCKETS == 2240, "128 linear ones, then 33 powers of two of 64");
+_Static_assert(HISTOGRAM_BUCKETS == 3776, "128 linear ones, then 57 powers of two of 64");
 
 void
 histogram_clear(struct histogram *histogram)
 {
 	histogram->total = 0;
-	histogram->refused = 0;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		histogram->counts[i] = 0;
 }
@@ -26,16 +25,11 @@ histogram_bucket(uint64_t value)
 	return ((size_t)halvings << HISTOGRAM_SUB_BITS) + (size_t)(value >> halvings);
 }
 
-bool
+void
 histogram_record(struct histogram *histogram, uint64_t value)
 {
-	if (value > HISTOGRAM_VALUE_MAX) {
-		histogram->refused++;
-		return false;
-	}
 	histogram->counts[histogram_bucket(value)]++;
 	histogram->total++;
-	return true;
 }
 
 static unsigned
@@ -63,7 +57,7 @@ histogram_octave(const struct histogram *histogram, size_t octave)
 {
 	uint64_t high = octave_high(octave), count = 0;
 
-	for (size_t i = histogram_bucket(high - high / 2); high <= HISTOGRAM_VALUE_MAX && i <= histogram_bucket(high); i++)
+	for (size_t i = histogram_bucket(high - high / 2); i <= histogram_bucket(high); i++)
 		count += histogram->counts[i];
 	return count;
 }

@@ -1,18 +1,15 @@
 /*
  * A log-linear histogram in fixed memory: exact below 128, above that 64 buckets to each power of two, so
- * that a bucket is at most 1/64 (1.6 %) of its values wide. Counts are exact. A value that it can't hold
- * is refused and counted as refused, never put into a bucket that does not fit.
+ * that a bucket is at most 1/64 (1.6 %) of its values wide. Counts are exact, and every value has a bucket.
  */
 #ifndef BARETICK_HISTOGRAM_H
 #define BARETICK_HISTOGRAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SUB_BITS  6
-#define HISTOGRAM_VALUE_MAX ((UINT64_C(1) << 40) - 1) /* 18 minutes in nanoseconds */
-#define HISTOGRAM_BUCKETS   ((40 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
+#define HISTOGRAM_SUB_BITS 6
+#define HISTOGRAM_BUCKETS  ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 #define OCTAVES 65 /* of 64 bits; a value's is its length in bits: 0, then from 2^(octave - 1) to 2^octave - 1 */
 
@@ -30,14 +27,13 @@ octave_high(size_t octave)
 
 struct histogram {
 	uint64_t total; /* values recorded */
-	uint64_t refused;
 	uint64_t counts[HISTOGRAM_BUCKETS];
 };
 
 void histogram_clear(struct histogram *histogram);
-bool histogram_record(struct histogram *histogram, uint64_t value); /* false: refused */
+void histogram_record(struct histogram *histogram, uint64_t value);
 
-/* The bucket of VALUE, at most HISTOGRAM_VALUE_MAX; and the values a bucket holds, both ends included. */
+/* The bucket of VALUE; and the values a bucket holds, both ends included. */
 size_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);

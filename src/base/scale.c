@@ -28,7 +28,9 @@ scale_ns_down(const struct scale *scale, int64_t ticks)
 int64_t
 scale_ns_up(const struct scale *scale, int64_t ticks)
 {
-	return -scale_ns_down(scale, -ticks);
+	__int128 product = (__int128)ticks * (__int128)scale->multiplier;
+
+	return (int64_t)((product + UINT32_MAX) >> 32);
 }
 
 uint64_t

@@ -96,7 +96,6 @@ struct report_core {
 	struct core_latency contended[REPORT_CLOCKS_MAX];
 	uint64_t observed_ns;     /* for gaps; 0 where it was not */
 	uint64_t gaps, worst_gap_ns;
-	uint64_t warp_iterations; /* in the contended check with a lock; 0 where it took no part */
 	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */

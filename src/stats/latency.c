@@ -18,8 +18,7 @@ latency_clear(struct latency *latency)
 static void
 record(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
-	if (!histogram_record(&latency->histogram, ns))
-		return;
+	histogram_record(&latency->histogram, ns);
 	if (ns < LATENCY_EXACT_NS)
 		latency->exact[ns]++;
 	if (ns < latency->min_ns || !latency->count)
@@ -68,8 +67,6 @@ latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
 	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0;
 
-	if (bound_ns > HISTOGRAM_VALUE_MAX)
-		bound_ns = HISTOGRAM_VALUE_MAX;
 	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++)
 		count += latency->histogram.counts[i];
 	return (struct latency_clean){

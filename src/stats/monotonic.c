@@ -1,12 +1,6 @@
 /* Samples into monotonicity. See monotonic.h. */
 #include "monotonic.h"
 
-void
-monotonic_clear(struct monotonic *monotonic)
-{
-	*monotonic = (struct monotonic){ .reads = 0 };
-}
-
 /* The step from BEFORE to AFTER, BACK_TICKS after one back of that size. Returns its size where it is one back. */
 static uint64_t
 count_step(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
@@ -39,11 +33,7 @@ static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,
 	    const struct sample *last)
 {
-	if (last->begin <= first->end || last->begin - first->end <= stall_ticks || !stall_ticks)
-		return;
-	monotonic->stalls++;
-	if (last->begin - first->end > monotonic->longest_stall_tsc)
-		monotonic->longest_stall_tsc = last->begin - first->end;
+	monotonic->stalls += stall_ticks && last->begin > first->end && last->begin - first->end > stall_ticks;
 }
 
 void

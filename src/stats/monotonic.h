@@ -15,11 +15,8 @@ struct monotonic {
 	uint64_t leaps;        /* steps forward that are larger than the time around the two readings allows */
 	uint64_t worst_leap_ticks; /* the largest of them */
 	uint64_t stalls;       /* times that it did not move for longer than STALL_TICKS */
-	uint64_t longest_stall_tsc; /* TSC ticks that the longest standstill is proven to have lasted */
-	uint64_t bracket_backward;  /* samples whose own bracket went back: the TSC's fault, not the clock's */
+	uint64_t bracket_backward; /* samples whose own bracket went back: the TSC's fault, not the clock's */
 };
-
-void monotonic_clear(struct monotonic *monotonic);
 
 #define MONOTONIC_RATE_SHIFT 48
 

@@ -41,9 +41,9 @@ observed_next(struct observed_list *list, struct observed *row)
 
 	if (!latency->count || next_counted(list, row))
 		return latency->count != 0;
-	if (list->next_ns > latency->max_ns)
+	if (list->running == latency->count)
 		return false;
+	list->running = latency->count;
 	*row = (struct observed){ latency->max_ns, latency->max_count, latency->count, true };
-	list->next_ns = UINT64_MAX;
 	return true;
 }

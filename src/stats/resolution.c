@@ -3,77 +3,26 @@
 
 #include "text.h"
 
-void
-resolution_clear(struct resolution *resolution)
+/* Most of what is added is a multiple of what divides all before it. */
+static void
+divide(struct resolution *resolution, uint64_t ticks)
 {
-	resolution->steps = resolution->smallest_ticks = resolution->gcd_ticks = 0;
-	resolution->mode_ticks = resolution->mode_count = 0;
-	for (size_t i = 0; i < RESOLUTION_DIRECT; i++)
-		resolution->direct[i] = 0;
-	for (size_t i = 0; i < RESOLUTION_LARGE; i++)
-		resolution->large[i].ticks = resolution->large[i].count = 0;
-}
+	while (ticks) {
+		uint64_t rest = resolution->gcd_ticks % ticks;
 
-static uint64_t
-greatest_common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
+		resolution->gcd_ticks = ticks;
+		ticks = rest;
 	}
-	return a;
-}
-
-/* A step of a size not seen before: only these can change the least of them or their divisor. */
-static void
-first_seen(struct resolution *resolution, uint64_t ticks)
-{
-	if (ticks < resolution->smallest_ticks || !resolution->smallest_ticks)
-		resolution->smallest_ticks = ticks;
-	if (resolution->gcd_ticks != 1)
-		resolution->gcd_ticks = greatest_common_divisor(ticks, resolution->gcd_ticks);
-}
-
-/* COUNT steps of TICKS have been seen by now. */
-static void
-weigh(struct resolution *resolution, uint64_t ticks, uint64_t count)
-{
-	if (count < resolution->mode_count ||
-	    (count == resolution->mode_count && ticks > resolution->mode_ticks))
-		return;
-	resolution->mode_ticks = ticks;
-	resolution->mode_count = count;
-}
-
-static void
-record_large(struct resolution *resolution, uint64_t ticks)
-{
-	for (size_t i = 0; i < RESOLUTION_LARGE; i++) {
-		if (resolution->large[i].count && resolution->large[i].ticks != ticks)
-			continue;
-		if (!resolution->large[i].count)
-			first_seen(resolution, ticks);
-		resolution->large[i].ticks = ticks;
-		weigh(resolution, ticks, ++resolution->large[i].count);
-		return;
-	}
-	first_seen(resolution, ticks);
 }
 
 static void
 record(struct resolution *resolution, uint64_t ticks)
 {
+	if (ticks < resolution->smallest_ticks || !resolution->steps)
+		resolution->smallest_ticks = ticks;
+	if (resolution->gcd_ticks != 1)
+		divide(resolution, ticks);
 	resolution->steps++;
-	if (ticks >= RESOLUTION_DIRECT) {
-		record_large(resolution, ticks);
-		return;
-	}
-	if (!resolution->direct[ticks])
-		first_seen(resolution, ticks);
-	if (resolution->direct[ticks] < UINT32_MAX)
-		weigh(resolution, ticks, ++resolution->direct[ticks]);
 }
 
 /*
@@ -85,11 +34,9 @@ divide_by_brackets(struct resolution *resolution, const struct sample *samples, 
 {
 	for (size_t i = 0; i < count && resolution->gcd_ticks > 1; i++) {
 		if (samples[i].ticks > samples[i].begin)
-			resolution->gcd_ticks = greatest_common_divisor(samples[i].ticks - samples[i].begin,
-									resolution->gcd_ticks);
+			divide(resolution, samples[i].ticks - samples[i].begin);
 		if (samples[i].end > samples[i].ticks)
-			resolution->gcd_ticks = greatest_common_divisor(samples[i].end - samples[i].ticks,
-									resolution->gcd_ticks);
+			divide(resolution, samples[i].end - samples[i].ticks);
 	}
 }
 

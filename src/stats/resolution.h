@@ -8,25 +8,16 @@
 #include "clock.h"
 #include "sample.h"
 
-#define RESOLUTION_DIRECT 4096 /* steps below this are counted one by one */
-#define RESOLUTION_LARGE  16   /* larger ones: the first so many distinct */
-
 struct resolution {
-	uint64_t steps;          /* non-zero forward steps seen; 0: nothing below counts */
-	uint64_t smallest_ticks;
+	uint64_t steps;          /* non-zero differences forward; 0: nothing below counts */
+	uint64_t smallest_ticks; /* of them */
 	uint64_t gcd_ticks;      /* greatest common divisor of all of them: the clock's resolution */
-	uint64_t mode_ticks;     /* the most frequent; the smaller of two equally frequent */
-	uint64_t mode_count;
-	uint32_t direct[RESOLUTION_DIRECT];
-	struct {
-		uint64_t ticks, count;
-	} large[RESOLUTION_LARGE];
 };
 
-void resolution_clear(struct resolution *resolution);
-
-/* Adds one run of COUNT chained samples. A step of more than half the counter's range is a step back
- * and is left to monotonic.h; samples that are not comparable (clock.h) with TRUST_TICKS give no step. */
+/*
+ * Adds one run of COUNT chained samples. A difference of more than half the counter's range is a step back and is left to
+ * monotonic.h; samples that are not comparable (clock.h) with TRUST_TICKS give none.
+ */
 void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		     const struct sample *samples, size_t count);
 

@@ -107,16 +107,6 @@ learn_resolutions(struct survey *survey)
 	}
 }
 
-static void
-clear_figures(struct report *report)
-{
-	for (size_t i = 0; i < report->clock_count; i++) {
-		resolution_clear(&report->clocks[i].resolution);
-		monotonic_clear(&report->clocks[i].monotonic);
-		latency_clear(report->clocks[i].latency);
-	}
-}
-
 /*
  * How often a counter wraps can't be counted by its claim where it is much faster. One that seems slow for it may have
  * wrapped unseen while the core was away, and gets the claim; nothing makes one seem fast.
@@ -168,7 +158,6 @@ survey_prepare(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	clear_figures(report);
 	take_claim(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey->start_tsc = survey->hooks.tsc_ordered();

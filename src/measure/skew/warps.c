@@ -82,7 +82,5 @@ survey_warps(struct survey *survey)
 	if (!survey->memory.cores)
 		return;
 	report->skew.locked = check(survey, WARP_LOCKED);
-	for (size_t i = 0; report->skew.locked.measured && i < report->core_count; i++)
-		report->cores[i].warp_iterations = survey->memory.warp->slots[i].turns;
 	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
 }

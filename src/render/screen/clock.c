@@ -84,9 +84,8 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 
 	scale_init(&scale, report->tsc);
 	if (entry->resolution.steps)
-		table_line(out, "res", "%s (%lu tick%s), mostly %lu between readings", resolution_ps ? number_ps(resolution_ps).text : "-",
-			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks),
-			   entry->resolution.mode_ticks);
+		table_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_ps(resolution_ps).text : "-",
+			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks));
 	if (monotonic->reads)
 		table_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
 			   monotonic->stalls, table_plural(monotonic->stalls));

@@ -475,7 +475,7 @@ longest_page_fits_its_room(void **state)
 	(void)state;
 	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
 		literal_record(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
-	for (uint64_t ns = LATENCY_EXACT_NS; ns < HISTOGRAM_VALUE_MAX; ns += ns / 100)
+	for (uint64_t ns = LATENCY_EXACT_NS; ns < UINT64_MAX / 2; ns += ns / 100)
 		literal_record(report->clocks[0].latency, ns, 1);
 	report->options.cutoff_millionths = 100000000;
 	press(&screen, '3');

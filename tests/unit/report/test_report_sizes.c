@@ -28,7 +28,7 @@ fill_core(struct report_core *core)
 	*core = (struct report_core){
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
-		.warp_iterations = UINT64_MAX, .pingpongs = UINT64_MAX, .offset = WORST,
+		.pingpongs = UINT64_MAX, .offset = WORST,
 		.drift = { -FAR, FAR }, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
