@@ -1,6 +1,7 @@
 /* Rows of behaviour. See behaviour.h. */
 #include "behaviour.h"
 
+#include "offset.h"
 #include "text.h"
 
 struct behaviour *
@@ -32,5 +33,5 @@ behaviour_failed(const struct behaviour *row, uint64_t limit)
 {
 	if (!row->checked || !row->has_figure)
 		return row->checked && row->failed;
-	return (row->low > 0 && (uint64_t)row->low > limit) || (row->high < 0 && 0 - (uint64_t)row->high > limit);
+	return offset_nearest((struct offset){ row->low, row->high }) > limit;
 }

@@ -16,7 +16,7 @@ bit(size_t rate)
 static bool
 disagree(const struct panel *panel, size_t a, size_t b)
 {
-	struct rate_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
+	struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
 
 	return rate_beyond(&by, panel->limit_ppb);
 }

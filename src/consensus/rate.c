@@ -11,7 +11,7 @@ struct span { /* what a window says, in ticks: the truth lies within low and hig
 	uint64_t low, high;
 };
 
-struct rate_end
+struct sample
 rate_tightest(const struct sample *samples, size_t count)
 {
 	const struct sample *best = &samples[0];
@@ -20,7 +20,7 @@ rate_tightest(const struct sample *samples, size_t count)
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
-	return (struct rate_end){ best->begin, best->end, best->ticks };
+	return *best;
 }
 
 /*
@@ -30,7 +30,7 @@ rate_tightest(const struct sample *samples, size_t count)
 static bool
 window_time(const struct rate_window *window, struct span *time)
 {
-	const struct rate_end *first = &window->first, *last = &window->last;
+	const struct sample *first = &window->first, *last = &window->last;
 	uint64_t resolution = window->tsc_resolution_ticks;
 
 	time->low = last->begin - first->end - resolution;
@@ -165,12 +165,12 @@ compare(uint64_t a, uint64_t b, enum scale_rounding rounding)
 	return excess(a, b, PPB, b, rounding);
 }
 
-struct rate_ppb
+struct interval_ppb
 rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 {
 	if (!a->known || !b->known || !a->low)
-		return (struct rate_ppb){ .known = false };
-	return (struct rate_ppb){ true, compare(b->value, a->value, SCALE_NEAREST),
+		return (struct interval_ppb){ .known = false };
+	return (struct interval_ppb){ true, compare(b->value, a->value, SCALE_NEAREST),
 				  compare(b->low, a->high, SCALE_DOWN),
 				  compare(b->high, a->low, SCALE_UP) };
 }
@@ -184,12 +184,12 @@ error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 		      rounding);
 }
 
-struct rate_ppb
+struct interval_ppb
 rate_error(const struct rate_interval *measured, struct rate claimed)
 {
 	if (!measured->known || !claimed.num || !claimed.den)
-		return (struct rate_ppb){ .known = false };
-	return (struct rate_ppb){ true, error_of(measured->value, claimed, SCALE_NEAREST),
+		return (struct interval_ppb){ .known = false };
+	return (struct interval_ppb){ true, error_of(measured->value, claimed, SCALE_NEAREST),
 				  error_of(measured->low, claimed, SCALE_DOWN),
 				  error_of(measured->high, claimed, SCALE_UP) };
 }

@@ -11,19 +11,16 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "interval.h"
+#include "offset.h"
 #include "sample.h"
 
 /*
- * One end of a window: at some moment between the TSC readings BEGIN and END the clock read TICKS. A TSC
- * that reads END has not come to its next value, so that moment is before END + the TSC's resolution.
+ * The ends of a window are samples, with the clock's wraps undone in their ticks. A TSC that reads a sample's end has not
+ * come to its next value, so the clock was read before that end + the TSC's resolution.
  */
-struct rate_end {
-	uint64_t begin, end; /* TSC ticks */
-	uint64_t ticks;      /* of the clock, with its wraps undone */
-};
-
 struct rate_window {
-	struct rate_end first, last;
+	struct sample first, last;
 	uint64_t slack_ticks; /* the count is exact within less than this: the resolution; 0 where ends are edges */
 	uint64_t tsc_resolution_ticks; /* the TSC moves by at most so much at once: 1, or 26 where it counts in such steps */
 };
@@ -33,21 +30,15 @@ struct rate_interval { /* millionths of a hertz */
 	uint64_t value, low, high; /* low <= value <= high */
 };
 
-struct rate_ppb {
-	bool known;
-	int64_t value, low, high; /* parts per 10^9 */
-};
-
 /* Whether the whole interval lies beyond LIMIT_PPB, on one side of 0: what is unknown does not. */
 static inline bool
-rate_beyond(const struct rate_ppb *ppb, uint64_t limit_ppb)
+rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
-	return ppb->known && ((ppb->low > 0 && (uint64_t)ppb->low > limit_ppb) ||
-			      (ppb->high < 0 && 0 - (uint64_t)ppb->high > limit_ppb));
+	return ppb->known && offset_nearest((struct offset){ ppb->low, ppb->high }) > limit_ppb;
 }
 
 /* The tightest bracket among COUNT samples (at least 1): the one whose end - begin is least. */
-struct rate_end rate_tightest(const struct sample *samples, size_t count);
+struct sample rate_tightest(const struct sample *samples, size_t count);
 
 /*
  * What the TSC's rate would be if the clock's CLAIMED rate were true: claimed * TSC ticks / clock ticks.
@@ -67,10 +58,10 @@ struct rate_interval rate_of_clock(const struct rate_window *window, const struc
 size_t rate_consensus(const struct rate_interval *implied, size_t count);
 
 /* How much faster A runs than B: A's implied TSC rate is then the lower one. Unknown where either is. */
-struct rate_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
+struct interval_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
 
 /* How much faster than CLAIMED a clock of rate MEASURED runs. */
-struct rate_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
+struct interval_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
 
 /*
  * Undoes wraps: how many ticks lie between readings THEN and NOW of CLOCK when about EXPECTED_TICKS should

@@ -9,10 +9,7 @@
 static uint64_t
 farthest(const struct finding *finding)
 {
-	uint64_t low = finding->low < 0 ? 0 - (uint64_t)finding->low : (uint64_t)finding->low;
-	uint64_t high = finding->high < 0 ? 0 - (uint64_t)finding->high : (uint64_t)finding->high;
-
-	return low > high ? low : high;
+	return offset_farthest((struct offset){ finding->low, finding->high });
 }
 
 static bool

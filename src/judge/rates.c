@@ -47,7 +47,7 @@ struct phrase {
 };
 
 static struct phrase
-ppm_phrase(const struct rate_ppb *ppb)
+ppm_phrase(const struct interval_ppb *ppb)
 {
 	struct phrase phrase = { "" };
 	struct text text;
@@ -91,7 +91,7 @@ ppm_down(int64_t ppb)
 }
 
 static void
-set_figure(struct finding *finding, const struct rate_ppb *ppb, uint64_t limit)
+set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit)
 {
 	rules_set_figure(finding, ppm_down(ppb->value + PPB_PER_PPM / 2), ppm_down(ppb->low), -ppm_down(-ppb->high),
 			 limit / PPB_PER_PPM);
@@ -162,7 +162,7 @@ collect_changes(struct vote *vote, bool halves)
 static void
 name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
-	struct rate_ppb by = rate_compare(&vote->rates[vote->found.reference], &vote->rates[clock]);
+	struct interval_ppb by = rate_compare(&vote->rates[vote->found.reference], &vote->rates[clock]);
 
 	vote->changed |= UINT32_C(1) << clock;
 	set_figure(rules_add_finding(vote->report, "rate-changed", id_of(vote, clock), REPORT_NO_CORE,
@@ -188,7 +188,7 @@ judge_changes(struct vote *vote, bool halves)
 	b = vote->found.b;
 	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
 		return;
-	struct rate_ppb by = rate_compare(&vote->rates[b], &vote->rates[a]);
+	struct interval_ppb by = rate_compare(&vote->rates[b], &vote->rates[a]);
 
 	vote->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
 	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
@@ -236,7 +236,7 @@ collect_rates(struct vote *vote)
 static void
 name_rate(struct vote *vote, size_t clock)
 {
-	struct rate_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote->found.reference]);
+	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote->found.reference]);
 	const char *rule = "rate-wrong";
 
 	if (!rate_beyond(&by, limit_ppb(vote->report, rule)))
@@ -271,7 +271,7 @@ note_leaps(struct vote *vote)
 
 	for (size_t i = 0; i < vote->report->clock_count && reference < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
-		struct rate_ppb by = rate_compare(&entry->implied_window, &vote->rates[reference]);
+		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[reference]);
 
 		if (may_leap(vote->report, entry) && is_voter(vote->report, entry) && rate_beyond(&by, limit) &&
 		    !falseticker_has(vote->found.falsetickers, i))
@@ -293,7 +293,7 @@ judge_disagreement(struct vote *vote)
 	b = vote->found.b;
 	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
 		return;
-	struct rate_ppb by = rate_compare(&vote->rates[a], &vote->rates[b]);
+	struct interval_ppb by = rate_compare(&vote->rates[a], &vote->rates[b]);
 
 	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 				     "By their claims %s runs %s faster than %s; nothing shows which of them is wrong.",

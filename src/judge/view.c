@@ -24,18 +24,14 @@ static struct offset
 drift_of(const void *report_context, size_t rank)
 {
 	const struct report *report = report_context;
-	const struct drift *drift = &report->cores[report->skew.core_of[rank]].drift;
 
-	return (struct offset){ drift->low_ppb, drift->high_ppb };
+	return report->cores[report->skew.core_of[rank]].drift_ppb;
 }
 
 struct distance
 view_drift_ppb(const struct view *view, size_t rank)
 {
-	const struct drift *most = &view->skew->most_drift;
-
-	return distance_of(offset_add(drift_of(view->report, rank),
-				      offset_negate((struct offset){ most->low_ppb, most->high_ppb })));
+	return distance_of(offset_add(drift_of(view->report, rank), offset_negate(view->skew->most_drift_ppb)));
 }
 
 /*
@@ -118,7 +114,7 @@ find_most_drift(struct view *view, struct report_skew *skew)
 
 	view->no_drift_majority = majority.tied;
 	if (!majority.tied && majority.voters)
-		skew->most_drift = (struct drift){ majority.shared.low, majority.shared.high };
+		skew->most_drift_ppb = majority.shared;
 }
 
 struct view
@@ -131,7 +127,7 @@ view_of(struct report *report)
 	size_t other;
 
 	scale_init(&view.scale, report->tsc);
-	skew->most_drift = (struct drift){ 0, 0 };
+	skew->most_drift_ppb = (struct offset){ 0, 0 };
 	if (skew->drift_measured)
 		find_most_drift(&view, skew);
 	for (size_t i = 0; i < skew->offsets.cores; i++) {

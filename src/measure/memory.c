@@ -55,7 +55,7 @@ survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournamen
 	rows = survey->memory.rows;
 	for (size_t i = 0; i < cores; i++) {
 		rows[i].offset = OFFSET_UNKNOWN;
-		rows[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
+		rows[i].drift_ppb = OFFSET_UNKNOWN;
 	}
 	survey->report->cores = rows;
 }

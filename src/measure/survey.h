@@ -61,9 +61,9 @@ struct survey_memory {
 /* A clock on its way from the begin of the rates' window to the end of the run. */
 struct survey_track {
 	struct report_clock *entry; /* NULL: not followed */
-	struct rate_end first, middle, last; /* of the window; zeroed while it was not reached */
-	struct rate_end end;        /* of the stretch that the report's figures are over: last, or later in a soak */
-	struct rate_end edge;       /* edge clocks: the latest edge */
+	struct sample first, middle, last;   /* of the window; zeroed while it was not reached */
+	struct sample end;          /* of the stretch that the report's figures are over: last, or later in a soak */
+	struct sample edge;         /* edge clocks: the latest edge */
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
 	bool edge_seen;

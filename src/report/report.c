@@ -85,8 +85,7 @@ report_clock_ps(const struct report *report, const struct report_clock *entry, u
 bool
 report_drift_is_known(const struct report *report, const struct report_core *core)
 {
-	return report->skew.drift_measured && core->drift.low_ppb != INT64_MIN &&
-	       core->drift.high_ppb != INT64_MAX;
+	return report->skew.drift_measured && offset_is_known(core->drift_ppb);
 }
 
 /* Rounded down; of any two. */
@@ -99,9 +98,10 @@ middle(int64_t low, int64_t high)
 struct interval_ppb
 report_drift_ppb(const struct report *report, const struct report_core *core)
 {
-	int64_t low = core->drift.low_ppb, high = core->drift.high_ppb;
+	struct offset drift = core->drift_ppb;
 
-	return (struct interval_ppb){ report_drift_is_known(report, core), middle(low, high), low, high };
+	return (struct interval_ppb){ report_drift_is_known(report, core), middle(drift.low, drift.high), drift.low,
+				      drift.high };
 }
 
 struct interval_ns

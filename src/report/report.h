@@ -15,6 +15,7 @@
 #include "behaviour.h"
 #include "clock.h"
 #include "core_facts.h"
+#include "interval.h"
 #include "latency.h"
 #include "monotonic.h"
 #include "offsets.h"
@@ -31,22 +32,6 @@
 #define REPORT_NO_CORE      UINT32_MAX
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
-
-/* A figure with its error: the truth lies within low and high, both included. */
-struct interval_millihz {
-	bool known;
-	uint64_t value, low, high; /* Hz times 1,000 */
-};
-
-struct interval_ppb {
-	bool known;
-	int64_t value, low, high; /* parts per 10^9 */
-};
-
-struct interval_ns {
-	bool known;
-	int64_t value, low, high;
-};
 
 struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
@@ -98,7 +83,7 @@ struct report_core {
 	uint64_t gaps, worst_gap_ns;
 	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
-	struct drift drift;       /* of its TSC against the boot core's, from the first tournament to the last */
+	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
 	bool off_majority;        /* judged: its TSC is off most others' */
 	bool drifts;              /* judged: against most others */
 };
@@ -134,7 +119,7 @@ struct report_skew {
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
-	struct drift most_drift; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
+	struct offset most_drift_ppb; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
 };
 
 struct report_gap {

@@ -77,7 +77,7 @@ least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 	return offset_negate_bound(clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
 }
 
-struct drift
+struct offset
 offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
 	      const struct offsets *later_of)
 {
@@ -86,7 +86,7 @@ offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct of
 	uint64_t longest = later_of->end_tsc - earlier_of->begin_tsc;
 
 	if (!offset_is_known(moved) || later_of->begin_tsc <= earlier_of->end_tsc || longest < shortest)
-		return (struct drift){ INT64_MIN, INT64_MAX };
-	return (struct drift){ least_ppb(moved.low, shortest, longest),
+		return OFFSET_UNKNOWN;
+	return (struct offset){ least_ppb(moved.low, shortest, longest),
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }

@@ -59,18 +59,13 @@ struct offsets_summary {
  */
 struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier);
 
-/* Parts per 10^9. unknown: low is INT64_MIN and high INT64_MAX. */
-struct drift {
-	int64_t low_ppb, high_ppb;
-};
-
 /*
- * How fast a core's TSC runs against another's, from its offset in two pictures: [later - earlier] over the
+ * How fast a core's TSC runs against another's, in parts per 10^9, from its offset in two pictures: [later - earlier] over the
  * time between them, whose own ends are intervals too (begin_tsc, end_tsc); rounded outwards. Unknown where either
  * offset is, or where the two pictures overlap in time. The offsets are to be the pair's own, by offsets_pair():
  * a way through a third core that drifts itself would lay its drift on this one.
  */
-struct drift offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
+struct offset offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
 			   const struct offsets *later_of);
 
 #endif

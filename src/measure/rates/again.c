@@ -74,7 +74,7 @@ static void
 follow_edges(struct survey *survey, struct survey_track *track)
 {
 	uint64_t enough_ticks = scale_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
-	struct rate_end first;
+	struct sample first;
 
 	if (!survey_wait_for_edge(survey, track, NULL))
 		return;
@@ -90,7 +90,7 @@ follow_edges(struct survey *survey, struct survey_track *track)
  * leapt in the window is not left to the window alone.
  */
 static void
-take_edge(struct survey *survey, struct survey_track *track, struct rate_end *end)
+take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
 {
 	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
 	uint64_t expected;
@@ -112,7 +112,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct rate_end *en
  * for all, and what happened to the TSC in it shows alike in all.
  */
 static void
-take_last_ends(struct survey *survey, struct rate_end *ends)
+take_last_ends(struct survey *survey, struct sample *ends)
 {
 	const size_t count = survey->report->clock_count;
 
@@ -120,12 +120,8 @@ take_last_ends(struct survey *survey, struct rate_end *ends)
 		if (is_followed(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
 			take_edge(survey, &survey->tracks[i], &ends[i]);
 	for (size_t i = 0; i < count; i++) {
-		struct sample sample;
-
-		if (!is_followed(&survey->tracks[i]) || survey->tracks[i].entry->clock.edges_only)
-			continue;
-		sample = survey_track_tightest(survey, &survey->tracks[i]);
-		ends[i] = (struct rate_end){ sample.begin, sample.end, sample.ticks };
+		if (is_followed(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+			ends[i] = survey_track_tightest(survey, &survey->tracks[i]);
 	}
 }
 
@@ -134,9 +130,8 @@ take_last_ends(struct survey *survey, struct rate_end *ends)
  * there is no such end, or it says nothing.
  */
 static bool
-count_on(const struct survey *survey, struct survey_track *track, uint64_t change_ppb, struct rate_end *end)
+count_on(const struct survey *survey, struct survey_track *track, uint64_t change_ppb, struct sample *end)
 {
-	struct sample sample = { end->begin, end->ticks, end->end };
 	uint64_t expected;
 
 	if (!end->end)
@@ -146,7 +141,7 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 	expected = expected_ticks(track, end->end);
 	if (is_ambiguous(track, expected, change_ppb))
 		return false;
-	survey_track_to(track, &sample, expected);
+	survey_track_to(track, end, expected);
 	end->ticks = track->ticks;
 	return !went_back(survey, track);
 }
@@ -155,9 +150,7 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 static uint64_t
 least_size(const struct interval_ppb *change)
 {
-	if (!change->known)
-		return 0;
-	return change->low > 0 ? (uint64_t)change->low : change->high < 0 ? 0 - (uint64_t)change->high : 0;
+	return change->known ? offset_nearest((struct offset){ change->low, change->high }) : 0;
 }
 
 /* Of the clocks that are not DONE the one that wraps last; REPORT_CLOCKS_MAX where none is left. */
@@ -185,7 +178,7 @@ wraps_last(const struct survey *survey, uint32_t done)
 
 /* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
 static void
-record_changes(struct survey *survey, struct rate_end *ends, bool whole_run)
+record_changes(struct survey *survey, struct sample *ends, bool whole_run)
 {
 	uint64_t change_ppb = 0;
 	uint32_t done = 0;
@@ -212,7 +205,7 @@ void
 survey_rates_again(struct survey *survey)
 {
 	bool whole_run = survey->report->options.profile == PROFILE_SOAK;
-	struct rate_end ends[REPORT_CLOCKS_MAX] = { { 0 } };
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
 	if (!survey_end_if_due(survey))

@@ -50,16 +50,16 @@ ticks_of_edges(const struct survey_track *track, uint64_t ns)
 }
 
 /* END as it may have been before it was seen. */
-static struct rate_end
-widened(const struct rate_end *end, uint64_t late_ticks)
+static struct sample
+widened(const struct sample *end, uint64_t late_ticks)
 {
-	return (struct rate_end){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->end, end->ticks };
+	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
 /* FROM..TO with all that is not known of its ends. */
 static struct rate_window
-stretch(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
-	const struct rate_end *to)
+stretch(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	const struct sample *to)
 {
 	const struct report_clock *entry = track->entry;
 	struct rate_window window = { *from, *to, 0, survey->tsc_resolution_ticks };
@@ -76,8 +76,8 @@ stretch(const struct survey *survey, const struct survey_track *track, const str
 }
 
 struct rate_interval
-survey_implied(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
-	       const struct rate_end *to)
+survey_implied(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	       const struct sample *to)
 {
 	struct rate_window window = stretch(survey, track, from, to);
 
@@ -86,21 +86,14 @@ survey_implied(const struct survey *survey, const struct survey_track *track, co
 	return rate_implied_tsc(&window, track->entry->clock.claimed);
 }
 
-static struct interval_ppb
-to_interval_ppb(const struct rate_ppb *ppb)
-{
-	return (struct interval_ppb){ ppb->known, ppb->value, ppb->low, ppb->high };
-}
-
 struct interval_ppb
-survey_change(const struct survey *survey, const struct survey_track *track, const struct rate_end *from,
-	      const struct rate_end *middle, const struct rate_end *to)
+survey_change(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	      const struct sample *middle, const struct sample *to)
 {
 	struct rate_interval before = survey_implied(survey, track, from, middle);
 	struct rate_interval after = survey_implied(survey, track, middle, to);
-	struct rate_ppb change = rate_compare(&after, &before);
 
-	return to_interval_ppb(&change);
+	return rate_compare(&after, &before);
 }
 
 static struct interval_millihz
@@ -117,10 +110,8 @@ to_millihz(const struct rate_interval *rate)
 static void
 set_measured(struct report_clock *entry, const struct rate_interval *rate)
 {
-	struct rate_ppb error = rate_error(rate, entry->clock.claimed);
-
 	entry->measured = to_millihz(rate);
-	entry->error = to_interval_ppb(&error);
+	entry->error = rate_error(rate, entry->clock.claimed);
 }
 
 /* Of each clock that can vouch for the TSC, and of one that could while it was well. */
@@ -189,7 +180,7 @@ claim_of(const struct clock *tsc)
 static bool
 holds_zero(const struct rate_interval *a, const struct rate_interval *b)
 {
-	struct rate_ppb ppb = rate_compare(a, b);
+	struct interval_ppb ppb = rate_compare(a, b);
 
 	return ppb.known && ppb.low <= 0 && ppb.high >= 0;
 }
@@ -197,14 +188,14 @@ holds_zero(const struct rate_interval *a, const struct rate_interval *b)
 static void
 compare_pair(struct report *report, const struct stretches *stretches, size_t a, size_t b)
 {
-	struct rate_ppb ppb = rate_compare(&stretches->whole[a], &stretches->whole[b]);
+	struct interval_ppb ppb = rate_compare(&stretches->whole[a], &stretches->whole[b]);
 	struct report_rate *pair = &report->rates[report->rate_count];
 
 	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
 		return;
 	report->rate_count++;
 	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
-				      to_interval_ppb(&ppb), ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
+				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
 	pair->same_source &= holds_zero(&stretches->whole[a], &stretches->whole[b]);
 	for (size_t half = 0; half < 2; half++)
 		pair->same_source &= holds_zero(&stretches->halves[half][a], &stretches->halves[half][b]);

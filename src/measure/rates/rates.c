@@ -11,13 +11,14 @@
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS) /* likewise, for the ends of all clocks in the middle */
 
 /* One end for a clock that moves faster than it is read. */
-static struct rate_end
+static struct sample
 take_end(struct survey *survey, struct survey_track *track)
 {
 	struct sample tightest = survey_track_tightest(survey, track);
 
 	survey_track_on(survey, track, &tightest);
-	return (struct rate_end){ tightest.begin, tightest.end, track->ticks };
+	tightest.ticks = track->ticks;
+	return tightest;
 }
 
 /* The clocks that are not edge clocks, in the middle of the window. */

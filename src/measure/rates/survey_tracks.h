@@ -54,12 +54,12 @@ void survey_follow_others(struct survey *survey, struct survey_window *window, u
 
 /* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
-				    const struct rate_end *from, const struct rate_end *to);
+				    const struct sample *from, const struct sample *to);
 
 /* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
 struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
-				  const struct rate_end *from, const struct rate_end *middle,
-				  const struct rate_end *to);
+				  const struct sample *from, const struct sample *middle,
+				  const struct sample *to);
 
 /* All rates of the report, from the tracks' first readings to their ends. */
 void survey_conclude(struct survey *survey);

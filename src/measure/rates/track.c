@@ -39,8 +39,6 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
-	struct rate_end end;
-
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 			SURVEY_END_SAMPLES);
@@ -48,8 +46,7 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
 				  samples[SURVEY_END_SAMPLES - 1].end);
-	end = rate_tightest(samples, SURVEY_END_SAMPLES);
-	return (struct sample){ end.begin, end.ticks, end.end };
+	return rate_tightest(samples, SURVEY_END_SAMPLES);
 }
 
 /* A change that was seen between two readings, which may be of two batches. */
@@ -80,7 +77,7 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 		survey_track_on(survey, track, sample);
 		if (sample->ticks == raw)
 			continue;
-		track->edge = (struct rate_end){ begin, sample->end, track->ticks };
+		track->edge = (struct sample){ begin, track->ticks, sample->end };
 		fold_change(track, raw, sample);
 		if (window && track->edge_seen && distance(track->edge.end, window->middle_tsc) <
 						 distance(track->middle.end, window->middle_tsc))

@@ -190,7 +190,7 @@ record_drifts(struct survey *survey)
 	const struct offsets *first = &memory->first, *latest = &memory->latest;
 
 	for (size_t i = 0; i < first->cores; i++)
-		survey->report->cores[memory->core_of[i]].drift =
+		survey->report->cores[memory->core_of[i]].drift_ppb =
 			offsets_drift(offsets_pair(first, 0, i), first, offsets_pair(latest, 0, i), latest);
 	survey->report->skew.drift_measured = true;
 	survey->report->skew.drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);

@@ -22,7 +22,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 struct drifts {
 	bool from_most;
 	size_t others, known, drifting;
-	struct drift within;            /* of the others that are known */
+	struct offset within;           /* of the others that are known */
 	const struct report_core *most; /* of those that drift ... */
 	struct offset most_ppb;         /* ... and how fast */
 };
@@ -31,10 +31,7 @@ struct drifts {
 static struct offset
 drift_from_most(const struct report *report, const struct report_core *core)
 {
-	struct drift drift = core->drift, most = report->skew.most_drift;
-
-	return offset_add((struct offset){ drift.low_ppb, drift.high_ppb },
-			  offset_negate((struct offset){ most.low_ppb, most.high_ppb }));
+	return offset_add(core->drift_ppb, offset_negate(report->skew.most_drift_ppb));
 }
 
 static struct drifts
@@ -53,10 +50,10 @@ drifts_of(const struct report *report)
 		if (!report_drift_is_known(report, core))
 			continue;
 		drifts.known++;
-		if (core->drift.low_ppb < drifts.within.low_ppb)
-			drifts.within.low_ppb = core->drift.low_ppb;
-		if (core->drift.high_ppb > drifts.within.high_ppb)
-			drifts.within.high_ppb = core->drift.high_ppb;
+		if (core->drift_ppb.low < drifts.within.low)
+			drifts.within.low = core->drift_ppb.low;
+		if (core->drift_ppb.high > drifts.within.high)
+			drifts.within.high = core->drift_ppb.high;
 		if (!core->drifts)
 			continue;
 		drifts.drifting++;
@@ -85,7 +82,7 @@ put_drifts(struct text *out, const struct report *report)
 	if (drifts.drifting) {
 		text_printf(text, "%zu of %zu cores drift%s, core %u the most: ", drifts.drifting, drifts.known,
 			    table_singular(drifts.drifting), drifts.most->apic_id);
-		table_drift(text, (struct drift){ drifts.most_ppb.low, drifts.most_ppb.high }, 0);
+		table_drift(text, drifts.most_ppb, 0);
 		text_put(text, " ppm");
 	} else if (drifts.known) {
 		text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known, drifts.others);

@@ -22,7 +22,7 @@
 struct figures {
 	bool has_offset, has_drift, has_adjust, adjusts_differ;
 	struct offset offset;
-	struct drift drift;
+	struct offset drift_ppb;
 	int64_t adjust_ticks;
 };
 
@@ -77,10 +77,10 @@ table_offset(struct text *out, const struct scale *scale, struct offset offset, 
 }
 
 void
-table_drift(struct text *out, struct drift drift, int width)
+table_drift(struct text *out, struct offset drift, int width)
 {
-	text_printf(out, "%*s .. %*s", width, signed_ppm(drift.low_ppb).text, width,
-		    signed_ppm(drift.high_ppb).text);
+	text_printf(out, "%*s .. %*s", width, signed_ppm(drift.low).text, width,
+		    signed_ppm(drift.high).text);
 }
 
 static bool
@@ -97,7 +97,7 @@ figures_of(const struct report *report, const struct report_core *core)
 		.has_drift = !core->boot && report_drift_is_known(report, core),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
 		.offset = core->offset,
-		.drift = core->drift,
+		.drift_ppb = core->drift_ppb,
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
 }
@@ -114,10 +114,10 @@ include(struct figures *all, const struct figures *one)
 		all->has_offset = true;
 	}
 	if (one->has_drift) {
-		if (!all->has_drift || one->drift.low_ppb < all->drift.low_ppb)
-			all->drift.low_ppb = one->drift.low_ppb;
-		if (!all->has_drift || one->drift.high_ppb > all->drift.high_ppb)
-			all->drift.high_ppb = one->drift.high_ppb;
+		if (!all->has_drift || one->drift_ppb.low < all->drift_ppb.low)
+			all->drift_ppb.low = one->drift_ppb.low;
+		if (!all->has_drift || one->drift_ppb.high > all->drift_ppb.high)
+			all->drift_ppb.high = one->drift_ppb.high;
 		all->has_drift = true;
 	}
 	if (one->has_adjust) {
@@ -137,7 +137,7 @@ put_figures(struct text *out, const struct scale *scale, const struct figures *f
 		text_printf(out, "%*s", BOTH_ENDS(OFFSET_COLUMNS), "-");
 	text_put_char(out, ' ');
 	if (figures->has_drift)
-		table_drift(out, figures->drift, DRIFT_COLUMNS);
+		table_drift(out, figures->drift_ppb, DRIFT_COLUMNS);
 	else
 		text_printf(out, "%*s", BOTH_ENDS(DRIFT_COLUMNS), "-");
 	if (figures->has_adjust && !figures->adjusts_differ)

@@ -63,7 +63,7 @@ void table_core_label(struct text *out, const struct report_core *core, const ch
  * "LOW .. HIGH", each in WIDTH columns: in ns, or with units where that is longer than 8; in ppm, at most 7.
  */
 void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
-void table_drift(struct text *out, struct drift drift, int width);
+void table_drift(struct text *out, struct offset drift, int width);
 
 void table_cores(struct text *out, const struct report *report);      /* read latency from each of them */
 void table_skew(struct text *out, const struct report *report);       /* their TSCs against one another */

@@ -31,7 +31,7 @@ put_ppm(struct text *out, const char *label, const char *against, struct interva
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	table_drift(&text, (struct drift){ ppb.low, ppb.high }, 0);
+	table_drift(&text, (struct offset){ ppb.low, ppb.high }, 0);
 	table_line(out, label, "%s%s ppm", against, bytes);
 }
 

@@ -40,7 +40,7 @@ ticks_at(uint64_t ps, uint64_t microhz)
 }
 
 /* One reading at about PS: early, late or somewhere in a bracket of up to 4 us. */
-static struct rate_end
+static struct sample
 read_at(struct world *world, uint64_t ps)
 {
 	uint64_t before = next_random(world) % 2000000, after = next_random(world) % 2000000;
@@ -49,8 +49,8 @@ read_at(struct world *world, uint64_t ps)
 	uint64_t ticks = ticks_at(at, world->clock_microhz);
 	uint64_t begin = ticks_at(ps - before, world->tsc_microhz), end = ticks_at(ps + after, world->tsc_microhz);
 
-	return (struct rate_end){ begin - begin % world->tsc_resolution_ticks, end - end % world->tsc_resolution_ticks,
-				  ticks - ticks % world->step_ticks };
+	return (struct sample){ begin - begin % world->tsc_resolution_ticks, ticks - ticks % world->step_ticks,
+				end - end % world->tsc_resolution_ticks };
 }
 
 static struct rate_window
@@ -178,7 +178,7 @@ static void
 between_edges_only_the_brackets_count(void **state)
 {
 	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
-	struct rate_window window = { { 1000, 1200, 17 }, { 1000001000, 1000001200, 18 }, 0, 1 };
+	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
 	struct rate_interval rate = rate_implied_tsc(&window, (struct rate){ 1, 1 });
 
 	(void)state;
@@ -192,8 +192,8 @@ static void
 the_value_is_rounded_to_the_nearest_millionth(void **state)
 {
 	/* 1001 and 1000 ticks in the middle to 3 of the clock: 333.666..67 and 333.333..33 Hz. */
-	const struct rate_window two_thirds = { { 0, 10, 5 }, { 1001, 1011, 8 }, 0, 1 };
-	const struct rate_window a_third = { { 0, 10, 5 }, { 1000, 1010, 8 }, 0, 1 };
+	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
+	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
 
 	(void)state;
 	assert_int_equal(rate_implied_tsc(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
@@ -205,15 +205,15 @@ a_window_that_proves_nothing_is_unknown(void **state)
 {
 	const struct rate one = { 1, 1 };
 	const struct rate_interval tsc = { true, 1000, 1000, 1000 }, none = { .known = false };
-	struct rate_window stands = { { 0, 10, 5 }, { 1000, 1010, 5 }, 0, 1 };
-	struct rate_window within_a_step = { { 0, 10, 5 }, { 1000, 1010, 8 }, 3, 1 };
-	struct rate_window went_back = { { 0, 10, 5 }, { 1000, 1010, 3 }, 0, 1 };
-	struct rate_window overlaps = { { 0, 10, 5 }, { 10, 20, 9 }, 0, 1 };
-	struct rate_window touches = { { 0, 10, 5 }, { 11, 20, 9 }, 0, 1 };
-	struct rate_window good = { { 0, 10, 5 }, { 1000, 1010, 9 }, 3, 1 };
+	struct rate_window stopped = { { 0, 5, 10 }, { 1000, 5, 1010 }, 0, 1 };
+	struct rate_window within_a_step = { { 0, 5, 10 }, { 1000, 8, 1010 }, 3, 1 };
+	struct rate_window went_back = { { 0, 5, 10 }, { 1000, 3, 1010 }, 0, 1 };
+	struct rate_window overlaps = { { 0, 5, 10 }, { 10, 9, 20 }, 0, 1 };
+	struct rate_window touches = { { 0, 5, 10 }, { 11, 9, 20 }, 0, 1 };
+	struct rate_window good = { { 0, 5, 10 }, { 1000, 9, 1010 }, 3, 1 };
 
 	(void)state;
-	assert_false(rate_implied_tsc(&stands, one).known);
+	assert_false(rate_implied_tsc(&stopped, one).known);
 	assert_false(rate_implied_tsc(&within_a_step, one).known);
 	assert_false(rate_implied_tsc(&went_back, one).known);
 	assert_false(rate_implied_tsc(&overlaps, one).known);
@@ -235,7 +235,7 @@ the_tightest_bracket_wins_and_one_that_went_back_never_does(void **state)
 {
 	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
 					  { 220, 4, 260 } };
-	struct rate_end end = rate_tightest(samples, 4);
+	struct sample end = rate_tightest(samples, 4);
 
 	(void)state;
 	assert_int_equal(end.begin, 180);
@@ -273,7 +273,7 @@ a_faster_clock_implies_a_slower_tsc(void **state)
 	const struct rate_interval a = { true, 1000000000, 999999990, 1000000010 };
 	const struct rate_interval b = { true, 1000100000, 1000099000, 1000101000 };
 	const struct rate_interval none = { .known = false };
-	struct rate_ppb ppb = rate_compare(&a, &b);
+	struct interval_ppb ppb = rate_compare(&a, &b);
 
 	(void)state;
 	assert_true(ppb.known);
@@ -296,7 +296,7 @@ an_error_is_exact_against_a_claim_that_is_no_whole_number(void **state)
 	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
 	const struct rate_interval floor_of_it = { true, UINT64_C(1193181818181), UINT64_C(1193181818181),
 						   UINT64_C(1193181818182) };
-	struct rate_ppb ppb = rate_error(&floor_of_it, pit);
+	struct interval_ppb ppb = rate_error(&floor_of_it, pit);
 
 	(void)state;
 	assert_int_equal(ppb.value, 0);

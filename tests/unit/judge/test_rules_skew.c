@@ -14,7 +14,7 @@
 
 #define CORES_MAX 128
 
-static const struct drift still = { -3, 3 };
+static const struct offset still = { -3, 3 };
 
 /* COUNT cores with even APIC ids, PER_PACKAGE in each package; TRUTH_TICKS as in literal_tournament(). */
 static struct report *
@@ -507,7 +507,7 @@ pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
 	struct report *report = machine_with_one_proven_pair(1, 2);
 
 	(void)state;
-	report->cores[2].drift = (struct drift){ 500, 600 };
+	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -590,7 +590,7 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
 	judge_report(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
 					  "Core 6's TSC runs 49996 to 50004 ppb faster than most: likely a broken "
@@ -599,7 +599,7 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 	literal_free(report);
 
 	report = machine(4, 4, NULL);
-	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
 	report->skew.drift_measured = false;
 	assert_clean(report);
 }
@@ -607,13 +607,13 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 static void
 drift_that_may_be_none_or_is_unknown_is_no_finding(void **state)
 {
-	static const struct drift drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
+	static const struct offset drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->cores[2].drift = drifts[i];
+		report->cores[2].drift_ppb = drifts[i];
 		assert_clean(report);
 	}
 }
@@ -625,7 +625,7 @@ drift_is_allowed_up_to_its_limit(void **state)
 		struct report *report = machine(4, 4, NULL);
 
 		(void)state;
-		report->cores[1].drift = (struct drift){ -110, -100 };
+		report->cores[1].drift_ppb = (struct offset){ -110, -100 };
 		set_limit(report, "tsc-drift", limit);
 		judge_report(report);
 		assert_int_equal(report->finding_count, limit == 99);
@@ -640,7 +640,7 @@ boot_core_that_drifts_alone_is_named_itself(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 4; i++)
-		report->cores[i].drift = (struct drift){ -1000 - (int64_t)i, -990 + (int64_t)i };
+		report->cores[i].drift_ppb = (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i };
 	judge_report(report);
 	assert_only_finding(report, "tsc-drift", 0,
 			    "Core 0's TSC runs 989 to 1001 ppb faster than most: likely a broken oscillator, or a "
@@ -654,7 +654,7 @@ of_two_cores_that_drift_apart_neither_is_blamed(void **state)
 	struct report *report = machine(2, 2, NULL);
 
 	(void)state;
-	report->cores[1].drift = (struct drift){ 10, 20 };
+	report->cores[1].drift_ppb = (struct offset){ 10, 20 };
 	judge_report(report);
 	assert_only_finding(report, "tsc-drift", 2,
 			    "Core 2's TSC runs 10 to 20 ppb faster than the boot core's, and nothing shows which "
@@ -669,8 +669,8 @@ drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[1].drift = report->cores[3].drift = (struct drift){ -900, 900 };
-	report->cores[2].drift = (struct drift){ 10, 20 };
+	report->cores[1].drift_ppb = report->cores[3].drift_ppb = (struct offset){ -900, 900 };
+	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
 	judge_report(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 4's TSC runs 10 to 20 ppb faster than the boot core's, and nothing shows which "
@@ -685,7 +685,7 @@ of_five_cores_that_drift_four_are_told_and_one_is_counted(void **state)
 
 	(void)state;
 	for (size_t i = 1; i <= 5; i++)
-		report->cores[i].drift = (struct drift){ 100, 200 };
+		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
 	judge_report(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_non_null(strstr(report->findings[3].text, " 1 more core likewise."));
@@ -698,7 +698,7 @@ core_that_drifts_is_accused_of_nothing_else(void **state)
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
 	(void)state;
-	report->cores[2].drift = (struct drift){ 500, 600 };
+	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
 	report->skew.summary.contradictions = 7;
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 4;
@@ -725,7 +725,7 @@ core_that_a_drifting_one_misplaces_is_not_accused(void **state)
 			if (i != 1)
 				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
-			report->cores[2].drift = (struct drift){ 70, 80 };
+			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_string_equal(report->findings[0].rule, drifting ? "tsc-drift" : "tsc-offset");
@@ -888,7 +888,7 @@ largest_figures_fit_their_sentences(void **state)
 			if (!drifting)
 				literal_set_outlier(report, i);
 			core->offset = (struct offset){ far, far + 1 };
-			core->drift = drifting ? (struct drift){ far, far + 1 } : still;
+			core->drift_ppb = drifting ? (struct offset){ far, far + 1 } : still;
 			core->facts.tsc_adjust = INT64_MIN + (int64_t)i;
 		}
 		for (size_t a = 0; a < 16; a++)

@@ -152,7 +152,7 @@ literal_forget_tournament(struct report *report)
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
 		report->cores[i].offset = OFFSET_UNKNOWN;
-		report->cores[i].drift = (struct drift){ INT64_MIN, INT64_MAX };
+		report->cores[i].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 		report->cores[i].off_majority = report->cores[i].drifts = false;
 	}
 }
@@ -257,7 +257,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	}
 	literal_solve(report);
 	for (size_t rank = 0; rank < count; rank++)
-		report->cores[cores[rank]].drift = rank ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
+		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
 }
 
 /* Each core that started is watched for a second, and never taken away. */
@@ -428,8 +428,8 @@ literal_sick(void)
 	report->skew.worst_warp_ns = 499976;
 	report->skew.worst_warp_a = 0;
 	report->skew.worst_warp_b = 8;
-	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
-	report->cores[5].drift = (struct drift){ 49996, 50004 };
+	report->cores[3].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
+	report->cores[5].drift_ppb = (struct offset){ 49996, 50004 };
 	report->cores[4].facts.tsc_adjust = -1000000;
 	literal_observe(report);
 	literal_take_away(report, 1, 12034, 9876543);

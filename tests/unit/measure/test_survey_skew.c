@@ -601,19 +601,19 @@ a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
 	threads_cores[2].drift_ppb = 50000;
 	survey_skew(&bench.survey);
 	assert_false(skew->drift_measured);
-	assert_int_equal(bench.report.cores[2].drift.low_ppb, INT64_MIN);
+	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
 	assert_true(skew->drift_measured);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
 	for (size_t i = 0; i < 4; i++) {
-		const struct drift *drift = &bench.report.cores[i].drift;
+		const struct offset *drift = &bench.report.cores[i].drift_ppb;
 		int64_t truth = i == 2 ? 50000 : 0;
 
-		assert_true(drift->low_ppb <= truth && truth <= drift->high_ppb);
-		assert_true(drift->high_ppb - drift->low_ppb < 50000);
+		assert_true(drift->low <= truth && truth <= drift->high);
+		assert_true(drift->high - drift->low < 50000);
 	}
-	assert_true(bench.report.cores[2].drift.low_ppb > 0);
+	assert_true(bench.report.cores[2].drift_ppb.low > 0);
 	assert_int_equal(skew->pingpongs, 6); /* of the first */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
@@ -638,7 +638,7 @@ a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_nobody_else_drifts(void *
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(report->cores[i].drifts, i == 0);
 		assert_false(report->cores[i].off_majority);
-		assert_true(i == 0 || report->cores[i].drift.high_ppb < 0);
+		assert_true(i == 0 || report->cores[i].drift_ppb.high < 0);
 	}
 }
 
@@ -646,7 +646,7 @@ a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_nobody_else_drifts(void *
 static void
 a_skewed_core_that_runs_true_does_not_drift(void **state)
 {
-	const struct drift *drift;
+	const struct offset *drift;
 
 	(void)state;
 	open_bench(2, TOURNAMENT_ALL, GHZ);
@@ -654,9 +654,9 @@ a_skewed_core_that_runs_true_does_not_drift(void **state)
 	survey_skew(&bench.survey);
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
-	drift = &bench.report.cores[1].drift;
-	assert_true(drift->low_ppb <= 0 && drift->high_ppb >= 0);
-	assert_true(drift->high_ppb - drift->low_ppb < 50000);
+	drift = &bench.report.cores[1].drift_ppb;
+	assert_true(drift->low <= 0 && drift->high >= 0);
+	assert_true(drift->high - drift->low < 50000);
 }
 
 /* Each later tournament is held against the first: what moved only before the third is seen in the third. */
@@ -672,8 +672,8 @@ a_third_tournament_is_held_against_the_first(void **state)
 	threads_pass(UINT64_C(1000000000000));
 	survey_skew(&bench.survey);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
-	assert_in_range(bench.report.cores[1].drift.low_ppb, 40000, 50000);
-	assert_in_range(bench.report.cores[1].drift.high_ppb, 50000, 60000);
+	assert_in_range(bench.report.cores[1].drift_ppb.low, 40000, 50000);
+	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
 }
 
 /* At 50 MHz the one that is left alone waits for 13 million ticks at most, and nobody else for as long. */
@@ -698,8 +698,8 @@ a_core_that_dies_in_its_second_meeting_costs_its_meetings_only(void **state)
 	}
 	survey_skew(&bench.survey);
 	assert_true(skew->drift_measured);
-	assert_int_equal(bench.report.cores[3].drift.high_ppb, INT64_MAX);
-	assert_true(bench.report.cores[4].drift.high_ppb < INT64_MAX);
+	assert_int_equal(bench.report.cores[3].drift_ppb.high, INT64_MAX);
+	assert_true(bench.report.cores[4].drift_ppb.high < INT64_MAX);
 	survey_warps(&bench.survey);
 	assert_int_equal(skew->locked.cores, 4);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);

@@ -39,7 +39,7 @@ boot_core_off_by_1_ppm(void)
 	struct report *report = literal_of(CORES, TOURNAMENT_ALL, NULL);
 
 	for (size_t i = 1; i < CORES; i++)
-		report->cores[i].drift = (struct drift){ -PPM - (int64_t)i, -PPM + (int64_t)i };
+		report->cores[i].drift_ppb = (struct offset){ -PPM - (int64_t)i, -PPM + (int64_t)i };
 	return report;
 }
 

@@ -249,7 +249,7 @@ folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each(voi
 	}
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
-		report->cores[i].drift = (struct drift){ -3000, -2000 };
+		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
 	render(table_cores, report);
 	assert_int_equal(lines_below(buffer, headings[0]), 4 * 4 + 1 + 8 + 8 + 1 + 1 + 1);
 	assert_non_null(find_line(buffer, "      34  did not start: it did not check in\n     200  "));
@@ -429,9 +429,9 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 	(void)state;
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
-	report->cores[1].drift = (struct drift){ INT64_MIN, INT64_MAX };
-	report->cores[2].drift = (struct drift){ 1, 90 };
-	report->cores[3].drift = (struct drift){ -80, -2 };
+	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
+	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
+	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
 	assert_says(report, "over 18.1 s: 2 of 2 cores drift, core 6 the most: -0.080 .. -0.002 ppm.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
 	report->skew.drift_measured = false;
@@ -477,7 +477,7 @@ longest_ids_and_figures_of_60_and_255_cores_keep_79_columns(void **state)
 			report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 			facts->package = facts->core = facts->thread = UINT32_MAX;
 			facts->tsc_adjust = INT64_MIN + (int64_t)i;
-			report->cores[i].drift = (struct drift){ INT64_MIN + 1, INT64_MAX - 1 };
+			report->cores[i].drift_ppb = (struct offset){ INT64_MIN + 1, INT64_MAX - 1 };
 			report->cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
 		}
 		report->skew.summary.contradictions = SIZE_MAX;

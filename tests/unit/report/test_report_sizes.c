@@ -29,7 +29,7 @@ fill_core(struct report_core *core)
 		.apic_id = UINT32_MAX, .started = true, .facts_known = true,
 		.facts = { true, true, true, INT64_MIN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		.pingpongs = UINT64_MAX, .offset = WORST,
-		.drift = { -FAR, FAR }, .off_majority = true,
+		.drift_ppb = { -FAR, FAR }, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */

@@ -861,7 +861,7 @@ boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
 
 #define SECOND INT64_C(2000000000) /* of a TSC of 2 GHz */
 
-static struct drift
+static struct offset
 drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
 {
 	struct offsets first = { .begin_tsc = 1000, .end_tsc = 1000 + first_end };
@@ -874,27 +874,27 @@ static void
 drift_is_rounded_outwards(void **state)
 {
 	/* 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks: 5 ppb at least, 7.5 at most. */
-	struct drift fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
+	struct offset fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
 				     10 * SECOND);
-	struct drift slow = drift_of((struct offset){ 0, 10 }, (struct offset){ -110, -100 }, SECOND, 9 * SECOND,
+	struct offset slow = drift_of((struct offset){ 0, 10 }, (struct offset){ -110, -100 }, SECOND, 9 * SECOND,
 				     10 * SECOND);
-	struct drift still = drift_of((struct offset){ -10, 10 }, (struct offset){ -11, 10 }, SECOND, 9 * SECOND,
+	struct offset still = drift_of((struct offset){ -10, 10 }, (struct offset){ -11, 10 }, SECOND, 9 * SECOND,
 				      10 * SECOND);
 
 	(void)state;
-	assert_int_equal(fast.low_ppb, 5);
-	assert_int_equal(fast.high_ppb, 8);
-	assert_int_equal(slow.low_ppb, -8);
-	assert_int_equal(slow.high_ppb, -5);
-	assert_int_equal(still.low_ppb, -2);
-	assert_int_equal(still.high_ppb, 2);
+	assert_int_equal(fast.low, 5);
+	assert_int_equal(fast.high, 8);
+	assert_int_equal(slow.low, -8);
+	assert_int_equal(slow.high, -5);
+	assert_int_equal(still.low, -2);
+	assert_int_equal(still.high, 2);
 }
 
 static void
 drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
 {
 	struct offset known = { -1, 1 };
-	struct drift drifts[] = {
+	struct offset drifts[] = {
 		drift_of(OFFSET_UNKNOWN, known, 10, 20, 30), drift_of(known, OFFSET_UNKNOWN, 10, 20, 30),
 		drift_of((struct offset){ 0, 0 }, (struct offset){ 3, 4 }, 10, 10, 30),
 		drift_of(known, known, 10, 5, 30),
@@ -902,8 +902,8 @@ drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		assert_true(drifts[i].low_ppb == INT64_MIN);
-		assert_true(drifts[i].high_ppb == INT64_MAX);
+		assert_true(drifts[i].low == INT64_MIN);
+		assert_true(drifts[i].high == INT64_MAX);
 	}
 }
 
@@ -911,12 +911,12 @@ static void
 largest_drifts_saturate(void **state)
 {
 	struct offset far = { INT64_MAX - 2, INT64_MAX - 1 };
-	struct drift fast = drift_of((struct offset){ 0, 0 }, far, 1, 2, 3);
-	struct drift slow = drift_of((struct offset){ 0, 0 }, offset_negate(far), 1, 2, 3);
+	struct offset fast = drift_of((struct offset){ 0, 0 }, far, 1, 2, 3);
+	struct offset slow = drift_of((struct offset){ 0, 0 }, offset_negate(far), 1, 2, 3);
 
 	(void)state;
-	assert_true(fast.low_ppb == INT64_MAX && fast.high_ppb == INT64_MAX);
-	assert_true(slow.low_ppb == INT64_MIN && slow.high_ppb == INT64_MIN);
+	assert_true(fast.low == INT64_MAX && fast.high == INT64_MAX);
+	assert_true(slow.low == INT64_MIN && slow.high == INT64_MIN);
 }
 
 /* 10 s apart, each picture 50 ms long, met at any moment of it: the truth inside, and known to 50 ppb or 2 %. */
@@ -933,15 +933,15 @@ seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 		int64_t then = (int64_t)(next_random(world) % (uint64_t)length);
 		int64_t now = span + (int64_t)(next_random(world) % (uint64_t)length);
 		struct offset earlier, later;
-		struct drift drift;
+		struct offset drift;
 
 		meet(world, 0, 1, offset + then / 1000 * ppb / 1000000);
 		earlier = offsets_pair(&world->offsets, 0, 1);
 		meet(world, 0, 1, offset + now / 1000 * ppb / 1000000);
 		later = offsets_pair(&world->offsets, 0, 1);
 		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
-		assert_true(drift.low_ppb <= ppb && ppb <= drift.high_ppb);
-		assert_true(drift.high_ppb - drift.low_ppb <= 60 + llabs(ppb) / 50);
+		assert_true(drift.low <= ppb && ppb <= drift.high);
+		assert_true(drift.high - drift.low <= 60 + llabs(ppb) / 50);
 	}
 	world_free(world);
 }
