@@ -4,9 +4,9 @@
 #include "probe.h"
 #include "wait.h"
 
-#define WATCH_TURN_NS_MAX  UINT64_C(100000) /* ours: a turn is a few accesses, at worst of 57 us each (nested) */
-#define WATCH_STILL_TURNS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stopped */
-#define WATCH_TURN_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
+#define WATCH_POLL_NS_MAX  UINT64_C(100000) /* ours: a poll is a few accesses, at worst of 57 us each (nested) */
+#define WATCH_STILL_POLLS_MAX 65536u /* 8 ms and more in which the TSC read the same: it stopped */
+#define WATCH_POLL_NS_MIN  150u /* a port takes 120 ns under emulation, 500 and more on bare metal */
 
 static uint64_t
 read_tsc(void *device)
@@ -102,9 +102,9 @@ check_watch(const struct checking *checking, uint64_t bound_ns)
 	return (struct check_watch){
 		.device = checking->device,
 		.bound_ticks = scale_ticks(checking->scale, bound_ns),
-		.turn_ticks_max = scale_ticks(checking->scale, WATCH_TURN_NS_MAX),
+		.poll_ticks_max = scale_ticks(checking->scale, WATCH_POLL_NS_MAX),
 		.last_tsc = check_tsc(checking->device),
-		.turns_left = bound_ns / WATCH_TURN_NS_MIN + 1,
+		.polls_left = bound_ns / WATCH_POLL_NS_MIN + 1,
 	};
 }
 
@@ -114,7 +114,7 @@ check_goes_on(struct check_watch *watch)
 	uint64_t now = check_tsc(watch->device), ticks = now - watch->last_tsc;
 
 	watch->last_tsc = now;
-	watch->seen_ticks += ticks < watch->turn_ticks_max ? ticks : watch->turn_ticks_max;
+	watch->seen_ticks += ticks < watch->poll_ticks_max ? ticks : watch->poll_ticks_max;
 	watch->still = ticks ? 0 : watch->still + 1;
-	return --watch->turns_left && watch->still < WATCH_STILL_TURNS_MAX && watch->seen_ticks < watch->bound_ticks;
+	return --watch->polls_left && watch->still < WATCH_STILL_POLLS_MAX && watch->seen_ticks < watch->bound_ticks;
 }

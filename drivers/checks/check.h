@@ -59,17 +59,17 @@ void check_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
  * A wait in which only time counts that the core was seen to have: "it never came" is said of a device that
- * had that much time while it was looked at, however much of it was stolen. Ends by turns too,
+ * had that much time while it was looked at, however much of it was stolen. Ends by polls too,
  * each of at least one access of a device.
  */
 struct check_watch {
 	const struct device *device;
-	uint64_t bound_ticks, turn_ticks_max; /* no turn counts for more */
-	uint64_t last_tsc, seen_ticks, turns_left;
-	unsigned still; /* turns in which the TSC read the same */
+	uint64_t bound_ticks, poll_ticks_max; /* no poll counts for more */
+	uint64_t last_tsc, seen_ticks, polls_left;
+	unsigned still; /* polls in which the TSC read the same */
 };
 
 struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);
-bool check_goes_on(struct check_watch *watch); /* to be asked once a turn */
+bool check_goes_on(struct check_watch *watch); /* to be asked once a poll */
 
 #endif

@@ -8,12 +8,12 @@
 /*
  * A wait ends after 2^24 ticks of the TSC (3 ms at 5 GHz, 17 ms at 1 GHz: more than twenty
  * times the slowest tick that is waited for, the RTC's periodic one of 122 us at 8,192 Hz), but
- * not before a few turns that each may have been interrupted; and after so many turns, should the
- * TSC stand still.
+ * not before a few polls that each may have been interrupted; and after so many polls, should the
+ * TSC have stopped.
  */
 #define WAIT_TICKS      (UINT64_C(1) << 24)
-#define WAIT_TURNS_MIN  64
-#define WAIT_TURNS_MAX  100000
+#define WAIT_POLLS_MIN  64
+#define WAIT_POLLS_MAX  100000
 
 bool
 probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
@@ -82,12 +82,12 @@ probe_goes_on(struct probe_wait *wait)
 {
 	uint64_t now = hw_tsc();
 
-	if (wait->turns == 0)
+	if (wait->polls == 0)
 		wait->begin = now;
-	wait->turns++;
-	if (wait->turns > WAIT_TURNS_MAX)
+	wait->polls++;
+	if (wait->polls > WAIT_POLLS_MAX)
 		return false;
-	return wait->turns <= WAIT_TURNS_MIN || (int64_t)(now - wait->begin) < (int64_t)WAIT_TICKS;
+	return wait->polls <= WAIT_POLLS_MIN || (int64_t)(now - wait->begin) < (int64_t)WAIT_TICKS;
 }
 
 bool

@@ -44,7 +44,7 @@ bool probe_moves(sample_read *read, struct device *device);
 
 /* The bound of probe_moves() for other waits: false once it is over. Starts as { 0 }. */
 struct probe_wait {
-	uint64_t turns, begin;
+	uint64_t polls, begin;
 };
 bool probe_goes_on(struct probe_wait *wait);
 

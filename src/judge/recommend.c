@@ -87,7 +87,7 @@ put_tsc(const struct report *report, struct text *reason)
 
 /* The first rule by which a finding of SEVERITY names ENTRY's clock, or NULL. */
 static const char *
-rule_broken(const struct report *report, const struct report_clock *entry, enum verdict severity)
+rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -98,7 +98,7 @@ rule_broken(const struct report *report, const struct report_clock *entry, enum 
 	return NULL;
 }
 
-/* What kernels don't put up with in their clock, though it is no failure: Linux switches both off. */
+/* What makes kernels switch a clock off, though it is no failure: Linux does so for both. */
 static bool
 is_last_resort(const struct report *report, const struct report_clock *entry)
 {
@@ -118,7 +118,7 @@ put_well(struct report *report, const struct report_clock *entry)
 	const struct report_clock *tsc = find(report, "tsc");
 	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
 	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
-	const char *warning = rule_broken(report, entry, VERDICT_WARN);
+	const char *warning = rule_failed(report, entry, VERDICT_WARN);
 	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
 	put_ns(&reason, median_ns);
@@ -137,7 +137,7 @@ put_well(struct report *report, const struct report_clock *entry)
 static void
 put_sick(struct report *report, const struct report_clock *entry)
 {
-	const char *rule = rule_broken(report, entry, VERDICT_FAIL);
+	const char *rule = rule_failed(report, entry, VERDICT_FAIL);
 	struct text reason;
 
 	if (!rule)
