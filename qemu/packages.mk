@@ -20,7 +20,7 @@ PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
-    $(if $(filter check,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))
+    $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 

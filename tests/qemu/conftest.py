@@ -18,6 +18,21 @@ def run(tmp_path):
     return call
 
 
+@pytest.fixture(scope="session")
+def runs():
+    return {}
+
+
+@pytest.fixture
+def booted(request, runs, tmp_path_factory):
+    """The run that the test's marker `boot` asks for, {out} being its folder. Who asks for the same gets the same."""
+    arguments = request.node.get_closest_marker("boot").args
+    if arguments not in runs:
+        out = tmp_path_factory.mktemp("booted") / "out"
+        runs[arguments] = Run(out, [str(word).replace("{out}", str(out)) for word in arguments])
+    return runs[arguments]
+
+
 @pytest.fixture
 def fake(tmp_path):
     """Makes an executable that stands in for QEMU: it writes SERIAL, then does BODY (Python)."""

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+from harness import FAST_TCG
 from machine import command
 from runner import arguments
 
@@ -55,6 +56,11 @@ class Glyphs:
         for column, letter in enumerate(text):
             shape = picture.cell(row, column)[2]
             assert self._letters.setdefault(shape, letter) == letter, (row, column, letter)
+
+    def learn_all(self, picture, lines):
+        """LINES are below the title."""
+        for row, line in enumerate(lines, 1):
+            self.learn(picture, row, line.ljust(picture.columns))
 
     def read(self, picture, row):
         """What stands in ROW; a letter that was never learned is a tilde."""
@@ -140,7 +146,7 @@ class Screen:
 def screen(size, pixels, words, *more):
     """A guest with WORDS as its options, a screen of PIXELS, whose text mode is SIZE; gone when the block ends."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
-    run = arguments.parse([*map(str, more), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
+    run = arguments.parse([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)
     arguments.check(run)
     arguments.add_words(run)

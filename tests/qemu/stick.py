@@ -4,12 +4,12 @@ import re
 import subprocess
 
 from fat import Volume
-from harness import ROOT
+from harness import FAST_TCG, ROOT
 
 IMAGE = ROOT / "build" / "baretick.img"
 CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
-STICK = ["--accel", "tcg", "--cpus", "1", "--boot", "usb"]
+STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
 FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}  # and serial's blocks
 

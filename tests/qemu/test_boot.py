@@ -1,7 +1,8 @@
 """Boots the application in QEMU, through qemu/run, on machines with something missing, wrong or plenty.
 
 TCG only, so that every machine can run it; no test looks at an absolute time. Where a figure is asserted, the
-guest's clocks are driven by its instructions (-icount).
+guest's clocks are driven by its instructions (-icount). A boot is dear: tests that only read a report share one
+(marker boot), and what does not depend on how long is measured is measured shortly.
 """
 import json
 import os
@@ -9,14 +10,14 @@ import re
 
 import pytest
 
-from harness import ROOT
+from harness import FAST_TCG, ROOT, TCG
 import tidy
 from machine import transcript
 from results import cases
 
 CLOCKS = ["tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback",
           "rtc", "rtc_pf", "null"]
-SHORT = "duration=10ms"
+SHORT = ["duration=10ms", "profile=quick"]
 EFI = ROOT / "build" / "baretick.efi"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
@@ -90,10 +91,19 @@ def presence(report):
     return {name: state == "present" for name, state in states(report).items()}
 
 
-# Machines as they should be.
+# Machines as they should be. Under TCG every core reads the host's TSC, none has TSC_ADJUST, and TSC_AUX is as after reset.
 
-def test_q35_with_4_cores_has_every_clock_on_every_core(run):
-    done = run("--accel", "tcg", "--cpus", "4", "--", "profile=quick")
+PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
+on_q35 = pytest.mark.boot(*TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
+on_pc = pytest.mark.boot(*FAST_TCG, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", "duration=10ms")
+through_mp = pytest.mark.boot(*FAST_TCG, *PLACES, "--", *SHORT, "cores=mp", "exit=return")
+of_16 = pytest.mark.boot(*FAST_TCG, "--cpus", "16", "--", *SHORT, "clocks=tsc,acpi_pm")
+of_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT)
+
+
+@on_q35
+def test_q35_with_4_cores_has_every_clock_on_every_core(booted):
+    done = booted
     report = checked(done, started=4)
     assert [clock["id"] for clock in report["clocks"]] == CLOCKS
     assert presence(report) == present_but()
@@ -121,42 +131,41 @@ def test_q35_with_4_cores_has_every_clock_on_every_core(run):
     assert "BARETICK" not in done.stdout
 
 
-def test_pc_with_2_cores_has_every_clock(run):
-    report = checked(run("--accel", "tcg", "--machine", "pc", "--cpus", "2", "--", SHORT), started=2)
+@on_pc
+def test_pc_with_2_cores_has_every_clock(booted):
+    report = checked(booted, started=2)
     assert presence(report) == present_but()
 
 
-@pytest.mark.parametrize("count", [1, 16])
-def test_every_core_is_started(run, count):
-    report = checked(run("--accel", "tcg", "--cpus", count, "--", SHORT), started=count)
+@pytest.mark.parametrize("count", [
+    pytest.param(1, marks=of_1), pytest.param(16, marks=of_16),
+    pytest.param(16, id="16-all-clocks", marks=[
+        pytest.mark.boot(*TCG, "--cpus", "16", "--", "duration=10ms"), pytest.mark.long])])
+def test_every_core_is_started(booted, count):
+    report = checked(booted, started=count)
     assert report["machine"]["cores_listed"] == count
     assert all(core["reason"] is None for core in report["cores"])
 
 
-def test_cores_that_are_listed_but_disabled_are_not_started(run):
-    report = checked(run("--accel", "tcg", *qemu("-smp", "2,maxcpus=8"), "--", SHORT), started=2)
+@on_pc
+def test_cores_that_are_listed_but_disabled_are_not_started(booted):
+    report = checked(booted, started=2)
     assert report["machine"]["cores_listed"] == 2
 
 
-def test_no_more_cores_are_started_than_asked_for(run):
-    checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=2"), started=2)
-
-
-def test_cores_off_leaves_the_boot_core_alone(run):
-    report = checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=off"), started=1)
-    assert report["machine"]["cores_listed"] == 4
-
-
-def test_cores_mp_measures_every_core_through_the_firmware(run):
-    report = checked(run("--accel", "tcg", "--cpus", "4", "--", SHORT, "cores=mp"), started=4)
+@through_mp
+def test_cores_mp_measures_every_core_through_the_firmware(booted):
+    report = checked(booted, started=4)
     assert all(set(core["latency"]) == set(CLOCKS) for core in report["cores"])
 
 
-# Under TCG every core reads the host's TSC, none has TSC_ADJUST, and TSC_AUX is as after reset.
-@pytest.mark.parametrize("cores", ["sipi", "mp"])
-def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(run, cores):
-    report = checked(run("--accel", "tcg", *qemu("-smp", "4,sockets=2,cores=1,threads=2"), "--", SHORT, "profile=quick",
-                         f"cores={cores}"), started=4)
+@pytest.mark.parametrize("cores", [
+    pytest.param("sipi", marks=on_q35), pytest.param("mp", marks=through_mp),
+    pytest.param("mp", id="mp-to-the-end", marks=[
+        pytest.mark.boot(*TCG, *PLACES, "--", "duration=10ms", "cores=mp"), pytest.mark.long])])
+def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
+    report = checked(booted, started=4)
+    assert report["options"]["cores"] == cores
     rows = report["cores"]
     places = [(core["package"], core["core"], core["thread"]) for core in rows]
     assert sorted(places) == [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1)]
@@ -172,11 +181,11 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(run, cores):
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # Between too little for any report and enough for 255 cores lie 9 MB; where, depends on the firmware.
-    megabytes, tried, planned = 96, set(), None
+    # Between too little for any report and enough for 255 cores lie 9 MB; where, depends on the firmware: 112 MB with Debian's.
+    megabytes, tried, planned = 112, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
-        done = run("--accel", "tcg", "--cpus", "255", "--memory", f"{megabytes}M", "--", SHORT, "clocks=tsc", "cores=3")
+        done = run(*TCG, "--cpus", "255", "--memory", f"{megabytes}M", "--", *SHORT, "clocks=tsc", "cores=3")
         planned = re.search(r"no \d+ MiB of memory for 255 cores: at most (\d+) are", " ".join(done.report.get("notes", "")))
         megabytes += 8 if done.status == 2 else -8
     assert planned, done
@@ -186,7 +195,7 @@ def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
 
 
 def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured(run):
-    done = run("--accel", "tcg", "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
+    done = run(*FAST_TCG, "--cpus", "1", *qemu(*ICOUNT), "--", "profile=quick", "duration=1s", "deadline=6s")
     report = done.report
     assert done.status == 2 and report["verdict"] == "incomplete"
     assert clocks(report)["tsc"]["latency"]["count"] > 0 and clocks(report)["null"]["latency"] is None
@@ -194,42 +203,56 @@ def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured
 
 
 def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
-    done = run("--accel", "tcg", "--cpus", "1", "--", "exit=return")
+    done = run(*FAST_TCG, "--cpus", "1", "--", "exit=return")
     assert done.status == 2 and "goes with cores=mp" in done.stderr
     assert "goes with cores=mp" in done.report["reason"]
 
 
-def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(run):
-    done = run("--accel", "tcg", "--cpus", "2", "--", SHORT, "cores=mp", "exit=return")
-    checked(done, started=2)
-    assert b"Shell>" in done.file("serial.log"), "the firmware went on after the application"
+@through_mp
+def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
+    checked(booted, started=4)
+    assert b"Shell>" in booted.file("serial.log"), "the firmware went on after the application"
 
 
 def test_only_the_clocks_asked_for_are_measured(run):
-    report = checked(run("--accel", "tcg", "--cpus", "1", "--", SHORT, "clocks=tsc,hpet"))
+    report = checked(run(*FAST_TCG, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
     assert sorted(clocks(report)) == ["hpet", "tsc"]
 
 
-# Machines with something missing: a row with a sentence, and no hang.
+# Machines with something missing: a row with a sentence, and no hang. And with fewer cores than there are.
 
-@pytest.mark.parametrize("arguments, missing", [
-    (["-machine", "hpet=off"], ["hpet", "hpet_32"]),
-    (["-machine", "pit=off"], ["pit", "pit_rdback"]),
-    (["-cpu", "qemu64"], ["tsc_rdtscp"]),
-], ids=["hpet", "pit", "rdtscp"])
-def test_a_missing_clock_is_a_row_with_a_reason(run, arguments, missing):
-    report = checked(run("--accel", "tcg", "--cpus", "2", *qemu(*arguments), "--", SHORT), started=2)
-    check_missing(report, missing)
+no_hpet_and_2 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
+no_pit_and_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")
+
+
+@pytest.mark.parametrize("missing, started", [
+    pytest.param(["hpet", "hpet_32"], 2, marks=no_hpet_and_2, id="hpet"),
+    pytest.param(["pit", "pit_rdback", "tsc_rdtscp"], 1, marks=no_pit_and_1, id="pit-rdtscp"),
+])
+def test_a_missing_clock_is_a_row_with_a_reason(booted, missing, started):
+    check_missing(checked(booted, started=started), missing)
+
+
+@no_hpet_and_2
+def test_no_more_cores_are_started_than_asked_for(booted):
+    report = checked(booted, started=2)
+    assert report["machine"]["cores_listed"] == 4
+
+
+@no_pit_and_1
+def test_cores_off_leaves_the_boot_core_alone(booted):
+    report = checked(booted, started=1)
+    assert report["machine"]["cores_listed"] == 4
 
 
 @IMAGE_BUILT
 @pytest.mark.parametrize("arguments, missing", [
-    ([], ["rtc", "rtc_pf"]),
+    pytest.param([], ["rtc", "rtc_pf"], marks=pytest.mark.long),
     (["-machine", "hpet=off,pit=off"], ["hpet", "hpet_32", "pit", "pit_rdback", "rtc", "rtc_pf"]),
 ], ids=["rtc", "all-but-two"])
 def test_a_machine_without_an_rtc_is_measured(run, arguments, missing):
     """From the stick: without an RTC this firmware does not start what -kernel hands it."""
-    done = run("--accel", "tcg", "--cpus", "2", "--boot", "usb", *qemu(*NO_RTC, *arguments), "--", SHORT)
+    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu(*NO_RTC, *arguments), "--", *SHORT)
     check_missing(checked(done, started=2), missing)
 
 
@@ -240,8 +263,12 @@ def check_missing(report, missing):
         assert clocks(report)[name]["latency"] is None, name
 
 
-def test_a_machine_without_acpi_tables_has_the_clocks_that_need_none(run):
-    report = checked(run("--accel", "tcg", "--cpus", "4", *qemu("-machine", "acpi=off"), "--", SHORT), started=1)
+no_acpi_and_no_screen = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *qemu("-machine", "acpi=off", "-vga", "none"), "--", *SHORT)
+
+
+@no_acpi_and_no_screen
+def test_a_machine_without_acpi_tables_has_the_clocks_that_need_none(booted):
+    report = checked(booted, started=1)
     assert presence(report) == present_but("hpet", "hpet_32", "acpi_pm")
 
 
@@ -249,7 +276,7 @@ def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_p
     """A second FADT makes firmware and QEMU disagree: the XSDT's entries are 0, and a table that is no table."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
-    report = checked(run("--accel", "tcg", "--cpus", "2", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", SHORT),
+    report = checked(run(*FAST_TCG, "--cpus", "2", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", *SHORT),
                      started=1)
     check_missing(report, ["hpet", "hpet_32", "acpi_pm"])
 
@@ -258,8 +285,8 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
     """IA-PC HPET 1.0a, 3.2.4: an HPET table has 56 bytes; this one ends 12 short."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
-    report = checked(run("--accel", "tcg", "--cpus", "1", *qemu(
-        "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", SHORT))
+    report = checked(run(*FAST_TCG, "--cpus", "1", *qemu(
+        "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     check_missing(report, ["hpet", "hpet_32"])
     findings = [finding["text"] for finding in report["findings"] if finding["rule"] == "acpi-table"]
     assert len(findings) == 1 and "HPET" in findings[0] and "44" in findings[0]
@@ -271,8 +298,8 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
-    report = checked(run("--accel", "tcg", "--cpus", "1", *qemu(
-        "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", SHORT))
+    report = checked(run(*FAST_TCG, "--cpus", "1", *qemu(
+        "-machine", "hpet=off", "-acpitable", f"sig=HPET,data={table}"), "--", *SHORT))
     assert states(report)["hpet"] == states(report)["hpet_32"] == "broken"
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
@@ -280,13 +307,13 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
 # Options that are wrong: named, with what is valid, and nothing starts.
 
 @pytest.mark.parametrize("word, sentences", [
-    ("colour=red", ["colour", "duration"]),
-    ("duration=5", ["duration", "10ms"]),
-    ("clocks=tsc,sundial", ["sundial", "hpet"]),
-    ("cores=some", ["some", "sipi"]),
-], ids=["key", "duration", "clock", "cores"])
+    pytest.param("colour=red", ["colour", "duration"], id="key"),
+    pytest.param("duration=5", ["duration", "10ms"], id="duration", marks=pytest.mark.long),
+    pytest.param("clocks=tsc,sundial", ["sundial", "hpet"], id="clock", marks=pytest.mark.long),
+    pytest.param("cores=some", ["some", "sipi"], id="cores", marks=pytest.mark.long),
+])
 def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
-    done = run("--accel", "tcg", "--cpus", "1", "--", word)
+    done = run(*FAST_TCG, "--cpus", "1", "--", word)
     assert done.status == 2
     for sentence in sentences:
         assert sentence in done.stderr, done
@@ -298,20 +325,20 @@ def test_a_wrong_option_is_named_and_nothing_is_measured(run, word, sentences):
 # No serial line, no screen.
 
 def test_without_a_serial_line_the_run_ends_and_says_that_no_report_came(run):
-    done = run("--accel", "tcg", "--cpus", "1", *qemu("-serial", "none"), "--", SHORT)
+    done = run(*FAST_TCG, "--cpus", "1", *qemu("-serial", "none"), "--", *SHORT, "clocks=tsc")
     assert done.status == 2
     assert re.search(r"baretick ended with (pass|fail), but its report did not come", done.stderr), done
 
 
-def test_without_a_screen_the_report_is_whole(run):
-    checked(run("--accel", "tcg", "--cpus", "1", *qemu("-vga", "none"), "--", SHORT))
+@no_acpi_and_no_screen
+def test_without_a_screen_the_report_is_whole(booted):
+    checked(booted)
 
 
-def test_the_screen_shows_something_at_the_end(run, tmp_path):
-    picture = tmp_path / "screen.ppm.png"
-    done = run("--accel", "tcg", "--cpus", "1", "--screenshot", picture, "--", SHORT)
-    checked(done)
-    data = picture.read_bytes()
+@of_1
+def test_the_screen_shows_something_at_the_end(booted):
+    checked(booted)
+    data = booted.file("screen.ppm.png")
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     assert len(data) > 4000  # a blank screen of this size packs to less
 
@@ -320,7 +347,7 @@ def test_the_screen_shows_something_at_the_end(run, tmp_path):
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
     # One core: with more, which of them runs when depends a little on the host.
-    runs = [run("--accel", "tcg", "--cpus", "1", *qemu(*ICOUNT), "--", SHORT) for _ in range(2)]
+    runs = [run(*FAST_TCG, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
@@ -336,7 +363,7 @@ def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(
 
 def test_auto_comes_to_an_end_with_or_without_kvm(run, tmp_path):
     junit = tmp_path / "junit.xml"
-    done = run("--cpus", "1", "--junit", junit, "--", SHORT)
+    done = run("--cpus", "1", "--junit", junit, "--", *SHORT)
     assert done.status in (0, 1), done
     report = done.report
     assert report["machine"]["accelerator"] in ("tcg", "kvm")
@@ -356,4 +383,4 @@ STRICT = "/usr/share/OVMF/OVMF_CODE_4M.secboot.strictnx.fd"
 def test_stricter_firmware_boots_it(run, firmware):
     if not os.path.exists(firmware):
         pytest.skip(f"{os.path.basename(firmware)} is not there")
-    checked(run("--accel", "tcg", "--cpus", "2", "--firmware", firmware, "--", SHORT), started=2)
+    checked(run(*TCG, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)

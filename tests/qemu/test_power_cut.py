@@ -1,4 +1,4 @@
-"""Ten runs in a row on one stick, and the power cut at every moment of each of them."""
+"""Runs in a row on one stick, and the power cut at every moment of each of them: ten, or three without --long."""
 import collections
 import datetime
 import hashlib
@@ -16,10 +16,9 @@ from harness import Run
 from stick import FAST, FILES, IMAGE, PARTITION, STICK, block_sums, folders, mtools, volume_of
 from test_boot import IMAGE_BUILT, checked
 
-# All in one worker, so that the ten runs are made once.
-pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("ten")]
+# All in one worker, so that the runs are made once.
+pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]
 
-RUNS = 10
 CLOCK_STEP_S = 2  # of a date on FAT
 STALE = b"0001    NEW an older file's bytes, in a cluster that is free again. "
 
@@ -40,13 +39,13 @@ def system(volume):
 
 
 @pytest.fixture(scope="module")
-def ten(tmp_path_factory):
-    """Ten runs, each on the stick that the one before it left: the first stick, and of each what it wrote and said."""
-    folder = tmp_path_factory.mktemp("ten")
+def row(pytestconfig, tmp_path_factory):
+    """Runs, each on the stick that the one before it left: the first stick, and of each what it wrote and said."""
+    folder = tmp_path_factory.mktemp("row")
     first = used_stick()
     stick, log, runs = folder / "stick", folder / "log", []
     stick.write_bytes(first)
-    for number in range(1, RUNS + 1):
+    for number in range(1, 11 if pytestconfig.getoption("long") else 4):
         done = Run(folder / "out", [*STICK, "--image", stick, *blocklog.record(log), "--", *FAST])
         checked(done)
         (done.out / "stick.img").rename(stick)
@@ -58,18 +57,18 @@ def ten(tmp_path_factory):
     return types.SimpleNamespace(first=first, last=stick.read_bytes(), runs=runs)
 
 
-def test_ten_runs_in_a_row_give_ten_folders_and_leave_the_earlier_ones_alone(ten):
-    for number, run in enumerate(ten.runs, 1):
+def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
+    for number, run in enumerate(row.runs, 1):
         assert sorted(run.folders) == [f"{i:04}" for i in range(1, number + 1)]
         assert sorted(run.folders[f"{number:04}"]) == sorted(FILES)
         for earlier in range(1, number):
-            assert run.folders[f"{earlier:04}"] == ten.runs[earlier - 1].folders[f"{earlier:04}"]
+            assert run.folders[f"{earlier:04}"] == row.runs[earlier - 1].folders[f"{earlier:04}"]
         assert f"Report saved on the boot volume in \\baretick\\{number:04}\n" in run.stdout
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_each_file_on_the_stick_is_what_serial_carried(ten, name):
-    for number, run in enumerate(ten.runs, 1):
+def test_each_file_on_the_stick_is_what_serial_carried(row, name):
+    for number, run in enumerate(row.runs, 1):
         data = run.folders[f"{number:04}"][name]
         if FILES[name]:
             assert hashlib.sha256(data).hexdigest().encode() == block_sums(run.serial)[FILES[name].encode()]
@@ -81,11 +80,11 @@ def test_each_file_on_the_stick_is_what_serial_carried(ten, name):
         assert inside == run.report
 
 
-def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(ten, tmp_path):
+def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(row, tmp_path):
     stick, partition = tmp_path / "stick", tmp_path / "partition"
-    stick.write_bytes(ten.last)
-    partition.write_bytes(ten.last[PARTITION:])
-    for number, run in enumerate(ten.runs, 1):
+    stick.write_bytes(row.last)
+    partition.write_bytes(row.last[PARTITION:])
+    for number, run in enumerate(row.runs, 1):
         for name, data in run.folders[f"{number:04}"].items():
             assert mtools(stick, "mtype", f"::/baretick/{number:04}/{name}") == data
     done = subprocess.run(["fsck.fat", "-n", partition], capture_output=True, text=True,
@@ -93,26 +92,26 @@ def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(ten, tmp_path):
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 2, done.stdout
 
 
-def test_folder_and_files_bear_the_date_of_the_firmwares_clock(ten):
-    for run in ten.runs:
+def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
+    for run in row.runs:
         begun = datetime.datetime.fromisoformat(run.report["started_at"]) - datetime.timedelta(seconds=CLOCK_STEP_S)
         ended = begun + datetime.timedelta(minutes=10)  # no run of these is longer
         for entry in (run.entry, *run.entries.values()):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(ten):
+def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
     """After every sector that any of the runs wrote. Also: these are all of the writes there were."""
-    image, cuts = bytearray(ten.first), collections.Counter()
-    kept = system(volume_of(ten.first))
-    for number, run in enumerate(ten.runs, 1):
-        earlier, rests_on = ten.runs[number - 2].folders if number > 1 else {}, None
+    image, cuts = bytearray(row.first), collections.Counter()
+    kept = system(volume_of(row.first))
+    for number, run in enumerate(row.runs, 1):
+        earlier, rests_on = row.runs[number - 2].folders if number > 1 else {}, None
         for sector in blocklog.cuts(image, run.writes):
             if rests_on is None or sector in rests_on:  # else what is left is what was
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
             cuts[left] += 1
-    assert image == ten.last
-    assert cuts["before"] > 100 * RUNS and cuts["after"] >= RUNS
+    assert image == row.last
+    assert cuts["before"] > 100 * len(row.runs) and cuts["after"] >= len(row.runs)
 
 
 def what_is_left(image, kept, earlier, later):
@@ -124,11 +123,11 @@ def what_is_left(image, kept, earlier, later):
     return "before" if found == earlier else "after", volume.looked_at
 
 
-def test_a_write_that_a_device_forgets_is_seen_by_that_test(ten):
+def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
     """The last run, without each of its writes in turn: some of them must be missed, or nothing was tested."""
-    run, earlier, image = ten.runs[-1], ten.runs[-2].folders, bytearray(ten.first)
-    kept, missed = system(volume_of(ten.first)), 0
-    for past in ten.runs[:-1]:
+    run, earlier, image = row.runs[-1], row.runs[-2].folders, bytearray(row.first)
+    kept, missed = system(volume_of(row.first)), 0
+    for past in row.runs[:-1]:
         collections.deque(blocklog.cuts(image, past.writes), maxlen=0)
     for without in range(len(run.writes)):
         forgetful = bytearray(image)
@@ -140,24 +139,24 @@ def test_a_write_that_a_device_forgets_is_seen_by_that_test(ten):
     assert missed >= 4  # the data of report.html, at 64 KiB a write
 
 
-def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alone(ten, run, tmp_path):
+def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alone(row, run, tmp_path):
     """The power goes before the last folder gets its name: what there is of it stays as it is."""
-    image, stick = bytearray(ten.first), tmp_path / "stick"
-    for past in ten.runs[:-1]:
+    image, stick, last = bytearray(row.first), tmp_path / "stick", f"{len(row.runs):04}"
+    for past in row.runs[:-1]:
         collections.deque(blocklog.cuts(image, past.writes), maxlen=0)
-    for offset, data in ten.runs[-1].writes:
+    for offset, data in row.runs[-1].writes:
         place = slice(offset, offset + len(data))
         before, image[place] = image[place], data
-        if f"{RUNS:04}" in volume_of(image).folder("baretick"):
+        if last in volume_of(image).folder("baretick"):
             image[place] = before
             break
     stick.write_bytes(image)
-    leftover = f"{RUNS:04}.new"
+    leftover = f"{last}.new"
     before = volume_of(image).files(f"baretick/{leftover}")
     assert sorted(before) == sorted(FILES)
     done = run(*STICK, "--image", stick, "--", *FAST)
     checked(done)
     volume = volume_of(done.file("stick.img"))
     assert volume.files(f"baretick/{leftover}") == before
-    assert sorted(folders(volume)) == [f"{i:04}" for i in (*range(1, RUNS), RUNS + 1)]
-    assert volume.files(f"baretick/{RUNS + 1:04}")["report.json"] == done.file("report.json")
+    assert sorted(folders(volume)) == [f"{i:04}" for i in (*range(1, len(row.runs)), len(row.runs) + 1)]
+    assert volume.files(f"baretick/{len(row.runs) + 1:04}")["report.json"] == done.file("report.json")

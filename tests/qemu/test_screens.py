@@ -1,6 +1,7 @@
 """What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own,
 learned from the rule catalogue, which the serial line carries word by word."""
 import json
+import re
 
 import pytest
 
@@ -8,7 +9,9 @@ from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 from test_boot import EFI, IMAGE_BUILT
 
-pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+# All in one worker, so that the letters are learned once.
+pytestmark = [pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make"),
+              pytest.mark.xdist_group("letters")]
 
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
@@ -54,6 +57,12 @@ def same(seen, wanted):
         len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
 
 
+def last_line(rows):
+    """The last line of a document that is on the screen, by its title; 0: there is no such number yet."""
+    found = re.search(r"lines \d+-(\d+) of \d+", rows[0])
+    return int(found[1]) if found else 0
+
+
 def drawn(picture):
     """The bar at the bottom is drawn last."""
     return picture.cell(picture.rows - 1, 1)[0] in (GRAY, BLUE)
@@ -64,18 +73,20 @@ def letters():
     glyphs = Glyphs()
     with screen(LARGE, LARGE_PIXELS, ["rules"], *ONE_CORE) as shown:
         shown.wait_for_serial(b"BARETICK TEXT END")
-        first, last = shown.text()[:LARGE[1] - 2], shown.text()[-(LARGE[1] - 2):]
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
-        for row, line in enumerate(first):
-            glyphs.learn(picture, row + 1, line.ljust(LARGE[0]))
-        reader = Reader(shown, glyphs)
+        reader, text, shown_to = Reader(shown, glyphs), shown.text(), LARGE[1] - 2
+        glyphs.learn_all(picture, text[:shown_to])
+        while shown_to < len(text):  # page by page, so that no letter of all rules is left out
+            shown.press("pgdn")
+            picture = reader.wait_for(lambda rows: (end := last_line(rows)) > shown_to and same(
+                rows[1:-1], text[end - LARGE[1] + 2:end]))
+            shown_to = last_line(reader.rows(picture))
+            glyphs.learn_all(picture, text[shown_to - LARGE[1] + 2:shown_to])
         # A document has no pages to choose from; it scrolls to its end, and not further.
         reader.wait_for(lambda rows: same([" ".join(rows[-1].split())],
                                           ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
         shown.press("end", "down", "pgdn")
-        picture = reader.wait_for(lambda rows: same(rows[1:-1], last))
-        for row, line in enumerate(last):
-            glyphs.learn(picture, row + 1, line.ljust(LARGE[0]))
+        reader.wait_for(lambda rows: same(rows[1:-1], text[-(LARGE[1] - 2):]))
         shown.press("q")  # back to the firmware, which has no other thing to boot than its shell
         shown.wait_for_serial(b"Shell>")
     return glyphs

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from harness import ROOT
-from test_boot import checked, qemu
+from harness import FAST_TCG, ROOT, TCG
+from test_boot import checked, of_16, qemu
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 PLAIN = ROOT / "build" / "baretick.efi"
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not (SKEWED.exists() and PLAIN.exists()),
 def skewed(run, cpus, skews):
     """The report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks."""
     words = " ".join(f"{number}:{ticks}" for number, ticks in skews.items())
-    done = run("--accel", "tcg", "--cpus", str(cpus), "--efi", SKEWED,
+    done = run(*FAST_TCG, "--cpus", str(cpus), "--efi", SKEWED,
                *qemu("-fw_cfg", f"name=opt/baretick/skew,string={words}"), "--", *QUICK)
     if NO_SVM in done.stderr:
         pytest.skip("this QEMU's cores have no SVM")
@@ -64,8 +64,12 @@ def check_offsets(report, skews):
         assert within(interval, true[b] - true[a], hz), (a, b, interval, hz)
 
 
-@pytest.mark.parametrize("cpus", [2, 4])
-@pytest.mark.parametrize("ticks", [1_000_000, 20_000, -2_000, 300])
+def cases(long, *others):
+    return [*others, *(pytest.param(*case, marks=pytest.mark.long) for case in long)]
+
+
+@pytest.mark.parametrize("ticks, cpus", cases(
+    [(1_000_000, 2), (20_000, 4), (-2_000, 4), (300, 2)], (1_000_000, 4), (20_000, 2), (-2_000, 2), (300, 4)))
 def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks):
     """A busy host can make every round trip long: so it is the stated intervals that say who must be named. One
     pair of several that is proven apart names both, and accuses neither; no core but this one is ever accused.
@@ -84,7 +88,7 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     assert [row["apic_id"] for row in report["cores"] if row["off_majority"]] == sorted(named.keys() - {None}), seen
 
 
-@pytest.mark.parametrize("cpus", [2, 4])
+@pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     """It runs as the others of this file do: so what they show is the offset's, not the guest's."""
     report = skewed(run, cpus, {cpus // 2: 0})
@@ -94,9 +98,12 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     assert not [core for core in report["cores"] if core["off_majority"]]
 
 
-def test_64_cores_are_all_started_and_the_run_ends_with_a_verdict(run):
+@pytest.mark.parametrize("cpus", [
+    pytest.param(16, marks=of_16),
+    pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
+def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
     """On a few real cores: how long it takes is a figure of `make bench`."""
-    report = checked(run("--accel", "tcg", "--cpus", "64", "--timeout", "600", "--", *QUICK, bound_s=620), started=64)
-    assert report["skew"]["cores"] == 64
+    report = checked(booted, started=cpus)
+    assert report["skew"]["cores"] == cpus
     assert report["skew"]["schedule"] in ("all", "star")
     assert sum(core["pingpongs"] > 0 for core in report["cores"]) > 1

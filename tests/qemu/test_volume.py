@@ -5,6 +5,7 @@ import hashlib
 
 import pytest
 
+from harness import FAST_TCG
 from levers import run_while
 from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from test_boot import EFI, IMAGE_BUILT, checked, clocks, qemu
@@ -31,7 +32,7 @@ def told(done, *sentences):
 
 def test_the_four_files_on_the_stick_are_those_that_the_runner_leaves(run):
     """The page too, which the application and the runner each make of the same report."""
-    done = run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--", "duration=10ms")
+    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--", "profile=quick", "duration=10ms")
     checked(done, started=2)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
@@ -65,7 +66,7 @@ def held(stick):
     return entries, volume.free()
 
 
-@pytest.mark.parametrize("leave_bytes", [0, 64 << 10])
+@pytest.mark.parametrize("leave_bytes", [pytest.param(0, marks=pytest.mark.long), 64 << 10])
 def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_bytes):
     stick = copy_of_stick(tmp_path)
     fill(stick, tmp_path, leave_bytes)
@@ -120,7 +121,7 @@ def test_the_hybrid_image_on_a_stick_keeps_the_report_too(run):
 
 
 def test_a_cd_says_that_it_cannot_be_written(run):
-    told(run("--accel", "tcg", "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
+    told(run(*FAST_TCG, "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
 
 
 def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
@@ -155,7 +156,7 @@ def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
 
 
 def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
-    told(run("--accel", "tcg", "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
+    told(run(*FAST_TCG, "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
@@ -202,6 +203,6 @@ def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
-    report = checked(run("--accel", "tcg", "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
+    report = checked(run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
                      started=1)
     assert sorted(clocks(report)) == ["hpet", "tsc"]

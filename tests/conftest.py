@@ -1,0 +1,75 @@
+"""What all tests share: which of them run, in which order, and what came of them."""
+import collections
+import hashlib
+import json
+import pathlib
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True  # or the folders would be left with a __pycache__
+
+DURATIONS = pathlib.Path(__file__).parent / "durations"
+SLOWEST = 10
+OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also what is dear and rare")
+    parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
+
+
+# The order.
+
+def group_of(item):
+    """Tests of a group follow one another in one process; those that look at the same boot are a group."""
+    boot, group = item.get_closest_marker("boot"), item.get_closest_marker("xdist_group")
+    if boot and not group:
+        name = hashlib.sha256(repr(boot.args).encode()).hexdigest()[:8]
+        item.add_marker(pytest.mark.xdist_group(name))
+        return name
+    return group.args[0] if group else item.nodeid
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """The longest first, so that no worker is left with one at the end; a group counts as one."""
+    left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    lines = [line.split(None, 1) for line in DURATIONS.read_text().splitlines()]
+    seconds = {test: float(figure) for figure, test in lines}
+    groups = collections.defaultdict(list)
+    for item in items:
+        groups[group_of(item)].append(item)
+    items[:] = [item for group in sorted(groups.values(), reverse=True,
+                                         key=lambda group: sum(seconds.get(item.nodeid, 0) for item in group))
+                for item in group]
+
+
+# What came of them.
+
+def counts(stats):
+    """{outcome: number}; a program in C says how many tests it has."""
+    found = collections.Counter()
+    for word, outcome in OUTCOMES.items():
+        for report in stats.get(word, []):
+            own = {name: number for name, number in report.user_properties if name in OUTCOMES}
+            found.update(own if own.get(outcome) else {outcome: 1})
+    return {outcome: found[outcome] for outcome in OUTCOMES.values()}
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    seconds = collections.Counter()
+    for report in sum(terminalreporter.stats.values(), []):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid.partition("@")[0]] += report.duration
+    lines = [f"{figure:6.1f} {test}" for test, figure in seconds.most_common() if figure >= 1]
+    if lines:
+        terminalreporter.section(f"the slowest {SLOWEST}, in seconds")
+        terminalreporter.write_line("\n".join(lines[:SLOWEST]))
+    if config.getoption("results"):
+        folder = pathlib.Path(config.getoption("results"))
+        (folder / "durations").write_text("".join(f"{line}\n" for line in lines))
+        (folder / "counts.json").write_text(json.dumps(counts(terminalreporter.stats)))

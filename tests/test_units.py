@@ -1,0 +1,45 @@
+"""The tests in C, each program a test here, so that they run beside the others; and the fuzz targets over their seeds."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+TESTS = pathlib.Path(__file__).parent
+ROOT = TESTS.parent
+BUILD = ROOT / "build"
+UNIT_BOUND_S, FUZZ_BOUND_S = 300, 120
+FUZZ_RUNS = 20000
+
+
+def sources(pattern):
+    return [str(path.relative_to(TESTS).with_suffix("")) for path in sorted(TESTS.glob(pattern))]
+
+
+def call(program, bound_s, *arguments):
+    if not program.exists():
+        pytest.skip(f"{program.relative_to(ROOT)} is not there: type make check")
+    return subprocess.run([program, *map(str, arguments)], cwd=ROOT, timeout=bound_s, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.mark.parametrize("name", sources("unit/*/test_*.c"))
+def test_unit(name, record_property):
+    """A program of cmocka's: each of its tests counts. A crash without a summary is one failure."""
+    done = call(BUILD / name, UNIT_BOUND_S)
+    counts = {"passed": len(re.findall(r"^\[       OK \]", done.stdout, re.M)),
+              "failed": len(set(re.findall(r"^\[  FAILED  \] (\w+)$", done.stdout, re.M))),
+              "skipped": len(re.findall(r"^\[  SKIPPED \]", done.stdout, re.M))}
+    for outcome, count in counts.items():
+        record_property(outcome, count)
+    print(done.stdout)
+    assert done.returncode == 0 and counts["failed"] == 0 and sum(counts.values()) > 0
+
+
+@pytest.mark.parametrize("name", sources("fuzz/fuzz_*.c"))
+def test_fuzz_target_over_its_seeds(name):
+    """Finds crashes, not depth: `make fuzz` runs them long."""
+    corpus = BUILD / f"{name}-corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={FUZZ_RUNS}", "-seed=1", "-max_len=8192", corpus)
+    assert done.returncode == 0, done.stdout[-4000:]
