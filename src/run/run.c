@@ -51,7 +51,7 @@ open_clocks(struct run *run)
 	const struct driver *const *drivers = run->machine->drivers;
 	struct report *report = &run->report;
 
-	for (size_t d = 0; drivers[d] && d < RUN_DRIVERS_MAX; d++) {
+	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
 		struct clock *rows = run->rows[d];
 
 		if (!is_any_wanted(&report->options, drivers[d]))
@@ -74,7 +74,7 @@ close_clocks(struct run *run)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 
-	for (size_t d = 0; drivers[d] && d < RUN_DRIVERS_MAX; d++)
+	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++)
 		drivers[d]->close(&run->devices[d]);
 }
 

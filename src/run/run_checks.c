@@ -37,7 +37,7 @@ find_driver(const struct run *run, const struct driver *driver)
 	const struct driver *const *drivers = run->machine->drivers;
 	size_t d = 0;
 
-	while (drivers[d] && d < RUN_DRIVERS_MAX && drivers[d] != driver)
+	while (d < RUN_DRIVERS_MAX && drivers[d] && drivers[d] != driver)
 		d++;
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
