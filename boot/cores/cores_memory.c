@@ -8,6 +8,7 @@
 #include "firmware.h"
 #include "hw.h"
 #include "paging.h"
+#include "processor.h"
 
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* RAM that SIPI can name ends at A0000h */
@@ -115,33 +116,6 @@ read_cr0(void)
 	return value;
 }
 
-static uint64_t
-read_cr3(void)
-{
-	uint64_t value;
-
-	__asm__ volatile("movq %%cr3, %0" : "=r"(value));
-	return value;
-}
-
-static uint64_t
-read_cr4(void)
-{
-	uint64_t value;
-
-	__asm__ volatile("movq %%cr4, %0" : "=r"(value));
-	return value;
-}
-
-static struct table_register
-read_gdtr(void)
-{
-	struct table_register value;
-
-	__asm__ volatile("sgdt %0" : "=m"(value));
-	return value;
-}
-
 static void
 fill_gates(struct gate *gates, uint16_t selector)
 {
@@ -227,7 +201,7 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 bool
 cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t **ids)
 {
-	struct table_register gdtr = read_gdtr();
+	struct table_register gdtr = processor_gdtr();
 	size_t records_size = listed * sizeof(*cores->records);
 	size_t slots_size = working * sizeof(*cores->startup.slots);
 	size_t ids_size = working * sizeof(**ids);

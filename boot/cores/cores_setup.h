@@ -8,12 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "processor.h"
 #include "startup.h"
-
-struct table_register { /* as LGDT and LIDT read it in 64-bit mode: SDM vol. 3A, 2.4 */
-	uint16_t limit;
-	uint64_t base;
-} __attribute__((packed));
 
 struct core_setup { /* constant while cores run */
 	uint64_t cr0, cr4;

@@ -5,25 +5,17 @@ EFI_HANDLE firmware_image;
 EFI_SYSTEM_TABLE *firmware_system;
 EFI_BOOT_SERVICES *firmware_boot;
 
-/* UEFI 2.10: 9.1, 13.4, 12.8, 12.4, 12.9; UEFI Shell 2.2: 2.5 */
-const EFI_GUID guid_loaded_image = { 0x5b1b31a1, 0x9562, 0x11d2,
-	{ 0x8e, 0x3f, 0x00, 0xa0, 0xc9, 0x69, 0x72, 0x3b } };
-const EFI_GUID guid_file_system = { 0x964e5b22, 0x6459, 0x11d2,
-	{ 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72, 0x3b } };
-const EFI_GUID guid_serial_io = { 0xbb25cf6f, 0xf1d4, 0x11d2,
-	{ 0x9a, 0x0c, 0x00, 0x90, 0x27, 0x3f, 0xc1, 0xfd } };
-const EFI_GUID guid_text_output = { 0x387477c2, 0x69c7, 0x11d2,
-	{ 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72, 0x3b } };
-const EFI_GUID guid_graphics_output = { 0x9042a9de, 0x23dc, 0x4a38,
-	{ 0x96, 0xfb, 0x7a, 0xde, 0xd0, 0x80, 0x51, 0x6a } };
-const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc,
+const EFI_GUID guid_loaded_image = LOADED_IMAGE_PROTOCOL;
+const EFI_GUID guid_file_system = SIMPLE_FILE_SYSTEM_PROTOCOL;
+const EFI_GUID guid_serial_io = SERIAL_IO_PROTOCOL;
+const EFI_GUID guid_text_output = SIMPLE_TEXT_OUTPUT_PROTOCOL;
+const EFI_GUID guid_graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc, /* UEFI Shell 2.2: 2.5 */
 	{ 0xa2, 0x2a, 0xe5, 0xf4, 0x68, 0x12, 0xf4, 0xca } };
 
-/* UEFI 2.10, 4.6.1: the two vendor GUIDs of the RSDP */
-static const EFI_GUID guid_acpi_20 = { 0x8868e871, 0xe4f1, 0x11d3,
-	{ 0xbc, 0x22, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
-static const EFI_GUID guid_acpi_10 = { 0xeb9d2d30, 0x2d88, 0x11d3,
-	{ 0x9a, 0x16, 0x00, 0x90, 0x27, 0x3f, 0xc1, 0x4d } };
+/* The two vendor GUIDs of the RSDP. */
+static const EFI_GUID guid_acpi_20 = ACPI_20_TABLE_GUID;
+static const EFI_GUID guid_acpi_10 = ACPI_TABLE_GUID;
 
 void *
 firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid)

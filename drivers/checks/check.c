@@ -49,14 +49,13 @@ has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *r
 }
 
 void
-check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
-	   struct behaviours *behaviours)
+check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct behaviour *row = behaviour_add(behaviours, checks[i].rule, clock);
+	for (; checks->rule; checks++) {
+		struct behaviour *row = behaviour_add(behaviours, checks->rule, checking->rows->id);
 
-		if (row && has_time(checking, checks[i].needs_ns, row))
-			checks[i].look(checking, row);
+		if (row && has_time(checking, checks->needs_ns, row))
+			checks->look(checking, row);
 		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }

@@ -15,14 +15,6 @@
 
 #define CHECK_STOLEN "Time was stolen from the core in each try."
 
-struct checking {
-	const struct platform *platform;
-	struct device *device;
-	const struct clock *rows; /* as open left them, in the state that they are in by now */
-	const struct scale *scale;
-	uint64_t begin_tsc, budget_ns;
-};
-
 /* Fills ROW, which is not checked until then. Leaves the device as open left it. */
 typedef void check_look(const struct checking *checking, struct behaviour *row);
 
@@ -32,9 +24,8 @@ struct check {
 	check_look *look;
 };
 
-/* One row for each of COUNT checks, in their order. */
-void check_each(const struct checking *checking, const struct check *checks, size_t count, const char *clock,
-		struct behaviours *behaviours);
+/* One row for each of CHECKS, in their order; one with a NULL rule ends them. */
+void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
 /* Where the TSC has stopped by now, the rows from FIRST on become not checked: by it they would be timed. */
 void check_drop_where_the_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);

@@ -120,17 +120,20 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 }
 
 void
-acpi_pm_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	      const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+acpi_pm_check(const struct checking *checking, struct behaviours *behaviours)
 {
-	static const struct check as_24_bits = { "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_look_at_24_bits };
-	static const struct check as_32_bits = { "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_32_bits };
-	static const struct check glitches = { "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches };
-	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+	static const struct check as_24_bits[] = {
+		{ "pm-high-bits", WAIT_NS_PER_MS, acpi_pm_look_at_24_bits },
+		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches },
+		{ NULL, 0, NULL },
+	};
+	static const struct check as_32_bits[] = {
+		{ "pm-width", WAIT_NS_PER_MS, acpi_pm_look_at_32_bits },
+		{ "pm-glitch", PM_GLITCH_NS, acpi_pm_look_for_glitches },
+		{ NULL, 0, NULL },
+	};
+	bool is_24_bits = checking->device->saved[ACPI_PM_MASK] == ACPI_PM_MASK_24;
 
-	if (rows->state != CLOCK_PRESENT)
-		return;
-	check_each(&checking, device->saved[ACPI_PM_MASK] == ACPI_PM_MASK_24 ? &as_24_bits : &as_32_bits, 1, rows->id,
-		   behaviours);
-	check_each(&checking, &glitches, 1, rows->id, behaviours);
+	if (checking->rows->state == CLOCK_PRESENT)
+		check_each(checking, is_24_bits ? as_24_bits : as_32_bits, behaviours);
 }

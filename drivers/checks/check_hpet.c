@@ -146,25 +146,25 @@ answers(const struct acpi_hpet *table)
 }
 
 void
-hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	   const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+hpet_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check always[] = {
 		{ "hpet-period", 0, look_at_period },
 		{ "hpet-base", 0, look_at_base },
+		{ NULL, 0, NULL },
 	};
 	static const struct check running[] = {
 		{ "hpet-stops", WAIT_NS_PER_MS, look_at_stopping },
 		{ "hpet-torn", 0, hpet_look_for_torn_readings },
 		{ "hpet-pc10", 0, look_at_pc10 },
+		{ NULL, 0, NULL },
 	};
-	const struct acpi_hpet *table = &platform->acpi.hpet;
-	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+	const struct acpi_hpet *table = &checking->platform->acpi.hpet;
 
 	if (!table->found || table->space != ACPI_SPACE_MEMORY)
 		return;
 	if (answers(table))
-		check_each(&checking, always, sizeof(always) / sizeof(always[0]), rows->id, behaviours);
-	if (rows->state == CLOCK_PRESENT)
-		check_each(&checking, running, sizeof(running) / sizeof(running[0]), rows->id, behaviours);
+		check_each(checking, always, behaviours);
+	if (checking->rows->state == CLOCK_PRESENT)
+		check_each(checking, running, behaviours);
 }

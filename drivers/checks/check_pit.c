@@ -196,17 +196,16 @@ look_at_status(const struct checking *checking, struct behaviour *row)
 }
 
 void
-pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	  const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+pit_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
 		{ "pit-step", 10 * WAIT_NS_PER_MS, look_at_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, look_at_latch },
 		{ "pit-status", PIT_LOADED_NS, look_at_status },
 		{ "pit-out", PIT_OUT_NS, pit_look_at_out },
+		{ NULL, 0, NULL },
 	};
-	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
 
-	if (rows->state == CLOCK_PRESENT)
-		check_each(&checking, checks, sizeof(checks) / sizeof(checks[0]), rows->id, behaviours);
+	if (checking->rows->state == CLOCK_PRESENT)
+		check_each(checking, checks, behaviours);
 }

@@ -298,22 +298,21 @@ leave_as_found(const struct checking *checking, bool with_flag)
 }
 
 void
-rtc_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	  const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours)
+rtc_check(const struct checking *checking, struct behaviours *behaviours)
 {
-	static const struct check battery[] = { { "rtc-battery", 0, look_at_battery } };
-	static const struct check no_flag[] = { { "rtc-periodic", 0, look_at_no_flag } };
-	const struct checking checking = { platform, device, rows, scale, hw_tsc(), budget_ns };
+	static const struct check battery[] = { { "rtc-battery", 0, look_at_battery }, { NULL, 0, NULL } };
+	static const struct check no_flag[] = { { "rtc-periodic", 0, look_at_no_flag }, { NULL, 0, NULL } };
+	const struct clock *rows = checking->rows;
 	bool with_flag = rows[RTC_PF].state == CLOCK_PRESENT;
 
 	if (rows[RTC].state == CLOCK_ABSENT)
 		return;
-	check_each(&checking, battery, 1, rows->id, behaviours);
+	check_each(checking, battery, behaviours);
 	if (with_flag)
-		rtc_check_fast_rates(&checking, behaviours);
+		rtc_check_fast_rates(checking, behaviours);
 	else
-		check_each(&checking, no_flag, 1, rows->id, behaviours);
+		check_each(checking, no_flag, behaviours);
 	if (rows[RTC].state != CLOCK_STUCK)
-		check_slow(&checking, with_flag && !device->saved[RTC_NEEDS_PIE], behaviours);
-	leave_as_found(&checking, with_flag);
+		check_slow(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
+	leave_as_found(checking, with_flag);
 }

@@ -278,7 +278,8 @@ rtc_check_fast_rates(const struct checking *checking, struct behaviours *behavio
 		{ "rtc-periodic", FAST_WINDOW_NS, look_at_8192_hz },
 		{ "rtc-periodic", FAST_WINDOW_NS, look_at_1024_hz },
 		{ "rtc-periodic", SLOW_BOUND_NS, look_at_64_hz },
+		{ NULL, 0, NULL },
 	};
 
-	check_each(checking, checks, sizeof(checks) / sizeof(checks[0]), checking->rows[RTC].id, behaviours);
+	check_each(checking, checks, behaviours);
 }

@@ -8,13 +8,9 @@
 extern const struct device_check device_checks[];
 
 /* A look of struct device_check each. */
-void hpet_check(const struct platform *platform, struct device *device, const struct clock *rows,
-		const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
-void acpi_pm_check(const struct platform *platform, struct device *device, const struct clock *rows,
-		   const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
-void pit_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	       const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
-void rtc_check(const struct platform *platform, struct device *device, const struct clock *rows,
-	       const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+void hpet_check(const struct checking *checking, struct behaviours *behaviours);
+void acpi_pm_check(const struct checking *checking, struct behaviours *behaviours);
+void pit_check(const struct checking *checking, struct behaviours *behaviours);
+void rtc_check(const struct checking *checking, struct behaviours *behaviours);
 
 #endif

@@ -80,12 +80,10 @@ page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
 bool
 hw_is_mapped(uint64_t address, size_t length)
 {
-	uint64_t cr3, cr4;
+	uint64_t cr3 = read_cr3();
 	uint64_t last = address + (length ? length - 1 : 0);
 
-	__asm__ volatile("movq %%cr3, %0" : "=r"(cr3));
-	__asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
-	unsigned levels = (cr4 & CR4_LA57) ? 5 : 4;
+	unsigned levels = (read_cr4() & CR4_LA57) ? 5 : 4;
 
 	if (last < address || last >> (12 + 9 * levels - 1))
 		return false;

@@ -1,4 +1,4 @@
-/* The page tables of 64-bit mode: SDM vol. 3A, 4.5.4, tables 4-14 to 4-20. */
+/* The page tables of 64-bit mode, and the registers that select them: SDM vol. 3A, 4.5.4, tables 4-14 to 4-20. */
 #ifndef BARETICK_PAGING_H
 #define BARETICK_PAGING_H
 
@@ -11,5 +11,23 @@
 #define PAGE_ADDRESS  UINT64_C(0x000ffffffffff000)
 #define PAGE_SIZE     UINT64_C(4096)
 #define PAGE_ENTRIES  512u
+
+static inline uint64_t
+read_cr3(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%cr3, %0" : "=r"(value));
+	return value;
+}
+
+static inline uint64_t
+read_cr4(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%cr4, %0" : "=r"(value));
+	return value;
+}
 
 #endif

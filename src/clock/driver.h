@@ -37,18 +37,21 @@ struct driver {
 	void (*close)(struct device *device);
 };
 
-/*
- * What looks, after the measuring, whether a driver's device behaves as its data sheet promises.
- */
+/* What a device is checked with, between open and close. */
+struct checking {
+	const struct platform *platform;
+	struct device *device;
+	const struct clock *rows; /* as open left them, in the state that they are in by now */
+	const struct scale *scale;
+	uint64_t begin_tsc, budget_ns; /* it takes about so long at most, from then on */
+};
+
+/* What looks, after the measuring, whether a driver's device behaves as its data sheet promises. */
 struct device_check {
 	const struct driver *driver; /* that opened it; NULL ends a table of them */
 	bool needs_seconds;  /* it shows something once a second only: most of the time is kept for it */
-	/*
-	 * Adds a row for each promise, seen or not. Between open and close; ROWS are those of open, in the state that
-	 * they are in by then. Takes about BUDGET_NS at most, and leaves the device as open left it.
-	 */
-	void (*look)(const struct platform *platform, struct device *device, const struct clock *rows,
-		     const struct scale *scale, uint64_t budget_ns, struct behaviours *behaviours);
+	/* Adds a row for each promise, checked or not. Leaves the device as open left it. */
+	void (*look)(const struct checking *checking, struct behaviours *behaviours);
 };
 
 #endif

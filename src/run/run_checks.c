@@ -73,8 +73,13 @@ run_checks(struct run *run)
 			return;
 		hooks->progress(hooks->context, "checks", survey->done_ns + spent_ns, survey->total_ns);
 		rows_by_now(run, driver, rows);
-		check->look(run->machine->platform, &run->devices[driver], rows, &survey->scale,
-			    budget_ns(check, all_ns, left_ns), &run->report.behaviours);
+		const struct checking checking = {
+			.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
+			.scale = &survey->scale, .begin_tsc = hooks->tsc_ordered(),
+			.budget_ns = budget_ns(check, all_ns, left_ns),
+		};
+
+		check->look(&checking, &run->report.behaviours);
 	}
 	survey_end_if_due(survey); /* of a TSC that stopped in the last of them too */
 }
