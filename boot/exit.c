@@ -55,7 +55,7 @@ reset(EFI_RESET_TYPE type)
 
 void
 exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-      struct pager *pager)
+	 struct pager *pager)
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);

@@ -16,6 +16,6 @@ enum exit_result exit_result_of(enum verdict verdict);
  * chose it. PAGER has something open, which EXIT_ASK lets the reader look at.
  */
 void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-	   struct pager *pager);
+	      struct pager *pager);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* By value, so that a call can stand where its text is printed: number_rate(x).text. */
+/* By value, so that a call can be written where its text is printed: number_rate(x).text. */
 struct number {
 	char text[24];
 };

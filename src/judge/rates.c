@@ -11,7 +11,7 @@
 #define PPB_PER_PPM  1000
 #define UNCHANGED    UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
 #define PER_PPB      INT64_C(1000000)           /* in that ratio */
-#define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds apart, in stretches of a second and more */
+#define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds from each other, in stretches of a second and more */
 
 struct vote {
 	struct report *report;

@@ -101,7 +101,7 @@ judge_warps(struct report *report, const struct view *view)
 			warps, limit);
 }
 
-/* What ends the last sentence that there is room for. */
+/* What ends the last sentence that there is space for. */
 static const char *
 put_rest(char rest[REST_SIZE], size_t count, size_t off)
 {

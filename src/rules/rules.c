@@ -59,7 +59,7 @@ rules_outcome(const struct behaviour *row, const struct options *options)
 static void
 note_lost_finding(struct report *report)
 {
-	static const char sentence[] = "There were more findings than the report has room for.";
+	static const char sentence[] = "There were more findings than the report has space for.";
 
 	if (report->note_count && text_equal(report->notes[report->note_count - 1], sentence))
 		return;

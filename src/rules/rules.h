@@ -43,7 +43,7 @@ enum outcome rules_outcome(const struct behaviour *row, const struct options *op
 /*
  * Adds a finding of RULE_ID with a text of its own, and lets the run's verdict, VERDICT_PASS in a fresh
  * report, follow from it: for what only the caller has seen (acpi-table, ...). CLOCK may be NULL, CORE may be
- * REPORT_NO_CORE. NULL where there is no such rule, or no room: the verdict and a note count it then.
+ * REPORT_NO_CORE. NULL where there is no such rule, or no space: the verdict and a note count it then.
  */
 struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 				  uint32_t core, const char *format, ...)

@@ -2,7 +2,7 @@
 #include "concurrency.h"
 
 /*
- * What tells crowding from topology. On an EPYC 7R13 a message takes 10 ns between the threads of
+ * What separates crowding from topology. On an EPYC 7R13 a message takes 10 ns between the threads of
  * one core and 197 ns between sockets (tables of nviennot/core-to-core-latency): 20 times as long,
  * and that is no crowding. Cores that share a real one wait for time slices: round trips of
  * some hundred ticks were seen to become millions.

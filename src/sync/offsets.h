@@ -66,6 +66,6 @@ struct offsets_summary offsets_solve(const struct offsets *offsets, struct offse
  * a way through a third core that drifts itself would lay its drift on this one.
  */
 struct offset offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
-			   const struct offsets *later_of);
+			    const struct offsets *later_of);
 
 #endif

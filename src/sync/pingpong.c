@@ -128,7 +128,7 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
  */
 void
 pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
-	     void (*pause)(void))
+	      void (*pause)(void))
 {
 	const struct side self = { pingpong, side, tsc(), tsc, pause };
 	const struct pingpong_slot *theirs = &pingpong->slots[!side];

@@ -64,7 +64,7 @@ void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t boun
  * never comes or dies on the way.
  */
 void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
-		  void (*pause)(void));
+		   void (*pause)(void));
 
 void pingpong_stop(struct pingpong *pingpong); /* both sides end at their next look */
 

@@ -74,7 +74,7 @@ bench_new(void)
 	return bench;
 }
 
-/* The cores are there from the begin; those of them that have died by now are told. */
+/* The cores are there from the begin; those of them that have died by now are listed. */
 static void
 describe_cores(void *context, struct report *report)
 {

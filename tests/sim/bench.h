@@ -32,7 +32,7 @@ struct bench {
 	void *memory;
 };
 
-/* A bench with the facts of the simulated machine as it stands: from now on they may be changed. */
+/* A bench with the facts of the simulated machine as it is: from now on they may be changed. */
 struct bench *bench_new(void);
 
 /* Opens all drivers; for a quick run of CORES cores, 20 ms for each measurement. */
@@ -40,7 +40,7 @@ void bench_open(struct bench *bench, size_t cores);
 
 /*
  * Gives an open bench cores that work side by side, in turns (threads.h): what its jobs read and pause in moves world
- * time on for all of them. The TSCs stand apart by sim.tsc.offset_ticks, and drift by threads_cores[].drift_ppb in such
+ * time on for all of them. The TSCs are offset by sim.tsc.offset_ticks, and drift by threads_cores[].drift_ppb in such
  * jobs alone. One bench at a time.
  */
 void bench_use_threads(struct bench *bench);

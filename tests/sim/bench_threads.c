@@ -36,7 +36,7 @@ take_turn(void)
 
 /* Both worlds come to the same moment, the later of the two. */
 static void
-meet_worlds(void)
+join_worlds(void)
 {
 	uint64_t sim_ticks = sim_tsc_ticks(), threads_ticks = threads_world();
 
@@ -59,14 +59,14 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 			living[living_count++] = cores[i];
 	for (size_t i = 0; i < bench->run.smp.count; i++)
 		threads_cores[i].offset_ticks = sim.tsc.offset_ticks[i];
-	meet_worlds();
+	join_worlds();
 	together = true;
 	sim.before_access = take_turn;
 	finished = threads_smp.run_some(threads_smp.context, living, living_count, job, argument, bound_ns);
 	sim.before_access = NULL;
 	sim.core = 0;
 	together = false;
-	meet_worlds();
+	join_worlds();
 	return finished;
 }
 

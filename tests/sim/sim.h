@@ -45,9 +45,9 @@ enum sim_access {
 /* A counter that runs freely, and what can be wrong with it. sim_reset() sets no fault. */
 struct sim_counter {
 	struct rate hz;
-	uint64_t origin_ps, origin_ticks; /* at that time it stood there */
+	uint64_t origin_ps, origin_ticks; /* at that time it was there */
 	uint64_t step_ticks;      /* moves by so many at once; 1 */
-	uint64_t stuck_at_ps;     /* stands from then on; SIM_NEVER. 0: never moved */
+	uint64_t stuck_at_ps;     /* stopped from then on; SIM_NEVER. 0: never moved */
 	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* of a reading; sim_reset() sets what the device promises */
@@ -133,7 +133,7 @@ struct sim_rtc {
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool uip_never;           /* UIP is 0 for ever */
 	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
-	uint64_t halted_at_ps;    /* the seconds stand from then on, without updates; SIM_NEVER */
+	uint64_t halted_at_ps;    /* the seconds stop then, without updates; SIM_NEVER */
 	int64_t fast_ppm;         /* its crystal is so much faster */
 	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
@@ -191,7 +191,7 @@ struct sim {
 	uint64_t preempt_every, preempt_ps;
 	uint64_t preempt_seed;   /* which ones */
 	size_t core;             /* on which the caller runs */
-	void (*before_access)(void); /* NULL: nobody else is to go on first */
+	void (*before_access)(void); /* NULL: no other core is to go on first */
 
 	struct sim_tsc tsc;
 	struct sim_hpet hpet;
@@ -229,10 +229,10 @@ extern struct sim sim;
  */
 void sim_reset(void);
 
-/* The facts that ACPI and CPUID give of the machine as it stands. */
+/* The facts that ACPI and CPUID give of the machine as it is. */
 void sim_platform(struct platform *platform);
 
-void sim_advance_ps(uint64_t ps); /* time that nobody reads anything in */
+void sim_advance_ps(uint64_t ps); /* time in which nothing is read */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
 		   struct hw_cpuid registers); /* adds or changes */

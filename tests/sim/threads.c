@@ -15,7 +15,7 @@
 #define PATIENCE_S       120 /* no job takes so long: a bound of the code under test has failed */
 #define PPB              1000000000
 
-/* What a pause of the only core at work takes of world time: whom it waits for has died, or comes no more. */
+/* What a pause of the only core at work takes of world time: the one it waits for has died, or comes no more. */
 #define LONELY_TICKS 1000
 
 struct core {
@@ -267,7 +267,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	size_t finished = 0, asked = 0;
 	bool was_asked[THREADS_MAX] = { false };
 
-	(void)bound_ns; /* in simulated time nobody is late: who does not come back has died */
+	(void)bound_ns; /* in simulated time no core is late: one that does not come back has died */
 	if (state.in_turns)
 		return run_in_turns(cores, count, job, argument);
 	pthread_mutex_lock(&state.mutex);

@@ -28,7 +28,7 @@ struct threads_core {
 
 extern struct threads_core threads_cores[THREADS_MAX];
 
-/* Starts COUNT cores; THREADS_CREW is theirs until threads_stop(). The settings above are cleared. */
+/* Starts COUNT cores; threads_smp is theirs until threads_stop(). The settings above are cleared. */
 void threads_start(size_t count);
 /*
  * The same, but all on one host thread: a core works up to its next pause, then the next one does. Each run is like
@@ -48,7 +48,7 @@ size_t threads_self(void);
 
 uint64_t threads_reads(size_t core);      /* so far */
 uint64_t threads_world(void);
-void threads_pass(uint64_t ticks);        /* of world time, while nobody works */
+void threads_pass(uint64_t ticks);        /* of world time, while no core works */
 uint64_t threads_batches(void);           /* jobs handed out so far: each by run, run_some or run_all once */
 size_t threads_most(void);                /* cores that any of them was for */
 

@@ -20,7 +20,7 @@ struct svm_pages { /* one core's, for as long as it is a guest; physical address
 bool svm_is_there(void);
 
 /*
- * True: the caller goes on as a guest, and TSC_OFFSET ticks stand on top of every TSC that it reads. False: the
+ * True: the caller goes on as a guest, and TSC_OFFSET ticks are on top of every TSC that it reads. False: the
  * core refused, or came back from being a guest, which then is at no known place: only halting is left.
  * PAGES are zeroed, and interrupts masked.
  */

@@ -60,8 +60,8 @@ fold_steps(struct survey *survey, struct report_clock *entry, const struct monot
 
 /* The clock was read from START to NOW, and seen to move up to MOVED. */
 static void
-look_for_standstill(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
-		    uint64_t now)
+look_for_stop(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
+	      uint64_t now)
 {
 	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
@@ -103,7 +103,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
 	if (!survey->tsc_stopped)
-		look_for_standstill(survey, entry, start, moved, now);
+		look_for_stop(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
 

@@ -33,7 +33,7 @@ struct survey_tournament {
  * trips' medians go into the survey's scratch histogram, in ticks.
  */
 void survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
-		       enum tournament kind);
+			     enum tournament kind);
 
 /* Plays the next batch of ping-pongs. False: all are played, or time is up. */
 bool survey_tournament_batch(struct survey_tournament *tournament);

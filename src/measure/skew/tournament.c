@@ -17,9 +17,9 @@
 
 /* As long as all ping-pongs would fit into half of the budget, if each took so long. */
 static uint64_t
-pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t players)
+pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t cores)
 {
-	size_t pairs = tournament_pairs(kind, players);
+	size_t pairs = tournament_pairs(kind, cores);
 	uint64_t share_ns = survey_tournament_budget_ns(survey->report) / 2 / pairs;
 
 	if (share_ns < PINGPONG_MIN_NS)
@@ -29,7 +29,7 @@ pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t play
 
 void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
-		  enum tournament kind)
+			enum tournament kind)
 {
 	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->cores > CORES_MANY;
 
@@ -61,9 +61,9 @@ bool
 survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b)
 {
 	const struct smp *smp = tournament->survey->smp;
-	const uint32_t *players = tournament->survey->memory.core_of;
+	const uint32_t *core_of = tournament->survey->memory.core_of;
 
-	return smp->alive(smp->context, players[a]) && smp->alive(smp->context, players[b]);
+	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
 }
 
 void

@@ -171,7 +171,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 /* Of the cores of GROUP those that are marked, or those that are not. */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
-       bool marked)
+	      bool marked)
 {
 	bool any = false;
 

@@ -1,4 +1,4 @@
-/* Who stands apart, and where votes don't tell: rates by hand, in parts per million around one gigahertz. */
+/* Which are falsetickers, and where votes don't decide: rates by hand, in parts per million around one gigahertz. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,29 +34,29 @@ assert_all_agree(const struct rate_interval *rates, size_t count, size_t referen
 }
 
 static void
-assert_apart(const struct rate_interval *rates, size_t count, uint32_t apart, size_t reference)
+assert_falsetickers(const struct rate_interval *rates, size_t count, uint32_t falsetickers, size_t reference)
 {
 	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
 
-	assert_int_equal(falseticker.falsetickers, apart);
-	assert_int_equal(falseticker.truechimers & apart, 0);
+	assert_int_equal(falseticker.falsetickers, falsetickers);
+	assert_int_equal(falseticker.truechimers & falsetickers, 0);
 	assert_false(falseticker.undecided);
 	assert_int_equal(falseticker.reference, reference);
 }
 
 static void
-assert_undecided(const struct rate_interval *rates, size_t count, uint32_t apart, size_t a, size_t b)
+assert_undecided(const struct rate_interval *rates, size_t count, uint32_t falsetickers, size_t a, size_t b)
 {
 	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
 
 	assert_true(falseticker.undecided);
-	assert_int_equal(falseticker.falsetickers, apart);
+	assert_int_equal(falseticker.falsetickers, falsetickers);
 	assert_int_equal(falseticker.a, a);
 	assert_int_equal(falseticker.b, b);
 }
 
 static void
-those_that_agree_within_the_limit_are_no_liars(void **state)
+those_that_agree_within_the_limit_are_truechimers(void **state)
 {
 	const struct rate_interval rates[] = { at(0, 2), unknown, at(90, 3), at(-5, 10000), at(1, 1) };
 
@@ -68,37 +68,37 @@ those_that_agree_within_the_limit_are_no_liars(void **state)
 }
 
 static void
-one_that_is_150_ppm_off_three_others_stands_apart(void **state)
+one_that_is_150_ppm_off_three_others_is_a_falseticker(void **state)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(150, 3), unknown, at(1, 4), at(-1, 3) };
 
 	(void)state;
-	assert_apart(rates, 5, 1u << 1, 0);
+	assert_falsetickers(rates, 5, 1u << 1, 0);
 }
 
 /* 106 ppm away, but known within 7: 99 would do. */
 static void
-inside_the_error_nobody_is_accused(void **state)
+inside_the_error_there_is_no_falseticker(void **state)
 {
 	const struct rate_interval inside[] = { at(0, 2), at(106, 5), at(-1, 3) };
 	const struct rate_interval outside[] = { at(0, 2), at(106, 3), at(-1, 3) };
 
 	(void)state;
 	assert_all_agree(inside, 3, 0);
-	assert_apart(outside, 3, 1u << 1, 0);
+	assert_falsetickers(outside, 3, 1u << 1, 0);
 }
 
 static void
-several_liars_are_all_named(void **state)
+several_falsetickers_are_all_named(void **state)
 {
 	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
 
 	(void)state;
-	assert_apart(rates, 5, 1u << 0 | 1u << 3 | 1u << 4, 2);
+	assert_falsetickers(rates, 5, 1u << 0 | 1u << 3 | 1u << 4, 2);
 }
 
 static void
-two_that_disagree_are_named_and_neither_is_the_liar(void **state)
+two_that_disagree_are_named_and_neither_is_the_falseticker(void **state)
 {
 	const struct rate_interval rates[] = { unknown, at(0, 2), at(1000, 2) };
 
@@ -115,7 +115,7 @@ a_wide_one_does_not_decide_between_two(void **state)
 
 	(void)state;
 	assert_undecided(rates, 3, 0, 0, 1);
-	assert_apart(narrower, 3, 1u << 1, 0); /* up to 850: it vouches for the first */
+	assert_falsetickers(narrower, 3, 1u << 1, 0); /* up to 850: it vouches for the first */
 }
 
 static void
@@ -128,7 +128,7 @@ two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named(void **state)
 }
 
 static void
-who_is_far_from_both_of_two_equal_groups_still_stands_apart(void **state)
+one_far_from_both_of_two_equal_groups_is_still_a_falseticker(void **state)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9), at(-20000, 1) };
 
@@ -147,7 +147,7 @@ the_ends_of_a_chain_are_the_two_that_disagree(void **state)
 }
 
 static void
-one_beyond_the_limit_from_a_member_but_not_from_the_group_is_not_accused(void **state)
+one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker(void **state)
 {
 	/* The last is 160 and 120 from two of the group, which outvote it, but 65 from what most of it share. */
 	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
@@ -163,16 +163,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_agree_within_the_limit_are_no_liars),
-		cmocka_unit_test(one_that_is_150_ppm_off_three_others_stands_apart),
-		cmocka_unit_test(inside_the_error_nobody_is_accused),
-		cmocka_unit_test(several_liars_are_all_named),
-		cmocka_unit_test(two_that_disagree_are_named_and_neither_is_the_liar),
+		cmocka_unit_test(those_that_agree_within_the_limit_are_truechimers),
+		cmocka_unit_test(one_that_is_150_ppm_off_three_others_is_a_falseticker),
+		cmocka_unit_test(inside_the_error_there_is_no_falseticker),
+		cmocka_unit_test(several_falsetickers_are_all_named),
+		cmocka_unit_test(two_that_disagree_are_named_and_neither_is_the_falseticker),
 		cmocka_unit_test(a_wide_one_does_not_decide_between_two),
 		cmocka_unit_test(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named),
-		cmocka_unit_test(who_is_far_from_both_of_two_equal_groups_still_stands_apart),
+		cmocka_unit_test(one_far_from_both_of_two_equal_groups_is_still_a_falseticker),
 		cmocka_unit_test(the_ends_of_a_chain_are_the_two_that_disagree),
-		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_not_accused),
+		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

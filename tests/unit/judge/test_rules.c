@@ -120,7 +120,7 @@ limit_of_3_steps_allows_3_and_not_4(void **state)
 }
 
 static void
-step_back_of_a_bracket_accuses_the_tsc_and_counts_once(void **state)
+step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
 {
 	struct report *report = literal_clean();
 
@@ -143,7 +143,7 @@ step_back_of_a_bracket_accuses_the_tsc_and_counts_once(void **state)
 }
 
 static void
-device_that_is_read_two_ways_is_accused_once(void **state)
+device_that_is_read_two_ways_has_one_finding(void **state)
 {
 	struct report *report = literal_clean();
 
@@ -160,7 +160,7 @@ device_that_is_read_two_ways_is_accused_once(void **state)
 }
 
 static void
-further_way_of_reading_that_alone_fails_is_accused(void **state)
+further_way_of_reading_that_alone_fails_has_a_finding(void **state)
 {
 	struct report *report = literal_clean();
 
@@ -303,7 +303,7 @@ fault_found_after_64_findings_still_fails_the_run(void **state)
 	assert_int_equal(report->verdict, VERDICT_FAIL);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_FAIL);
 	assert_int_equal(report->note_count, 1);
-	assert_string_equal(report->notes[0], "There were more findings than the report has room for.");
+	assert_string_equal(report->notes[0], "There were more findings than the report has space for.");
 	literal_free(report);
 }
 
@@ -346,9 +346,9 @@ main(void)
 		cmocka_unit_test(clean_machine_passes_without_a_finding),
 		cmocka_unit_test(one_step_back_fails_the_clock_with_its_figures),
 		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
-		cmocka_unit_test(step_back_of_a_bracket_accuses_the_tsc_and_counts_once),
-		cmocka_unit_test(device_that_is_read_two_ways_is_accused_once),
-		cmocka_unit_test(further_way_of_reading_that_alone_fails_is_accused),
+		cmocka_unit_test(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once),
+		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
+		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),
 		cmocka_unit_test(absent_and_disabled_clocks_are_absent_and_no_finding),
 		cmocka_unit_test(clock_that_was_never_read_has_no_verdict),

@@ -1,4 +1,4 @@
-/* One fault, one accusation: what the judge leaves out because something else explains it. */
+/* One fault, one finding: what the judge leaves out because something else explains it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc
 }
 
 static void
-a_clock_that_stepped_back_is_not_accused_of_its_change_too(void **state)
+a_clock_that_stepped_back_has_no_finding_for_its_change_too(void **state)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -123,7 +123,7 @@ main(void)
 		cmocka_unit_test(rows_of_one_promise_make_one_finding_that_counts_them),
 		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_by_1010_ppm_is_broken_beyond_1510_only),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
-		cmocka_unit_test(a_clock_that_stepped_back_is_not_accused_of_its_change_too),
+		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),
 		cmocka_unit_test(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches),
 	};
 

@@ -46,7 +46,7 @@ set_limit(struct report *report, const char *rule, uint64_t value)
 	report->options.limits[report->options.limit_count++].value = value;
 }
 
-/* Judges and frees REPORT, which has nothing to be accused of. */
+/* Judges and frees REPORT, in which there is nothing to find. */
 static void
 assert_clean(struct report *report)
 {
@@ -170,7 +170,7 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 }
 
 static void
-warps_of_both_checks_are_added_and_the_worst_is_told(void **state)
+warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 {
 	struct report *report = machine_with_warps(5, 7);
 
@@ -217,7 +217,7 @@ warps_without_a_tournament_are_a_finding(void **state)
 }
 
 static void
-warp_of_a_core_that_stands_apart_is_not_told_twice(void **state)
+warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 {
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
@@ -296,7 +296,7 @@ offset_within_its_limit_is_allowed(void **state)
 }
 
 static void
-offset_without_a_known_rate_is_told_in_ticks(void **state)
+offset_without_a_known_rate_is_given_in_ticks(void **state)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
 
@@ -309,7 +309,7 @@ offset_without_a_known_rate_is_told_in_ticks(void **state)
 }
 
 static void
-two_cores_that_differ_are_both_named_and_neither_is_blamed(void **state)
+two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off(void **state)
 {
 	struct report *report = machine_with_skewed_core(2, 1, 2000);
 
@@ -341,7 +341,7 @@ skewed_package_is_one_finding_without_a_core(void **state)
 }
 
 static void
-skewed_half_of_two_packages_is_one_finding_that_blames_neither(void **state)
+skewed_half_of_two_packages_is_one_finding_without_a_core(void **state)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 900, 900, 900, 900 };
 	struct report *report = machine(8, 4, truth_ticks);
@@ -432,7 +432,7 @@ machine_with_one_proven_pair(size_t a, size_t b)
 }
 
 static void
-pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused(void **state)
+pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 {
 	struct report *report = machine_with_one_proven_pair(2, 3);
 
@@ -458,7 +458,7 @@ pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused(void **state
 }
 
 static void
-warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
+warp_between_the_two_of_a_proven_pair_is_no_second_finding(void **state)
 {
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
@@ -475,9 +475,9 @@ warp_between_the_two_of_a_proven_pair_is_not_told_twice(void **state)
 	}
 }
 
-/* Only the worst pair is told; a warp within a group is none of an offset's. */
+/* Only the worst pair is named; a warp within a group is none of an offset's. */
 static void
-warp_between_two_of_three_groups_is_not_told_twice(void **state)
+warp_between_two_of_three_groups_is_no_second_finding(void **state)
 {
 	static const struct {
 		uint32_t ahead, behind;
@@ -550,7 +550,7 @@ package_of_one_core_is_named_by_the_core(void **state)
 }
 
 static void
-cores_apart_in_both_directions_are_measured_against_those_in_order(void **state)
+cores_off_in_both_directions_are_measured_against_those_in_order(void **state)
 {
 	int64_t truth_ticks[8] = { [1] = 5000, [3] = -5000 };
 	struct report *report = machine(8, 8, truth_ticks);
@@ -568,7 +568,7 @@ cores_apart_in_both_directions_are_measured_against_those_in_order(void **state)
 }
 
 static void
-of_six_cores_apart_four_are_told_and_two_are_counted(void **state)
+of_six_cores_that_are_off_four_are_named_and_two_are_counted(void **state)
 {
 	int64_t truth_ticks[16] = { [1] = 5000, [3] = 5000, [5] = 5000, [7] = 5000, [9] = 5000, [11] = 5000 };
 	struct report *report = machine(16, 4, truth_ticks);
@@ -649,7 +649,7 @@ boot_core_that_drifts_alone_is_named_itself(void **state)
 }
 
 static void
-of_two_cores_that_drift_apart_neither_is_blamed(void **state)
+of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
 {
 	struct report *report = machine(2, 2, NULL);
 
@@ -679,7 +679,7 @@ drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 }
 
 static void
-of_five_cores_that_drift_four_are_told_and_one_is_counted(void **state)
+of_five_cores_that_drift_four_are_named_and_one_is_counted(void **state)
 {
 	struct report *report = machine(16, 16, NULL);
 
@@ -693,7 +693,7 @@ of_five_cores_that_drift_four_are_told_and_one_is_counted(void **state)
 }
 
 static void
-core_that_drifts_is_accused_of_nothing_else(void **state)
+core_that_drifts_has_no_other_finding(void **state)
 {
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
@@ -711,9 +711,9 @@ core_that_drifts_is_accused_of_nothing_else(void **state)
 	literal_free(report);
 }
 
-/* Only the way through the core that drifts places core 1 off 0: its own meeting with the boot core doesn't. */
+/* Only the way through the core that drifts places core 1 off 0: its own ping-pong with the boot core doesn't. */
 static void
-core_that_a_drifting_one_misplaces_is_not_accused(void **state)
+core_that_a_drifting_one_misplaces_has_no_finding(void **state)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
@@ -917,38 +917,38 @@ main(void)
 		cmocka_unit_test(machines_of_1_to_128_cores_that_agree_are_clean),
 		cmocka_unit_test(star_that_agrees_is_clean),
 		cmocka_unit_test(one_warp_fails_the_tsc_and_names_both_cores),
-		cmocka_unit_test(warps_of_both_checks_are_added_and_the_worst_is_told),
+		cmocka_unit_test(warps_of_both_checks_are_added_and_the_worst_is_named),
 		cmocka_unit_test(warps_of_a_check_that_was_not_made_are_no_finding),
 		cmocka_unit_test(warps_without_a_tournament_are_a_finding),
-		cmocka_unit_test(warp_of_a_core_that_stands_apart_is_not_told_twice),
+		cmocka_unit_test(warp_of_a_core_that_is_off_is_no_second_finding),
 		cmocka_unit_test(core_20000_ticks_ahead_is_named_with_its_interval_in_ns),
 		cmocka_unit_test(core_behind_is_named_as_such_and_a_guest_has_another_cause),
 		cmocka_unit_test(boot_core_that_is_skewed_is_named_itself),
 		cmocka_unit_test(offset_within_its_limit_is_allowed),
-		cmocka_unit_test(offset_without_a_known_rate_is_told_in_ticks),
-		cmocka_unit_test(two_cores_that_differ_are_both_named_and_neither_is_blamed),
+		cmocka_unit_test(offset_without_a_known_rate_is_given_in_ticks),
+		cmocka_unit_test(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off),
 		cmocka_unit_test(skewed_package_is_one_finding_without_a_core),
-		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_that_blames_neither),
+		cmocka_unit_test(skewed_half_of_two_packages_is_one_finding_without_a_core),
 		cmocka_unit_test(skewed_half_that_is_no_package_is_one_finding_without_a_core),
 		cmocka_unit_test(half_of_cores_with_faults_of_their_own_is_no_half),
 		cmocka_unit_test(package_whose_cores_are_off_in_both_directions_is_named_core_by_core),
-		cmocka_unit_test(pair_that_alone_is_proven_apart_is_told_and_neither_core_is_accused),
-		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_not_told_twice),
-		cmocka_unit_test(warp_between_two_of_three_groups_is_not_told_twice),
+		cmocka_unit_test(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core),
+		cmocka_unit_test(warp_between_the_two_of_a_proven_pair_is_no_second_finding),
+		cmocka_unit_test(warp_between_two_of_three_groups_is_no_second_finding),
 		cmocka_unit_test(pair_with_a_core_that_drifts_is_explained_by_the_drift),
 		cmocka_unit_test(part_of_a_package_is_named_core_by_core),
 		cmocka_unit_test(package_of_one_core_is_named_by_the_core),
-		cmocka_unit_test(cores_apart_in_both_directions_are_measured_against_those_in_order),
-		cmocka_unit_test(of_six_cores_apart_four_are_told_and_two_are_counted),
+		cmocka_unit_test(cores_off_in_both_directions_are_measured_against_those_in_order),
+		cmocka_unit_test(of_six_cores_that_are_off_four_are_named_and_two_are_counted),
 		cmocka_unit_test(core_that_drifts_is_named_with_the_proven_part),
 		cmocka_unit_test(drift_that_may_be_none_or_is_unknown_is_no_finding),
 		cmocka_unit_test(drift_is_allowed_up_to_its_limit),
 		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
-		cmocka_unit_test(of_two_cores_that_drift_apart_neither_is_blamed),
+		cmocka_unit_test(of_two_cores_that_drift_neither_is_said_to_be_off),
 		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
-		cmocka_unit_test(of_five_cores_that_drift_four_are_told_and_one_is_counted),
-		cmocka_unit_test(core_that_drifts_is_accused_of_nothing_else),
-		cmocka_unit_test(core_that_a_drifting_one_misplaces_is_not_accused),
+		cmocka_unit_test(of_five_cores_that_drift_four_are_named_and_one_is_counted),
+		cmocka_unit_test(core_that_drifts_has_no_other_finding),
+		cmocka_unit_test(core_that_a_drifting_one_misplaces_has_no_finding),
 		cmocka_unit_test(pair_that_contradicts_the_others_warns_and_is_named),
 		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),
 		cmocka_unit_test(unequal_adjust_warns_once_with_the_difference),

@@ -260,7 +260,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
 }
 
-/* Each core that started is watched for a second, and never taken away. */
+/* Each core that started is observed for a second, and no time is stolen from it. */
 static inline void
 literal_observe(struct report *report)
 {
@@ -356,7 +356,7 @@ literal_clean(void)
 	return report;
 }
 
-/* Likewise, with CORES that have met as KIND says; TRUTH_TICKS as for literal_tournament(). */
+/* Likewise, with CORES and their ping-pongs as KIND says; TRUTH_TICKS as for literal_tournament(). */
 static inline struct report *
 literal_of(size_t cores, enum tournament kind, const int64_t *truth_ticks)
 {
@@ -389,8 +389,8 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 }
 
 /*
- * Before it is judged: no HPET, a PIT that stands still, a broken RTC; of six cores one is missing, one was lost on
- * the way, one TSC stands apart, one drifts, one has another TSC_ADJUST, and two had a warp.
+ * Before it is judged: no HPET, a PIT that does not count, a broken RTC; of six cores one is missing, one was lost on
+ * the way, one TSC is off the majority, one drifts, one has another TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
 literal_sick(void)

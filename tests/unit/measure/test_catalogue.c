@@ -28,7 +28,7 @@
 #define PM_RANGE_24    (UINT64_C(1) << 24)
 #define SICK_CORE      2
 #define OTHER_CORE     1
-#define FAR_TICKS      1000000 /* no round trip of a meeting takes so long */
+#define FAR_TICKS      1000000 /* no round trip takes so long */
 #define HPET_TURN_PS   (90 * SIM_PS_PER_MS) /* the fifth of the latencies, of 20 ms each */
 #define HPET_TICKS_PER_MS 10000
 #define MSR_TSC_ADJUST 0x3bu
@@ -44,7 +44,7 @@ struct machine { /* on which a fault is looked for; without one it is healthy */
 };
 
 struct fault {
-	const char *rule, *clock; /* that finds it, and the one that is accused: NULL, no clock */
+	const char *rule, *clock; /* that finds it, and the one that is named: NULL, no clock */
 	const char *name;
 	const struct machine *machine;
 	enum stage stage; /* at which it is switched on */
@@ -605,7 +605,7 @@ core_ahead(struct bench *bench)
 	sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS;
 }
 
-/* Ten seconds pass before the cores meet again: see measure(). */
+/* Ten seconds pass before the second tournament: see measure(). */
 static void
 core_100_ppm_fast(struct bench *bench)
 {
@@ -645,10 +645,10 @@ is_among(uint32_t core, const uint32_t *cores, size_t count)
 	return false;
 }
 
-/* The first and the second of each meeting follow each other in CORES. */
+/* The first and the second of each pair follow each other in CORES. */
 static size_t
-run_some_with_one_pair_apart(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
-			     uint64_t bound_ns)
+run_some_with_one_pair_off(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+			   uint64_t bound_ns)
 {
 	size_t finished;
 
@@ -664,7 +664,7 @@ static void
 core_ahead_of_one_other(struct bench *bench)
 {
 	run_pingpongs = bench->run.smp.run_some;
-	bench->run.smp.run_some = run_some_with_one_pair_apart;
+	bench->run.smp.run_some = run_some_with_one_pair_off;
 }
 
 static void
@@ -786,7 +786,7 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct fault *fault;
-	bool has_met; /* the first tournament has begun */
+	bool is_measured; /* the first tournament has begun */
 } stage_of;
 
 /* Between the tournaments there is time for a drift to show. */
@@ -796,9 +796,9 @@ begins(void *context, const char *phase)
 	(void)context;
 	if (strcmp(phase, "latency") == 0)
 		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
-	if (strcmp(phase, "skew") == 0 && stage_of.has_met && stage_of.machine->cores > 1)
+	if (strcmp(phase, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
 		sim_advance_ps(10 * SIM_PS_PER_S);
-	stage_of.has_met |= strcmp(phase, "skew") == 0;
+	stage_of.is_measured |= strcmp(phase, "skew") == 0;
 	if (strcmp(phase, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks)
@@ -854,7 +854,7 @@ run(const struct machine *machine, const struct fault *fault)
 	stage_of.bench = bench;
 	stage_of.machine = machine;
 	stage_of.fault = fault;
-	stage_of.has_met = false;
+	stage_of.is_measured = false;
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
 	run_close(&bench->run);
@@ -880,7 +880,7 @@ count_findings(const struct report *report, const struct fault *fault, bool othe
 	return count;
 }
 
-/* The verdict of the accused clock is its finding's, and nobody else's is touched. */
+/* The verdict of the named clock is its finding's, and no other's is touched. */
 static bool
 verdicts_fit(const struct report *report, const struct fault *fault)
 {
@@ -898,7 +898,7 @@ verdicts_fit(const struct report *report, const struct fault *fault)
 	return report->verdict == severity;
 }
 
-/* Who failed is to be avoided, and nobody else. */
+/* What failed is to be avoided, and nothing else. */
 static bool
 advice_fits(const struct report *report, const struct fault *fault)
 {

@@ -1,6 +1,6 @@
 /*
- * A TSC that stands still, from the begin or from some moment on: everything is timed by it, so the run ends at once,
- * says why, and accuses nobody else. Times are those of the simulated machine.
+ * A TSC that does not count, from the begin or from some moment on: everything is timed by it, so the run ends at once,
+ * says why, and names no other clock. Times are those of the simulated machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ measure(struct bench *bench)
 }
 
 static void
-assert_only_the_tsc_is_accused(const struct report *report)
+assert_only_the_tsc_is_named(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count && report->finding_count > 1; i++)
 		print_error("    %s: %s\n", report->findings[i].rule, report->findings[i].text);
@@ -57,7 +57,7 @@ bench_whose_tsc_never_counts(void)
 	return bench;
 }
 
-/* It took 1,972 s and 920,445,498 accesses to find as much, and accused the PIT and the RTC besides. */
+/* It took 1,972 s and 920,445,498 accesses to find as much, and named the PIT and the RTC besides. */
 static void
 one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state)
 {
@@ -69,7 +69,7 @@ one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses(void **state
 	report = &bench->run.report;
 	measure(bench);
 	assert_true(sim.now_ps < 10 * SIM_PS_PER_MS);
-	assert_only_the_tsc_is_accused(report);
+	assert_only_the_tsc_is_named(report);
 	assert_int_equal(report->tsc.den, 0);
 	assert_int_equal(report->rate_count, 0);
 	assert_int_equal(report->behaviours.count, 0);
@@ -111,7 +111,7 @@ one_that_was_not_asked_for_leaves_the_run_incomplete(void **state)
 
 /* What of the run is left when it stops ends within the second that the RTC's check had begun to wait for. */
 static void
-one_that_stops_ends_the_run_within_a_second_and_accuses_no_other_clock(void **state)
+one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock(void **state)
 {
 	(void)state;
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {
@@ -124,7 +124,7 @@ one_that_stops_ends_the_run_within_a_second_and_accuses_no_other_clock(void **st
 		bench_open(bench, 1);
 		measure(bench);
 		assert_true(sim.now_ps < (ms + 1000) * SIM_PS_PER_MS);
-		assert_only_the_tsc_is_accused(&bench->run.report);
+		assert_only_the_tsc_is_named(&bench->run.report);
 		tsc = bench_find(bench, "tsc");
 		assert_true(tsc->turned_sick);
 		assert_true(tsc->turned_sick_ms <= ms && ms <= tsc->turned_sick_ms + 2); /* drivers open in 2 ms */
@@ -144,7 +144,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses),
 		cmocka_unit_test(one_that_was_not_asked_for_leaves_the_run_incomplete),
-		cmocka_unit_test(one_that_stops_ends_the_run_within_a_second_and_accuses_no_other_clock),
+		cmocka_unit_test(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * The watch for gaps on every core of the simulated machine: a host takes cores away when the test says so, and all
+ * The observation of gaps on every core of the simulated machine: a host steals time when the test says so, and all
  * of it is found, on the core that it was taken from.
  */
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define CORES_MAX    300
 #define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
 #define NS_PER_MS    UINT64_C(1000000)
-#define NOBODY       SIZE_MAX
+#define NONE       SIZE_MAX
 #define READ_NS      200 /* what a reading of the TSC takes; a tick is a nanosecond */
 #define WARM_UP      256
 #define AWAY_MAX     256
@@ -106,7 +106,7 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 static void
 open_bench(size_t cores)
 {
-	bench.mute = NOBODY;
+	bench.mute = NONE;
 	bench.deadline_ns = UINT64_MAX / SIM_PS_PER_NS;
 	options_default(&bench.report.options);
 	bench.report.duration_ns = 100 * NS_PER_MS;
@@ -148,7 +148,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* AFTER_NS of its watch, without what it was away before. */
+/* AFTER_NS of its observation, without what was stolen before. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -262,7 +262,7 @@ what_first_executions_cost_is_no_gap(void **state)
 }
 
 static void
-a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched(void **state)
+a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed(void **state)
 {
 	(void)state;
 	open_bench(3);
@@ -276,7 +276,7 @@ a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched(void **st
 }
 
 static void
-the_deadline_ends_the_watch_and_keeps_what_was_seen(void **state)
+the_deadline_ends_the_observation_and_keeps_what_was_seen(void **state)
 {
 	(void)state;
 	open_bench(2);
@@ -289,7 +289,7 @@ the_deadline_ends_the_watch_and_keeps_what_was_seen(void **state)
 
 /* 10 durations for all, as for latency; and each core's first gap is kept while there is room for 256. */
 static void
-watching_300_cores_takes_as_long_as_watching_11(void **state)
+observing_300_cores_takes_as_long_as_observing_11(void **state)
 {
 	const struct report_interference *all = &bench.report.interference;
 
@@ -324,7 +324,7 @@ one_noisy_core_leaves_room_for_the_events_of_the_others(void **state)
 }
 
 static void
-a_tsc_that_stands_still_is_not_watched(void **state)
+a_tsc_that_stopped_is_not_observed(void **state)
 {
 	(void)state;
 	open_bench(1);
@@ -376,11 +376,11 @@ main(void)
 		TEST(an_event_on_a_core_with_another_tsc_is_when_it_was),
 		TEST(the_option_sets_the_threshold),
 		TEST(what_first_executions_cost_is_no_gap),
-		TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_watched),
-		TEST(the_deadline_ends_the_watch_and_keeps_what_was_seen),
-		TEST(watching_300_cores_takes_as_long_as_watching_11),
+		TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed),
+		TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen),
+		TEST(observing_300_cores_takes_as_long_as_observing_11),
 		TEST(one_noisy_core_leaves_room_for_the_events_of_the_others),
-		TEST(a_tsc_that_stands_still_is_not_watched),
+		TEST(a_tsc_that_stopped_is_not_observed),
 		TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did),
 		TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault),
 	};

@@ -308,7 +308,7 @@ become_a_soak(void)
 	bench->report.duration_ns = 1000000000;
 }
 
-/* The window; then RUN_PS in which nobody looks; then the last reading. */
+/* The window; then RUN_PS in which nothing is read; then the last reading. */
 static void
 measure_for(uint64_t run_ps)
 {
@@ -318,7 +318,7 @@ measure_for(uint64_t run_ps)
 	survey_rates_again(&bench->survey);
 }
 
-/* The window; then a second or so in which nobody looks; then the last reading. */
+/* The window; then a second or so in which nothing is read; then the last reading. */
 static void
 measure(void)
 {
@@ -602,7 +602,7 @@ an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
 
 /* As when all of a guest was stopped in the middle of the window, or after it, and its RTC's host went on. */
 static void
-an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
+an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
 
@@ -633,7 +633,7 @@ an_rtc_that_leaps_is_to_blame_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
-/* Of a leap after the window the rates over the whole run and over the rest of it tell: they are one witness. */
+/* Of a leap after the window the rates over the whole run and over the rest of it say the same: they are one witness. */
 static void
 a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 {
@@ -661,7 +661,7 @@ a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 	}
 }
 
-/* So far off that its minutes' wraps since the window can't be counted: its edges are watched once more. */
+/* So far off that its minutes' wraps since the window can't be counted: its edges are followed once more. */
 static void
 an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 {
@@ -683,7 +683,7 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 	}
 }
 
-/* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more tell. */
+/* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more decide. */
 static void
 so_is_one_that_is_little_off_in_a_soak_of_hours(void **state)
 {
@@ -737,7 +737,7 @@ on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early(v
 
 /* Without a claim for the TSC there are two witnesses, and an RTC that is too wide to decide. */
 static void
-of_two_that_disagree_neither_is_blamed(void **state)
+of_two_that_disagree_neither_is_said_to_be_wrong(void **state)
 {
 	(void)state;
 	bench->off_tenths[HPET] = 10000;
@@ -751,7 +751,7 @@ of_two_that_disagree_neither_is_blamed(void **state)
 }
 
 static void
-a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody(void **state)
+a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding(void **state)
 {
 	(void)state;
 	begin_well(); /* the TSC is 2,303,998,123 Hz */
@@ -785,9 +785,9 @@ what_the_reader_says_of_the_tsc_goes_before_cpuid(void **state)
 	close_clocks();
 }
 
-/* By 180 ppm in the second half: 90 on the whole, less than anybody is accused of. */
+/* By 180 ppm in the second half: 90 on the whole, less than any finding. */
 static void
-a_rate_that_changes_within_the_window_is_found_and_nobody_else_is(void **state)
+a_rate_that_changes_within_the_window_is_found_and_no_other_is(void **state)
 {
 	(void)state;
 	for (int c = TSC; c <= PM; c++) {
@@ -805,7 +805,7 @@ a_rate_that_changes_within_the_window_is_found_and_nobody_else_is(void **state)
 }
 
 static void
-a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void **state)
+a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is(void **state)
 {
 	(void)state;
 	for (int c = TSC; c <= PM; c++) {
@@ -813,7 +813,7 @@ a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void
 		survey_prepare(&bench->survey);
 		survey_rates(&bench->survey);
 		sim_counter_hasten(counter_of(c), -1000);
-		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can tell */
+		sim_advance_ps(100 * SIM_PS_PER_S); /* so many wraps that only the window's rate can count them */
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
 		close_clocks();
@@ -821,7 +821,7 @@ a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is(void
 }
 
 static void
-an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody(void **state)
+an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none(void **state)
 {
 	(void)state;
 	for (int c = TSC; c <= PM; c++) {
@@ -868,7 +868,7 @@ a_counter_that_is_written_after_the_window_is_found_at_the_end(void **state)
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 5000000; /* half a second back */
 	survey_rates_again(&bench->survey);
-	assert_true(find(HPET)->change.known); /* behind by less than it gained: its rate tells */
+	assert_true(find(HPET)->change.known); /* behind by less than it gained: its rate shows it */
 	assert_true(find(HPET)->change.high < 0);
 	close_clocks();
 
@@ -924,7 +924,7 @@ two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not(void **state)
 	assert_true(pair("tsc", "hpet")->same_source);
 	assert_false(pair("tsc", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "acpi_pm")->same_source);
-	assert_false(pair("hpet", "rtc")->same_source); /* the RTC is known too little to tell */
+	assert_false(pair("hpet", "rtc")->same_source); /* the RTC is known too little to say */
 	close_clocks();
 }
 
@@ -964,18 +964,18 @@ main(void)
 		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
-		RATE_TEST(an_rtc_that_leaps_is_to_blame_on_bare_metal_only),
+		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
 		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
 		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
 		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
 		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
-		RATE_TEST(of_two_that_disagree_neither_is_blamed),
-		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_accuses_nobody),
+		RATE_TEST(of_two_that_disagree_neither_is_said_to_be_wrong),
+		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding),
 		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
-		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_nobody_else_is),
-		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_nobody_else_is),
-		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_accuses_nobody_and_hides_nobody),
+		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is),
+		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
+		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none),
 		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
 		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
 		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),

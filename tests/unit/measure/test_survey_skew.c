@@ -1,5 +1,5 @@
 /*
- * Tournaments, contention and warp checks of whole crews: simulated cores on host threads, whose true
+ * Tournaments, contention and warp checks of many cores: simulated ones on host threads, whose true
  * offsets and drifts the test knows. How long anything takes is the host's affair: one tick is a nanosecond of
  * simulated time, and what must be late is made late by so many of them.
  */
@@ -26,8 +26,8 @@
 #define GHZ          UINT64_C(1000000000)
 #define TICKS_PER_MS UINT64_C(1000000) /* at 1 GHz */
 #define ID_OF(core)  (2 * (uint32_t)(core) + 100) /* APIC ids are no core numbers */
-#define NOBODY       SIZE_MAX
-#define ANYBODY      (SIZE_MAX - 1)
+#define NONE         SIZE_MAX
+#define ALL          (SIZE_MAX - 1)
 #define CLOCKS       4
 
 static struct {
@@ -37,18 +37,18 @@ static struct {
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
-	uint64_t batch_ticks;   /* by which each batch of meetings lasts longer */
+	uint64_t batch_ticks;   /* by which each batch of ping-pongs lasts longer */
 	uint64_t held_up;       /* from this batch, counted from 1, held_up_batches last longer by held_up_ticks each */
 	uint64_t held_up_batches, held_up_ticks;
-	size_t dies;            /* this core dies in a meeting, NOBODY */
+	size_t dies;            /* this core dies in a ping-pong, NONE */
 	uint64_t dies_pingpongs; /* after so many of the tournament, at its 5th reading */
 	struct {                /* in the tournament itself, not in its rehearsal */
-		size_t first, second;  /* cores; first NOBODY: none, ANYBODY: all pairs */
+		size_t first, second;  /* cores; first NONE: no pair, ALL: all pairs */
 		uint64_t pingpongs;    /* of theirs, so many, ... */
 		bool missed;           /* ... are never held, or */
 		uint64_t late_ticks;   /* the second's readings are late; and after them ... */
 		int64_t moves_ticks;   /* ... its TSC moves */
-		uint64_t met;          /* counts their meetings */
+		uint64_t count;        /* of their ping-pongs so far */
 	} spoilt;
 	uint64_t expires_pingpongs; /* the deadline passes when core 1 has had so many; 0: never */
 	pthread_barrier_t barrier;
@@ -76,7 +76,7 @@ core_facts(struct core_facts *facts)
 	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
 }
 
-/* Whether this batch has the pair whose meetings are spoilt; side by side the others are spoilt with it. */
+/* Whether this batch has the pair whose ping-pongs are spoilt; side by side the others are spoilt with it. */
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
 {
@@ -85,18 +85,18 @@ has_spoilt_pair(const uint32_t *cores, size_t count)
 	for (size_t i = 0; i < count; i += 2)
 		if (is_begun && cores[i] == bench.spoilt.first && cores[i + 1] == bench.spoilt.second)
 			return true;
-	return is_begun && bench.spoilt.first == ANYBODY;
+	return is_begun && bench.spoilt.first == ALL;
 }
 
 static size_t
 run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 	 uint64_t bound_ns)
 {
-	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.met++ < bench.spoilt.pingpongs;
+	bool spoilt = has_spoilt_pair(cores, count) && bench.spoilt.count++ < bench.spoilt.pingpongs;
 	bool held_up;
 	size_t finished = count;
 
-	if (bench.dies != NOBODY && !threads_cores[bench.dies].dies_reading &&
+	if (bench.dies != NONE && !threads_cores[bench.dies].dies_reading &&
 	    bench.report.cores[bench.dies].pingpongs == bench.dies_pingpongs &&
 	    bench.survey.memory.first.begin_tsc)
 		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
@@ -106,7 +106,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 		finished = threads_smp.run_some(context, cores, count, job, argument, bound_ns);
 	if (spoilt) {
 		threads_cores[bench.spoilt.second].late_ticks = 0;
-		if (bench.spoilt.met == bench.spoilt.pingpongs)
+		if (bench.spoilt.count == bench.spoilt.pingpongs)
 			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
 	}
 	held_up = threads_batches() - bench.held_up < bench.held_up_batches;
@@ -121,7 +121,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest,
 	size_t bytes = survey_memory_size(cores, widest);
 
 	memset(&bench, 0, sizeof(bench));
-	bench.dies = bench.spoilt.first = NOBODY;
+	bench.dies = bench.spoilt.first = NONE;
 	start(cores);
 	bench.smp = threads_smp;
 	bench.smp.run_some = run_some;
@@ -167,7 +167,7 @@ close_bench(void **state)
 	return 0;
 }
 
-/* Core's true offset against the boot core's, which stands at world time, is within what the report says. */
+/* Core's true offset against the boot core's, which is at world time, is within what the report says. */
 static void
 assert_offset_holds(size_t core, int64_t truth)
 {
@@ -209,7 +209,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 }
 
 static void
-one_core_meets_nobody(void **state)
+one_core_has_no_pair(void **state)
 {
 	(void)state;
 	open_bench(1, TOURNAMENT_ALL, GHZ);
@@ -223,34 +223,34 @@ one_core_meets_nobody(void **state)
 }
 
 static void
-two_cores_meet_once_in_1_round(void **state)
+two_cores_have_one_pingpong_in_1_round(void **state)
 {
 	(void)state;
 	all_pairs_of(threads_start, 2);
 }
 
 static void
-three_cores_meet_in_3_rounds(void **state)
+three_cores_have_their_pairs_in_3_rounds(void **state)
 {
 	(void)state;
 	all_pairs_of(threads_start, 3);
 }
 
 static void
-five_cores_meet_in_5_rounds(void **state)
+five_cores_have_their_pairs_in_5_rounds(void **state)
 {
 	(void)state;
 	all_pairs_of(threads_start, 5);
 }
 
 static void
-all_2016_pairs_of_64_cores_meet_in_63_rounds(void **state)
+all_2016_pairs_of_64_cores_come_in_63_rounds(void **state)
 {
 	(void)state;
 	all_pairs_of(threads_start_in_turns, 64);
 }
 
-/* A star of which each pair met, and the boot core all others. */
+/* A star in which each core had its ping-pong with the boot core. */
 static void
 assert_whole_star(size_t cores)
 {
@@ -306,7 +306,7 @@ without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so(void **state)
 {
 	(void)state;
 	open_bench(1024, TOURNAMENT_STAR, GHZ);
-	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left to meet once more */
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* 3.07 s: no time is left for another ping-pong */
 	survey_skew(&bench.survey);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
@@ -348,7 +348,7 @@ few_pairs_that_were_all_rehearsed_in_time_make_no_star(void **state)
 
 /* 12 batches of half a second are twice the three seconds that a quick run has for it. */
 static void
-a_tournament_that_overruns_its_budget_twice_keeps_what_was_met(void **state)
+a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured(void **state)
 {
 	(void)state;
 	open_bench(16, TOURNAMENT_ALL, GHZ);
@@ -381,10 +381,10 @@ a_tournament_that_ends_with_its_last_batch_was_not_cut_short(void **state)
 }
 
 static void
-the_deadline_keeps_what_was_met(void **state)
+the_deadline_keeps_what_was_measured(void **state)
 {
 	const struct report_skew *skew = &bench.report.skew;
-	size_t met = 0;
+	size_t count = 0;
 
 	(void)state;
 	open_bench(8, TOURNAMENT_ALL, GHZ);
@@ -392,12 +392,12 @@ the_deadline_keeps_what_was_met(void **state)
 	survey_skew(&bench.survey);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
-	assert_in_range(skew->pingpongs, 5, 19); /* of 28: core 1's third round, of four meetings each */
+	assert_in_range(skew->pingpongs, 5, 19); /* of 28: core 1's third round, of four ping-pongs each */
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			met += offset_is_known(offsets_pair(&skew->offsets, a, b));
-	assert_int_equal(met, skew->pingpongs);
+			count += offset_is_known(offsets_pair(&skew->offsets, a, b));
+	assert_int_equal(count, skew->pingpongs);
 	survey_skew(&bench.survey);
 	survey_warps(&bench.survey);
 	assert_false(skew->drift_measured);
@@ -405,7 +405,7 @@ the_deadline_keeps_what_was_met(void **state)
 }
 
 static void
-a_core_a_billion_ticks_ahead_is_the_one_apart(void **state)
+a_core_a_billion_ticks_ahead_is_the_outlier(void **state)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -439,11 +439,11 @@ small_skews_lie_within_what_is_said(void **state)
 		assert_offset_holds(i, offsets[i]);
 }
 
-/* ---- meetings once more ---- */
+/* ---- another ping-pong ---- */
 
 #define LATE_TICKS UINT64_C(100000) /* at 1 GHz 100 us, longer than any machine's cores need for a round trip */
 
-/* Four cores, of which 1 and 3 have MEETINGS that are spoilt. */
+/* Four cores, of which 1 and 3 have PINGPONGS that are spoilt. */
 static void
 open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
@@ -464,7 +464,7 @@ width_of_spoilt_pair(void)
 }
 
 static void
-a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
+a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another(void **state)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -473,7 +473,7 @@ a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
 	threads_cores[3].offset_ticks = 2000;
 	survey_skew(&bench.survey);
 	assert_true(skew->again > 0);
-	assert_true(bench.spoilt.met > 1);
+	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
 	assert_int_equal(skew->pingpongs, 6); /* as many as pairs; those once more count for themselves */
@@ -483,56 +483,56 @@ a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another(void **state)
 }
 
 static void
-a_pair_that_stays_spoilt_meets_once_more_and_no_further(void **state)
+a_pair_that_stays_spoilt_has_another_pingpong_and_no_further(void **state)
 {
 	(void)state;
 	open_bench_with_spoilt_pair(UINT64_MAX);
 	survey_skew(&bench.survey);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
-	assert_in_range(bench.spoilt.met, 2, 1 + 3 * 6);
+	assert_in_range(bench.spoilt.count, 2, 1 + 3 * 6);
 	assert_in_range(bench.report.skew.again, 1, 3 * 6);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_offset_holds(3, 0);
 }
 
 static void
-a_pair_that_missed_each_other_meets_once_more(void **state)
+a_pair_that_missed_each_other_has_another_pingpong(void **state)
 {
 	(void)state;
 	open_bench_with_spoilt_pair(2);
 	bench.spoilt.missed = true;
 	survey_skew(&bench.survey);
-	assert_true(bench.spoilt.met > 2);
+	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_int_equal(bench.report.skew.summary.pairs, 6);
 }
 
 /*
- * Nobody meets anybody. Quick: 3 rounds and 2 meetings more, at 600 ms each, are the three seconds that there are.
- * Standard: after 3 rounds of 2.5 s 4 meetings more are ten seconds, though there are sixty.
+ * No ping-pong succeeds. Quick: 3 rounds and 2 ping-pongs more, at 600 ms each, are the three seconds that there are.
+ * Standard: after 3 rounds of 2.5 s 4 ping-pongs more are ten seconds, though there are sixty.
  */
 static void
-pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most(void **state)
+pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most(void **state)
 {
 	for (unsigned quick = 0; quick < 2; quick++) {
 		open_bench_with_spoilt_pair(UINT64_MAX);
 		bench.report.options.profile = quick ? PROFILE_QUICK : PROFILE_STANDARD;
-		bench.spoilt.first = ANYBODY;
+		bench.spoilt.first = ALL;
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
 		survey_skew(&bench.survey);
 		assert_int_equal(bench.survey.memory.first.kind, TOURNAMENT_ALL);
-		assert_int_equal(bench.spoilt.met, quick ? 5 : 7);
+		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
 		assert_false(bench.report.skew.measured);
 		if (!quick)
 			close_bench(state);
 	}
 }
 
-/* What was true in the first meeting is no longer so in the second: the first stays, and that is said. */
+/* What was true in the first ping-pong is no longer so in the second: the first stays, and that is said. */
 static void
-a_tsc_that_moves_before_its_pair_meets_again_contradicts(void **state)
+a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts(void **state)
 {
 	const struct offsets_summary *summary = &bench.report.skew.summary;
 
@@ -562,7 +562,7 @@ step(int64_t ticks, uint64_t after_ticks)
 	survey_skew(&bench.survey);
 }
 
-/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's meeting. */
+/* 150 moments in each direction, from the rehearsal to the end, also in the middle of a pair's ping-pong. */
 static void
 whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
 {
@@ -579,7 +579,7 @@ whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset(void **state)
 			assert_true(holds(pair, 0) || holds(pair, ticks));
 			in_pingpongs += offsets_moved(&skew->offsets, a, 3) > 0;
 		}
-		assert_int_equal(skew->pingpongs, 6); /* a pair that meets again counts for itself */
+		assert_int_equal(skew->pingpongs, 6); /* a pair that has another counts for itself */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
 		assert_in_range(skew->summary.contradictions, 0, 3); /* pairs, of which core 3 has so many */
 		if (i < 299)
@@ -618,9 +618,9 @@ a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
-/* By its drift against the boot core each of the others runs slow; what most of them share tells which one it is. */
+/* By its drift against the boot core each of the others runs slow; what most of them share shows which one it is. */
 static void
-a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_nobody_else_drifts(void **state)
+a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts(void **state)
 {
 	const struct report *report = &bench.report;
 
@@ -676,9 +676,9 @@ a_third_tournament_is_held_against_the_first(void **state)
 	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
 }
 
-/* At 50 MHz the one that is left alone waits for 13 million ticks at most, and nobody else for as long. */
+/* At 50 MHz the one that is left alone waits for 13 million ticks at most, and no other for as long. */
 static void
-a_core_that_dies_in_its_second_meeting_costs_its_meetings_only(void **state)
+a_core_that_dies_in_its_second_pingpong_costs_its_own_only(void **state)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -852,7 +852,7 @@ cores_that_missed_each_other_are_asked_again(void **state)
 }
 
 static void
-equal_cores_are_accused_of_no_warp(void **state)
+equal_cores_have_no_warp(void **state)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -926,9 +926,9 @@ measure_together(void)
 	judge_report(&bench.report);
 }
 
-/* What was measured before stands; of what was being measured there is nothing, neither a warp nor 0 ns. */
+/* What was measured before is kept; of what was being measured there is nothing, neither a warp nor 0 ns. */
 static void
-assert_only_the_tsc_is_accused_of_standing(void)
+assert_only_the_tsc_is_said_to_have_stopped(void)
 {
 	const struct report *report = &bench.report;
 
@@ -949,7 +949,7 @@ assert_only_the_tsc_is_accused_of_standing(void)
 
 /* At moments a tenth apart, from a few ticks into the rehearsal. */
 static void
-whenever_the_boot_cores_tsc_stops_no_core_is_accused(void **state)
+whenever_the_boot_cores_tsc_stops_no_core_is_named(void **state)
 {
 	uint64_t lasted_ticks;
 
@@ -964,7 +964,7 @@ whenever_the_boot_cores_tsc_stops_no_core_is_accused(void **state)
 			close_bench(state);
 			open_bench_that_stops(THREADS_WORLD_0 + ticks, all);
 			measure_together();
-			assert_only_the_tsc_is_accused_of_standing();
+			assert_only_the_tsc_is_said_to_have_stopped();
 		}
 }
 
@@ -1023,41 +1023,41 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SKEW_TEST(one_core_meets_nobody),
-		SKEW_TEST(two_cores_meet_once_in_1_round),
-		SKEW_TEST(three_cores_meet_in_3_rounds),
-		SKEW_TEST(five_cores_meet_in_5_rounds),
-		SKEW_TEST(all_2016_pairs_of_64_cores_meet_in_63_rounds),
+		SKEW_TEST(one_core_has_no_pair),
+		SKEW_TEST(two_cores_have_one_pingpong_in_1_round),
+		SKEW_TEST(three_cores_have_their_pairs_in_3_rounds),
+		SKEW_TEST(five_cores_have_their_pairs_in_5_rounds),
+		SKEW_TEST(all_2016_pairs_of_64_cores_come_in_63_rounds),
 		SKEW_TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so),
 		SKEW_TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one),
 		SKEW_TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so),
 		SKEW_TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star),
 		SKEW_TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star),
-		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_met),
+		SKEW_TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured),
 		SKEW_TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short),
-		SKEW_TEST(the_deadline_keeps_what_was_met),
-		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_one_apart),
+		SKEW_TEST(the_deadline_keeps_what_was_measured),
+		SKEW_TEST(a_core_a_billion_ticks_ahead_is_the_outlier),
 		SKEW_TEST(small_skews_lie_within_what_is_said),
-		SKEW_TEST(a_pair_whose_first_meeting_was_spoilt_is_narrow_after_another),
-		SKEW_TEST(a_pair_that_stays_spoilt_meets_once_more_and_no_further),
-		SKEW_TEST(a_pair_that_missed_each_other_meets_once_more),
-		SKEW_TEST(pairs_meet_once_more_only_while_the_budget_lasts_and_for_10_s_at_most),
-		SKEW_TEST(a_tsc_that_moves_before_its_pair_meets_again_contradicts),
+		SKEW_TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another),
+		SKEW_TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further),
+		SKEW_TEST(a_pair_that_missed_each_other_has_another_pingpong),
+		SKEW_TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most),
+		SKEW_TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts),
 		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
-		SKEW_TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_nobody_else_drifts),
+		SKEW_TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts),
 		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
 		SKEW_TEST(a_third_tournament_is_held_against_the_first),
-		SKEW_TEST(a_core_that_dies_in_its_second_meeting_costs_its_meetings_only),
+		SKEW_TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only),
 		SKEW_TEST(a_core_that_dies_at_once_never_met_anybody),
 		SKEW_TEST(each_living_core_says_of_itself_what_it_is),
 		SKEW_TEST(without_room_nothing_is_asked_of_the_cores),
 		SKEW_TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core),
 		SKEW_TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended),
 		SKEW_TEST(cores_that_missed_each_other_are_asked_again),
-		SKEW_TEST(equal_cores_are_accused_of_no_warp),
+		SKEW_TEST(equal_cores_have_no_warp),
 		SKEW_TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without),
-		SKEW_TEST(whenever_the_boot_cores_tsc_stops_no_core_is_accused),
+		SKEW_TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named),
 		SKEW_TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure),
 		SKEW_TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check),
 		SKEW_TEST(the_plan_has_room_for_two_tournaments),

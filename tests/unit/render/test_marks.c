@@ -184,7 +184,7 @@ assert_says(const struct report *report, const char *sentence)
 }
 
 static void
-a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_nobody_else_is_marked(void **state)
+a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked(void **state)
 {
 	struct report *report = judged(boot_core_off_by_1_ppm());
 
@@ -218,7 +218,7 @@ a_drift_within_its_limit_is_marked_nowhere(void **state)
 }
 
 static void
-a_core_that_is_off_is_named_once_and_nobody_else_is_marked(void **state)
+a_core_that_is_off_is_named_once_and_no_other_is_marked(void **state)
 {
 	struct report *report = judged(core_500_ticks_ahead());
 
@@ -252,9 +252,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_nobody_else_is_marked),
+		cmocka_unit_test(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked),
 		cmocka_unit_test(a_drift_within_its_limit_is_marked_nowhere),
-		cmocka_unit_test(a_core_that_is_off_is_named_once_and_nobody_else_is_marked),
+		cmocka_unit_test(a_core_that_is_off_is_named_once_and_no_other_is_marked),
 		cmocka_unit_test(an_offset_within_its_limit_is_marked_nowhere),
 	};
 

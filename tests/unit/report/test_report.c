@@ -31,7 +31,7 @@ begin(void **state)
 }
 
 static void
-a_rate_that_was_measured_stands_before_the_one_that_is_claimed(void **state)
+a_rate_that_was_measured_goes_before_the_one_that_is_claimed(void **state)
 {
 	struct report_clock *hpet = add("hpet", "hpet");
 
@@ -75,7 +75,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_rate_that_was_measured_stands_before_the_one_that_is_claimed, begin),
+		cmocka_unit_test_setup(a_rate_that_was_measured_goes_before_the_one_that_is_claimed, begin),
 		cmocka_unit_test_setup(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it, begin),
 		cmocka_unit_test_setup(another_way_of_reading_one_counter_has_the_rate_measured_for_it, begin),
 	};

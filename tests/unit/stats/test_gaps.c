@@ -1,4 +1,4 @@
-/* The watch for gaps, over a TSC whose every reading the test has written down. */
+/* The observation of gaps, over a TSC whose every reading the test has written down. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ begin(void **state)
 {
 	(void)state;
 	memset(&tsc, 0, sizeof(tsc));
-	memset(&seen, 0xff, sizeof(seen)); /* what a watch leaves is its own */
+	memset(&seen, 0xff, sizeof(seen)); /* what an observation leaves is its own */
 	tsc.now = 5000000;
 	tsc.step = STEP;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
@@ -57,7 +57,7 @@ put_gap(uint64_t reading, int64_t ticks)
 }
 
 static void
-watch(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_ticks)
+observe(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_ticks)
 {
 	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc };
 
@@ -68,7 +68,7 @@ static void
 a_core_that_is_left_alone_has_no_gap(void **state)
 {
 	(void)state;
-	watch(&gigahertz, 10000, 1000000);
+	observe(&gigahertz, 10000, 1000000);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(seen.observed_ticks, 1000000);
 	assert_int_equal(seen.total_ticks, 0);
@@ -85,7 +85,7 @@ three_gaps_are_counted_with_their_sum_worst_octaves_and_places(void **state)
 	put_gap(100, 12000 - STEP);
 	put_gap(200, 16384 - STEP);
 	put_gap(300, 2000000 - STEP);
-	watch(&gigahertz, 10000, 3000000);
+	observe(&gigahertz, 10000, 3000000);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.total_ticks, 2028384);
 	assert_int_equal(seen.worst_ticks, 2000000);
@@ -106,7 +106,7 @@ a_gap_is_more_than_the_threshold_and_not_as_much(void **state)
 	(void)state;
 	put_gap(100, 10000 - STEP);
 	put_gap(200, 10001 - STEP);
-	watch(&gigahertz, 10000, 100000);
+	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.worst_ticks, 10001);
 }
@@ -122,7 +122,7 @@ octaves_are_of_nanoseconds_whatever_the_rate(void **state)
 	put_gap(100, 12000 - STEP);
 	put_gap(200, 12287 - STEP);
 	put_gap(300, 6002 - STEP);
-	watch(&scale, 6000, 100000);
+	observe(&scale, 6000, 100000);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.octave[12], 1); /* 4,000 ns */
 	assert_int_equal(seen.octave[13], 1); /* 4,096 */
@@ -135,7 +135,7 @@ of_100_gaps_all_are_counted_and_the_first_64_kept(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		put_gap(10 + 10 * i, 20000 + (int64_t)i);
-	watch(&gigahertz, 10000, 5000000);
+	observe(&gigahertz, 10000, 5000000);
 	assert_int_equal(seen.count, 100);
 	assert_int_equal(seen.event_count, 64);
 	assert_int_equal(seen.events[63].ticks, 20063 + STEP);
@@ -148,18 +148,18 @@ a_step_back_is_counted_and_is_no_gap(void **state)
 {
 	(void)state;
 	put_gap(100, -3000);
-	watch(&gigahertz, 10000, 100000);
+	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.backward, 1);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(seen.observed_ticks, 100000); /* of ticks that passed */
 }
 
 static void
-a_tsc_that_stands_still_ends_the_watch_by_turns(void **state)
+a_tsc_that_stopped_ends_the_observation_by_turns(void **state)
 {
 	(void)state;
 	tsc.step = 0;
-	watch(&gigahertz, 10000, 100000);
+	observe(&gigahertz, 10000, 100000);
 	assert_int_equal(seen.observed_ticks, 0);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(tsc.readings, TURNS + 1);
@@ -175,7 +175,7 @@ main(void)
 		cmocka_unit_test_setup(octaves_are_of_nanoseconds_whatever_the_rate, begin),
 		cmocka_unit_test_setup(of_100_gaps_all_are_counted_and_the_first_64_kept, begin),
 		cmocka_unit_test_setup(a_step_back_is_counted_and_is_no_gap, begin),
-		cmocka_unit_test_setup(a_tsc_that_stands_still_ends_the_watch_by_turns, begin),
+		cmocka_unit_test_setup(a_tsc_that_stopped_ends_the_observation_by_turns, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ learn_times(struct concurrency *width, size_t times, uint64_t median_ticks)
 }
 
 static void
-it_doubles_from_1_to_the_greatest_while_nobody_suffers(void **state)
+it_doubles_from_1_to_the_greatest_while_none_suffers(void **state)
 {
 	static const size_t expected[] = { 1, 2, 4, 8, 16, 16, 16 };
 	struct concurrency width = width_of(16);
@@ -126,7 +126,7 @@ what_is_suffered_is_measured_against_the_best_of_any_width(void **state)
 }
 
 static void
-a_batch_in_which_nobody_played_teaches_nothing(void **state)
+a_batch_without_a_pingpong_teaches_nothing(void **state)
 {
 	struct concurrency width = width_of(64);
 
@@ -174,14 +174,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_doubles_from_1_to_the_greatest_while_nobody_suffers),
+		cmocka_unit_test(it_doubles_from_1_to_the_greatest_while_none_suffers),
 		cmocka_unit_test(it_never_exceeds_a_greatest_that_is_no_power_of_two),
 		cmocka_unit_test(it_steps_back_and_settles_when_the_median_is_over_32_of_the_best),
 		cmocka_unit_test(a_median_of_exactly_32_times_the_best_is_no_suffering),
 		cmocka_unit_test(it_steps_back_again_whenever_it_suffers_again_but_not_below_1),
 		cmocka_unit_test(it_steps_back_from_the_greatest_too),
 		cmocka_unit_test(what_is_suffered_is_measured_against_the_best_of_any_width),
-		cmocka_unit_test(a_batch_in_which_nobody_played_teaches_nothing),
+		cmocka_unit_test(a_batch_without_a_pingpong_teaches_nothing),
 		cmocka_unit_test(one_pair_has_nothing_to_learn),
 		cmocka_unit_test(figures_at_the_end_of_their_range_do_not_overflow),
 	};

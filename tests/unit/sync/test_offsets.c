@@ -50,7 +50,7 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/* COUNT players whose TSCs agree and who have not met. */
+/* COUNT cores whose TSCs agree, and no pair of which is measured. */
 static struct world *
 world_new(enum tournament kind, size_t count, uint64_t seed)
 {
@@ -72,7 +72,7 @@ world_free(struct world *world)
 
 /* What the best messages each way leave: each is late by a delay of its own, so both ends are off outwards. */
 static void
-meet(struct world *world, size_t a, size_t b, int64_t offset)
+measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 {
 	int64_t there = 60 + (int64_t)(next_random(world) % 200), back = 60 + (int64_t)(next_random(world) % 200);
 
@@ -80,13 +80,13 @@ meet(struct world *world, size_t a, size_t b, int64_t offset)
 }
 
 static void
-meet_all(struct world *world)
+measure_all(struct world *world)
 {
 	size_t last = world->offsets.kind == TOURNAMENT_STAR ? 1 : world->offsets.cores;
 
 	for (size_t a = 0; a < last; a++)
 		for (size_t b = a + 1; b < world->offsets.cores; b++)
-			meet(world, a, b, world->truth[b] - world->truth[a]);
+			measure_pair(world, a, b, world->truth[b] - world->truth[a]);
 }
 
 static void
@@ -107,7 +107,7 @@ assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *w
 }
 
 static void
-assert_apart_are_just(const struct world *world, size_t first, size_t count)
+assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 {
 	assert_int_equal(world->summary.outliers, count);
 	for (size_t i = 0; i < world->offsets.cores; i++)
@@ -194,7 +194,7 @@ vote_of_array(const void *context, size_t voter)
 static void
 majority_is_where_most_intervals_overlap(void **state)
 {
-	/* The example of Marzullo's algorithm as it is mostly told: 8..12, 11..13, 14..15, of which 11..12. */
+	/* The example of Marzullo's algorithm as it is mostly given: 8..12, 11..13, 14..15, of which 11..12. */
 	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 4, 4);
 
@@ -228,7 +228,7 @@ equal_groups_are_tied_and_both_ends_are_known(void **state)
 }
 
 static void
-majority_of_nobody_is_unknown(void **state)
+majority_of_none_is_unknown(void **state)
 {
 	static const struct offset votes[] = { { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 1, 1);
@@ -303,7 +303,7 @@ way_through_a_third_tightens_both_ends(void **state)
 	world_free(world);
 }
 
-/* Player 2 is placed by 3 only after 1 has gone through it. */
+/* Core 2 is placed by 3 only after 1 has gone through it. */
 static void
 way_through_two_others_tightens_as_well(void **state)
 {
@@ -322,7 +322,7 @@ way_through_two_others_tightens_as_well(void **state)
 }
 
 static void
-player_that_never_met_the_first_is_placed_through_another(void **state)
+core_unknown_to_the_first_is_placed_through_another(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
@@ -335,12 +335,12 @@ player_that_never_met_the_first_is_placed_through_another(void **state)
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
-	assert_apart_are_just(world, 0, 1);
+	assert_outliers_are_just(world, 0, 1);
 	world_free(world);
 }
 
 static void
-player_that_met_nobody_is_unknown_and_leaves_no_bound(void **state)
+core_without_a_pair_is_unknown_and_leaves_no_bound(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
@@ -352,12 +352,12 @@ player_that_met_nobody_is_unknown_and_leaves_no_bound(void **state)
 	assert_int_equal(world->summary.pairs, 1);
 	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
 	assert_offset(world->summary.worst, -4, 4);
-	assert_apart_are_just(world, 0, 0);
+	assert_outliers_are_just(world, 0, 0);
 	world_free(world);
 }
 
 static void
-nobody_met_leaves_everything_unknown(void **state)
+no_pair_leaves_everything_unknown(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
@@ -366,13 +366,13 @@ nobody_met_leaves_everything_unknown(void **state)
 	assert_int_equal(world->summary.pairs, 0);
 	assert_false(offset_is_known(world->summary.worst));
 	assert_int_equal(world->summary.bound_ticks, UINT64_MAX);
-	assert_apart_are_just(world, 0, 0);
+	assert_outliers_are_just(world, 0, 0);
 	assert_false(world->summary.no_majority);
 	world_free(world);
 }
 
 static void
-star_bounds_pairs_that_never_met(void **state)
+star_bounds_pairs_that_it_has_not(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_STAR, 3, 1);
 
@@ -389,7 +389,7 @@ star_bounds_pairs_that_never_met(void **state)
 }
 
 static void
-truth_lies_in_every_interval_of_1_to_1024_players(void **state)
+truth_lies_in_every_interval_of_1_to_1024_cores(void **state)
 {
 	(void)state;
 	for (unsigned star = 0; star < 2; star++)
@@ -397,12 +397,12 @@ truth_lies_in_every_interval_of_1_to_1024_players(void **state)
 			enum tournament kind = star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
 			struct world *world = world_new(kind, sizes[s], 42 + s);
 
-			meet_all(world);
+			measure_all(world);
 			solve(world);
 			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
 			assert_int_equal(world->summary.pairs, tournament_pairs(kind, sizes[s]));
 			assert_int_equal(world->summary.contradictions, 0);
-			assert_apart_are_just(world, 0, 0);
+			assert_outliers_are_just(world, 0, 0);
 			assert_false(world->summary.no_majority);
 			assert_true(world->summary.bound_ticks <= 520);
 			assert_true(world->summary.bound_ticks >= 60 || sizes[s] == 1);
@@ -410,9 +410,9 @@ truth_lies_in_every_interval_of_1_to_1024_players(void **state)
 		}
 }
 
-/* Every offset of its own: nobody shares one, and still every interval holds. */
+/* Every offset of its own: none shares one, and still every interval holds. */
 static void
-truth_lies_in_every_interval_of_players_of_all_offsets(void **state)
+truth_lies_in_every_interval_of_cores_of_all_offsets(void **state)
 {
 	(void)state;
 	for (size_t s = 0; s < SIZES; s++) {
@@ -421,7 +421,7 @@ truth_lies_in_every_interval_of_players_of_all_offsets(void **state)
 
 		for (size_t i = 1; i < sizes[s]; i++)
 			world->truth[i] = (int64_t)(next_random(world) % 2000001) - 1000000;
-		meet_all(world);
+		measure_all(world);
 		solve(world);
 		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
 		assert_int_equal(world->summary.contradictions, 0);
@@ -444,7 +444,7 @@ many_ways_make_intervals_narrower_than_a_star_does(void **state)
 	uint64_t own = 0, solved = 0;
 
 	(void)state;
-	meet_all(world);
+	measure_all(world);
 	solve(world);
 	for (size_t i = 1; i < 64; i++) {
 		struct offset pair = offsets_pair(&world->offsets, 0, i);
@@ -456,10 +456,10 @@ many_ways_make_intervals_narrower_than_a_star_does(void **state)
 	world_free(world);
 }
 
-/* ---- who stands apart ---- */
+/* ---- outliers ---- */
 
 static void
-one_skewed_player_of_3_to_1024_alone_stands_apart(void **state)
+one_skewed_core_of_3_to_1024_is_the_only_outlier(void **state)
 {
 	static const int64_t skews[] = { 1000000, 20000, -2000, 300 };
 
@@ -470,10 +470,10 @@ one_skewed_player_of_3_to_1024_alone_stands_apart(void **state)
 			size_t sick = 1 + next_random(world) % (sizes[s] - 1);
 
 			world->truth[sick] = skews[i];
-			meet_all(world);
+			measure_all(world);
 			solve(world);
 			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_apart_are_just(world, sick, 1);
+			assert_outliers_are_just(world, sick, 1);
 			assert_false(world->summary.no_majority);
 			assert_true(world->summary.worst_a == sick || world->summary.worst_b == sick);
 			world_free(world);
@@ -481,7 +481,7 @@ one_skewed_player_of_3_to_1024_alone_stands_apart(void **state)
 }
 
 static void
-skewed_boot_core_is_the_one_that_stands_apart(void **state)
+skewed_boot_core_is_the_outlier(void **state)
 {
 	(void)state;
 	for (unsigned star = 0; star < 2; star++)
@@ -489,33 +489,33 @@ skewed_boot_core_is_the_one_that_stands_apart(void **state)
 			struct world *world = world_new(star ? TOURNAMENT_STAR : TOURNAMENT_ALL, sizes[s], s + 1);
 
 			world->truth[0] = -20000;
-			meet_all(world);
+			measure_all(world);
 			solve(world);
 			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_apart_are_just(world, 0, 1);
+			assert_outliers_are_just(world, 0, 1);
 			assert_false(world->summary.no_majority);
 			world_free(world);
 		}
 }
 
 static void
-skewed_socket_of_a_third_stands_apart_as_a_whole(void **state)
+skewed_socket_of_a_third_are_outliers_all(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 63, 5);
 
 	(void)state;
 	for (size_t i = 21; i < 42; i++)
 		world->truth[i] = 5000;
-	meet_all(world);
+	measure_all(world);
 	solve(world);
 	assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-	assert_apart_are_just(world, 21, 21);
+	assert_outliers_are_just(world, 21, 21);
 	assert_false(world->summary.no_majority);
 	world_free(world);
 }
 
 static void
-two_players_that_differ_have_no_majority_and_the_second_is_marked(void **state)
+two_cores_that_differ_have_no_majority_and_the_second_is_marked(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 2, 1);
 
@@ -523,13 +523,13 @@ two_players_that_differ_have_no_majority_and_the_second_is_marked(void **state)
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
 	solve(world);
 	assert_true(world->summary.no_majority);
-	assert_apart_are_just(world, 1, 1);
+	assert_outliers_are_just(world, 1, 1);
 	assert_offset(world->summary.worst, -2100, -1900);
 	assert_int_equal(world->summary.bound_ticks, 2100);
 	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
 	solve(world);
 	assert_false(world->summary.no_majority);
-	assert_apart_are_just(world, 0, 0);
+	assert_outliers_are_just(world, 0, 0);
 	world_free(world);
 }
 
@@ -544,10 +544,10 @@ two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked(void **s
 
 		for (size_t i = 32; i < 64; i++)
 			world->truth[i] = skews[s];
-		meet_all(world);
+		measure_all(world);
 		solve(world);
 		assert_true(world->summary.no_majority);
-		assert_apart_are_just(world, 32, 32);
+		assert_outliers_are_just(world, 32, 32);
 		world_free(world);
 	}
 }
@@ -566,17 +566,17 @@ halves_that_differ_among_themselves_are_none(void **state)
 
 		for (size_t i = 0; i < world->offsets.cores; i++)
 			world->truth[i] = truths[t][i];
-		meet_all(world);
+		measure_all(world);
 		solve(world);
 		assert_true(world->summary.no_majority);
-		assert_apart_are_just(world, 0, 0);
+		assert_outliers_are_just(world, 0, 0);
 		world_free(world);
 	}
 }
 
-/* Player 2's place leaves 0 open, and its pairs with all but player 0 don't. */
+/* Core 2's place leaves 0 open, and its pairs with all but core 0 don't. */
 static void
-player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
+core_is_an_outlier_that_only_its_pairs_prove_to_be_so(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
@@ -589,15 +589,15 @@ player_is_apart_that_only_its_pairs_prove_to_be_so(void **state)
 	offsets_set(&world->offsets, 3, 2, (struct offset){ 10, 60 });
 	solve(world);
 	assert_offset(world->places[2], -10, 60);
-	assert_apart_are_just(world, 2, 1);
+	assert_outliers_are_just(world, 2, 1);
 	assert_false(world->summary.no_majority);
 	assert_int_equal(offset_nearest(world->summary.worst), 10);
 	world_free(world);
 }
 
-/* As on a busy host, where only one pair of a skewed player had its moment: each of the two may be the one. */
+/* As on a busy host, where only one pair of a skewed core had its moment: each of the two may be the one. */
 static void
-pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked(void **state)
+pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked(void **state)
 {
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
 
@@ -618,14 +618,14 @@ pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked(void **
 		assert_int_equal(world->summary.worst_a, first);
 		assert_int_equal(world->summary.worst_b, second);
 		assert_int_equal(offset_nearest(world->summary.worst), 999000);
-		assert_apart_are_just(world, 0, 0);
+		assert_outliers_are_just(world, 0, 0);
 		world_free(world);
 	}
 }
 
 /* The same with a second pair of it: now it differs from two of three. */
 static void
-player_of_4_that_two_pairs_prove_apart_is_marked(void **state)
+core_of_4_that_two_pairs_prove_off_is_marked(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
@@ -637,13 +637,13 @@ player_of_4_that_two_pairs_prove_apart_is_marked(void **state)
 	offsets_set(&world->offsets, 3, 2, (struct offset){ 999000, 1001000 });
 	solve(world);
 	assert_false(world->summary.no_majority);
-	assert_apart_are_just(world, 2, 1);
+	assert_outliers_are_just(world, 2, 1);
 	world_free(world);
 }
 
-/* One pair across is open: so it may be that three agree, and nobody is a half. */
+/* One pair across is open: so it may be that three agree, and there is no half. */
 static void
-halves_that_are_not_proven_pair_by_pair_mark_nobody(void **state)
+halves_that_are_not_proven_pair_by_pair_mark_none(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
@@ -659,40 +659,40 @@ halves_that_are_not_proven_pair_by_pair_mark_nobody(void **state)
 					    (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
 		solve(world);
 		assert_true(world->summary.no_majority);
-		assert_apart_are_just(world, 2, open ? 0 : 2);
+		assert_outliers_are_just(world, 2, open ? 0 : 2);
 	}
 	world_free(world);
 }
 
 static void
-three_players_that_all_differ_mark_nobody(void **state)
+three_cores_that_all_differ_mark_none(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
 	(void)state;
 	world->truth[1] = 7000;
 	world->truth[2] = -9000;
-	meet_all(world);
+	measure_all(world);
 	solve(world);
 	assert_true(world->summary.no_majority);
-	assert_apart_are_just(world, 0, 0);
+	assert_outliers_are_just(world, 0, 0);
 	assert_int_equal(world->summary.worst_a, 1);
 	assert_int_equal(world->summary.worst_b, 2);
 	world_free(world);
 }
 
 static void
-badly_measured_player_hides_no_skewed_one(void **state)
+badly_measured_core_hides_no_skewed_one(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
 
 	(void)state;
 	world->truth[3] = 700;
-	meet_all(world);
+	measure_all(world);
 	for (size_t i = 0; i < 4; i++)
 		offsets_set(&world->offsets, i, 4, (struct offset){ -90000, 90000 });
 	solve(world);
-	assert_apart_are_just(world, 3, 1);
+	assert_outliers_are_just(world, 3, 1);
 	assert_false(world->summary.no_majority);
 	world_free(world);
 }
@@ -709,8 +709,8 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 			size_t a = with_boot ? 0 : 1 + next_random(world) % (sizes[s] - 2);
 			size_t b = sizes[s] - 1;
 
-			meet_all(world);
-			meet(world, a, b, with_boot ? 5000 : -5000);
+			measure_all(world);
+			measure_pair(world, a, b, with_boot ? 5000 : -5000);
 			solve(world);
 			assert_int_equal(world->summary.contradictions, 1);
 			assert_int_equal(world->summary.contradiction_a, a);
@@ -719,7 +719,7 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 			assert_true(world->summary.contradiction_ticks < 5000);
 			assert_true(world->summary.bound_ticks >= 5000 - 260);
 			assert_true(offset_farthest(world->summary.worst) <= 520);
-			assert_apart_are_just(world, 0, 0);
+			assert_outliers_are_just(world, 0, 0);
 			for (size_t i = 0; i < sizes[s]; i++) {
 				assert_true(contains(world->places[i], 0));
 				assert_true(offset_farthest(world->places[i]) <= 520);
@@ -738,7 +738,7 @@ pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
 	(void)state;
 	world->offsets.moved_ticks = moved_ticks;
 	offsets_clear(&world->offsets);
-	meet_all(world);
+	measure_all(world);
 	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
 	offsets_record_moved(&world->offsets, 2, 1, 700);
 	offsets_record_moved(&world->offsets, 1, 2, 500);
@@ -797,7 +797,7 @@ of_three_that_contradict_the_pair_of_the_other_two_is_named(void **state)
 	world_free(world);
 }
 
-/* One of the two is wrong, and nothing else tells which: its pair is not accused, and not silent either. */
+/* One of the two is wrong, and nothing else shows which: its pair is not named, and not silent either. */
 static void
 two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
 {
@@ -818,19 +818,19 @@ two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
 	world_free(world);
 }
 
-/* It drifts by 1000 ticks from one meeting to the next, so none of its pairs agree with each other. */
+/* It drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
 static void
-player_that_moves_meanwhile_keeps_its_own_pair_and_harms_nobody(void **state)
+core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 64, 12);
 
 	(void)state;
-	meet_all(world);
+	measure_all(world);
 	for (size_t i = 0; i < 63; i++)
-		meet(world, i, 63, 1000 * (int64_t)(i + 1));
+		measure_pair(world, i, 63, 1000 * (int64_t)(i + 1));
 	solve(world);
 	assert_true(contains(world->places[63], 1000));
-	assert_apart_are_just(world, 63, 1);
+	assert_outliers_are_just(world, 63, 1);
 	assert_true(world->summary.contradictions >= 60);
 	assert_int_equal(world->summary.contradiction_a, 62);
 	assert_int_equal(world->summary.contradiction_b, 63);
@@ -847,9 +847,9 @@ boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
 	struct world *world = world_new(TOURNAMENT_ALL, 1024, 13);
 
 	(void)state;
-	meet_all(world);
+	measure_all(world);
 	for (size_t i = 1; i < 1024; i++)
-		meet(world, 0, i, -1000 * (int64_t)i);
+		measure_pair(world, 0, i, -1000 * (int64_t)i);
 	solve(world);
 	for (size_t i = 1; i < 1024; i++)
 		assert_true(contains(world->places[i], -1000 * (int64_t)i));
@@ -919,7 +919,7 @@ largest_drifts_saturate(void **state)
 	assert_true(slow.low == INT64_MIN && slow.high == INT64_MIN);
 }
 
-/* 10 s apart, each picture 50 ms long, met at any moment of it: the truth inside, and known to 50 ppb or 2 %. */
+/* 10 s from each other, each picture 50 ms long, measured at any moment of it: the truth inside, and known to 50 ppb or 2 %. */
 static void
 seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 {
@@ -935,9 +935,9 @@ seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 		struct offset earlier, later;
 		struct offset drift;
 
-		meet(world, 0, 1, offset + then / 1000 * ppb / 1000000);
+		measure_pair(world, 0, 1, offset + then / 1000 * ppb / 1000000);
 		earlier = offsets_pair(&world->offsets, 0, 1);
-		meet(world, 0, 1, offset + now / 1000 * ppb / 1000000);
+		measure_pair(world, 0, 1, offset + now / 1000 * ppb / 1000000);
 		later = offsets_pair(&world->offsets, 0, 1);
 		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
 		assert_true(drift.low <= ppb && ppb <= drift.high);
@@ -955,35 +955,35 @@ main(void)
 		cmocka_unit_test(pair_is_kept_once_and_read_from_either_side),
 		cmocka_unit_test(majority_is_where_most_intervals_overlap),
 		cmocka_unit_test(equal_groups_are_tied_and_both_ends_are_known),
-		cmocka_unit_test(majority_of_nobody_is_unknown),
+		cmocka_unit_test(majority_of_none_is_unknown),
 		cmocka_unit_test(majority_of_seeded_intervals_is_that_of_counting_every_value),
 		cmocka_unit_test(way_through_a_third_tightens_both_ends),
 		cmocka_unit_test(way_through_two_others_tightens_as_well),
-		cmocka_unit_test(player_that_never_met_the_first_is_placed_through_another),
-		cmocka_unit_test(player_that_met_nobody_is_unknown_and_leaves_no_bound),
-		cmocka_unit_test(nobody_met_leaves_everything_unknown),
-		cmocka_unit_test(star_bounds_pairs_that_never_met),
-		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_players),
-		cmocka_unit_test(truth_lies_in_every_interval_of_players_of_all_offsets),
+		cmocka_unit_test(core_unknown_to_the_first_is_placed_through_another),
+		cmocka_unit_test(core_without_a_pair_is_unknown_and_leaves_no_bound),
+		cmocka_unit_test(no_pair_leaves_everything_unknown),
+		cmocka_unit_test(star_bounds_pairs_that_it_has_not),
+		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_cores),
+		cmocka_unit_test(truth_lies_in_every_interval_of_cores_of_all_offsets),
 		cmocka_unit_test(many_ways_make_intervals_narrower_than_a_star_does),
-		cmocka_unit_test(one_skewed_player_of_3_to_1024_alone_stands_apart),
-		cmocka_unit_test(skewed_boot_core_is_the_one_that_stands_apart),
-		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
-		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
+		cmocka_unit_test(one_skewed_core_of_3_to_1024_is_the_only_outlier),
+		cmocka_unit_test(skewed_boot_core_is_the_outlier),
+		cmocka_unit_test(skewed_socket_of_a_third_are_outliers_all),
+		cmocka_unit_test(two_cores_that_differ_have_no_majority_and_the_second_is_marked),
 		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
 		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
-		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
-		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
-		cmocka_unit_test(player_of_4_that_two_pairs_prove_apart_is_marked),
-		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_nobody),
-		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
-		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
+		cmocka_unit_test(core_is_an_outlier_that_only_its_pairs_prove_to_be_so),
+		cmocka_unit_test(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked),
+		cmocka_unit_test(core_of_4_that_two_pairs_prove_off_is_marked),
+		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_none),
+		cmocka_unit_test(three_cores_that_all_differ_mark_none),
+		cmocka_unit_test(badly_measured_core_hides_no_skewed_one),
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
 		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
 		cmocka_unit_test(of_three_that_contradict_the_pair_of_the_other_two_is_named),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
-		cmocka_unit_test(player_that_moves_meanwhile_keeps_its_own_pair_and_harms_nobody),
+		cmocka_unit_test(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none),
 		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
 		cmocka_unit_test(drift_is_rounded_outwards),
 		cmocka_unit_test(drift_is_unknown_without_two_offsets_or_time_between_them),

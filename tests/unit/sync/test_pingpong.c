@@ -1,6 +1,6 @@
 /*
- * Meetings of two host threads whose TSCs are one counter, which each reading moves on by a tick,
- * and an offset each: so causality is exact, and what a meeting says of the offset can be held
+ * Ping-pongs of two host threads whose TSCs are one counter, which each reading moves on by a tick,
+ * and an offset each: so causality is exact, and what a ping-pong says of the offset can be held
  * against the truth however the host deals out its time. What changes in the middle does so at a
  * message, not at a moment; and time flies only for a side that is left alone, so that no bound is
  * reached because the host kept the other from running.
@@ -28,7 +28,7 @@
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stands, falls; /* its TSC: stands still; steps back at each reading */
+	bool stopped, falls; /* its TSC: does not count; steps back at each reading */
 };
 
 static struct {
@@ -66,7 +66,7 @@ sim_tsc(void)
 		die();
 	if (sent >= fault->stops_after)
 		pingpong_stop(&sim.pingpong);
-	if (fault->stands)
+	if (fault->stopped)
 		return BASE;
 	if (fault->falls)
 		return BASE - 1000 * now;
@@ -91,7 +91,7 @@ play(void *side)
 }
 
 static struct pingpong_result
-meet(void)
+exchange(void)
 {
 	pthread_t threads[2];
 
@@ -138,12 +138,12 @@ assert_all_exchanged(const struct pingpong_result *result)
 
 /* The offset lies within, and that is no wider than the shortest trip and a tick each side. */
 static struct pingpong_result
-meet_at(int64_t offset)
+exchange_at(int64_t offset)
 {
 	struct pingpong_result result;
 
 	sim.faults[PINGPONG_SECOND].offset = offset;
-	result = meet();
+	result = exchange();
 	assert_all_exchanged(&result);
 	assert_int_equal(result.moved_ticks, 0);
 	assert_true(result.offset.low <= offset - 2 && result.offset.high >= offset + 2);
@@ -153,16 +153,16 @@ meet_at(int64_t offset)
 }
 
 static void
-an_offset_of_0_lies_within_and_accuses_nobody(void **state)
+an_offset_of_0_lies_within_and_is_no_warp(void **state)
 {
-	struct pingpong_result result = meet_at(0);
+	struct pingpong_result result = exchange_at(0);
 
 	(void)state;
 	assert_int_equal(result.warps, 0);
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-/* The second's stamps are ahead; the worst of them tells the offset from below. */
+/* The second's stamps are ahead; the worst of them bounds the offset from below. */
 static void
 assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 {
@@ -177,7 +177,7 @@ assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 static void
 an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named(void **state)
 {
-	struct pingpong_result result = meet_at(1000000);
+	struct pingpong_result result = exchange_at(1000000);
 
 	(void)state;
 	assert_second_ahead(&result, 1000000);
@@ -186,7 +186,7 @@ an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named(void **state)
 static void
 an_offset_of_20000_ticks_excludes_0_and_the_second_is_named(void **state)
 {
-	struct pingpong_result result = meet_at(20000);
+	struct pingpong_result result = exchange_at(20000);
 
 	(void)state;
 	assert_second_ahead(&result, 20000);
@@ -195,7 +195,7 @@ an_offset_of_20000_ticks_excludes_0_and_the_second_is_named(void **state)
 static void
 an_offset_of_300_ticks_excludes_0_and_the_second_is_named(void **state)
 {
-	struct pingpong_result result = meet_at(300);
+	struct pingpong_result result = exchange_at(300);
 
 	(void)state;
 	assert_second_ahead(&result, 300);
@@ -204,7 +204,7 @@ an_offset_of_300_ticks_excludes_0_and_the_second_is_named(void **state)
 static void
 an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
 {
-	struct pingpong_result result = meet_at(-2000);
+	struct pingpong_result result = exchange_at(-2000);
 
 	(void)state;
 	assert_true(result.offset.high < 0);
@@ -215,7 +215,7 @@ an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named(void **state)
 	assert_in_range(result.worst_ticks, 1, 1999);
 }
 
-/* What counts is how far the two are apart. */
+/* What counts is how far the two differ. */
 static void
 an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
 {
@@ -224,7 +224,7 @@ an_offset_of_the_first_counts_the_other_way_and_across_a_wrap(void **state)
 	(void)state;
 	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* passes 0 on its way */
 	sim.faults[PINGPONG_SECOND].offset = -(int64_t)BASE;
-	result = meet();
+	result = exchange();
 	assert_all_exchanged(&result);
 	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
 	assert_second_ahead(&result, 20000);
@@ -238,7 +238,7 @@ an_offset_that_jumps_in_the_middle_is_one_that_moved(void **state)
 	(void)state;
 	sim.faults[PINGPONG_SECOND].later_offset = 1000000;
 	sim.faults[PINGPONG_SECOND].moves_after = TRIPS / 2;
-	result = meet();
+	result = exchange();
 	assert_all_exchanged(&result);
 	assert_in_range(result.moved_ticks, 1, 1000000);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
@@ -265,11 +265,11 @@ a_partner_that_never_comes_costs_no_more_than_the_bound(void **state)
 }
 
 static void
-where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait(void **state)
+where_the_tsc_stopped_the_count_of_pauses_ends_the_wait(void **state)
 {
 	(void)state;
 	sim.pingpong.pauses_max = 777;
-	sim.faults[PINGPONG_FIRST].stands = true;
+	sim.faults[PINGPONG_FIRST].stopped = true;
 	assert_false(play_alone(PINGPONG_FIRST).played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 777);
 }
@@ -285,23 +285,23 @@ where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait(void **state)
 }
 
 static void
-the_count_of_pauses_is_bounded_without_being_told(void **state)
+the_count_of_pauses_is_bounded_without_being_set(void **state)
 {
 	(void)state;
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
-	sim.faults[PINGPONG_FIRST].stands = true;
+	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001); /* a turn of 16 ticks at least */
 }
 
 static void
-two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length(void **state)
+two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length(void **state)
 {
 	struct pingpong_result result;
 
 	(void)state;
-	sim.faults[PINGPONG_FIRST].stands = sim.faults[PINGPONG_SECOND].stands = true;
-	result = meet();
+	sim.faults[PINGPONG_FIRST].stopped = sim.faults[PINGPONG_SECOND].stopped = true;
+	result = exchange();
 	assert_all_exchanged(&result);
 	assert_int_equal(result.best_trip_ticks, 0);
 	assert_int_equal(result.median_trip_ticks, 0);
@@ -315,7 +315,7 @@ a_trip_through_which_the_tsc_stepped_back_has_no_length_either(void **state)
 
 	(void)state;
 	sim.faults[PINGPONG_FIRST].falls = true;
-	result = meet();
+	result = exchange();
 	assert_all_exchanged(&result);
 	assert_int_equal(result.best_trip_ticks, 0);
 	assert_int_equal(result.median_trip_ticks, 0);
@@ -329,7 +329,7 @@ a_second_that_dies_after_50_messages_leaves_50_trips(void **state)
 	(void)state;
 	sim.faults[PINGPONG_SECOND].offset = 20000;
 	sim.faults[PINGPONG_SECOND].dies_after = 50;
-	result = meet();
+	result = exchange();
 	assert_true(result.played);
 	assert_int_equal(result.trips, 50);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
@@ -344,7 +344,7 @@ a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
 
 	(void)state;
 	sim.faults[PINGPONG_FIRST].dies_after = 50;
-	result = meet();
+	result = exchange();
 	assert_true(result.played);
 	assert_int_equal(result.trips, 49);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
@@ -352,39 +352,39 @@ a_first_that_dies_after_50_messages_leaves_49_trips(void **state)
 }
 
 static void
-one_way_alone_is_no_meeting(void **state)
+one_way_alone_is_no_pingpong(void **state)
 {
 	struct pingpong_result result;
 
 	(void)state;
 	sim.faults[PINGPONG_FIRST].dies_after = 1;
-	result = meet();
+	result = exchange();
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 1);
 	assert_false(result.played);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 }
 
 static void
-a_meeting_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
+a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing(void **state)
 {
 	struct pingpong_result result;
 
 	(void)state;
 	pingpong_stop(&sim.pingpong);
-	result = meet();
+	result = exchange();
 	assert_int_equal(result.trips, 0);
 	assert_false(result.played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
 }
 
 static void
-a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
+a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message(void **state)
 {
 	struct pingpong_result result;
 
 	(void)state;
 	sim.faults[PINGPONG_SECOND].stops_after = 100;
-	result = meet();
+	result = exchange();
 	assert_true(result.played);
 	assert_in_range(result.trips, 99, 101);
 	assert_in_range(sim.pingpong.records[PINGPONG_SECOND].received, 100, 101);
@@ -408,16 +408,16 @@ a_side_that_never_waits_ends_too_when_stopped_or_out_of_time(void **state)
 }
 
 static void
-a_meeting_of_no_trips_is_over_at_once(void **state)
+a_pingpong_of_no_trips_is_over_at_once(void **state)
 {
 	(void)state;
 	pingpong_begin(&sim.pingpong, 0, BOUND_TICKS);
-	assert_false(meet().played);
+	assert_false(exchange().played);
 	assert_int_equal(sim.pauses[PINGPONG_FIRST] + sim.pauses[PINGPONG_SECOND], 0);
 	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
-/* From here on: results of records that stand written. */
+/* From here on: results of records written by hand. */
 
 static struct pingpong
 records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
@@ -545,7 +545,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PINGPONG_TEST(an_offset_of_0_lies_within_and_accuses_nobody),
+		PINGPONG_TEST(an_offset_of_0_lies_within_and_is_no_warp),
 		PINGPONG_TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named),
 		PINGPONG_TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named),
 		PINGPONG_TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named),
@@ -553,18 +553,18 @@ main(void)
 		PINGPONG_TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap),
 		PINGPONG_TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved),
 		PINGPONG_TEST(a_partner_that_never_comes_costs_no_more_than_the_bound),
-		PINGPONG_TEST(where_the_tsc_stands_still_the_count_of_pauses_ends_the_wait),
+		PINGPONG_TEST(where_the_tsc_stopped_the_count_of_pauses_ends_the_wait),
 		PINGPONG_TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait),
-		PINGPONG_TEST(the_count_of_pauses_is_bounded_without_being_told),
-		PINGPONG_TEST(two_tscs_that_stand_still_play_to_the_end_and_no_trip_has_a_length),
+		PINGPONG_TEST(the_count_of_pauses_is_bounded_without_being_set),
+		PINGPONG_TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length),
 		PINGPONG_TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either),
 		PINGPONG_TEST(a_second_that_dies_after_50_messages_leaves_50_trips),
 		PINGPONG_TEST(a_first_that_dies_after_50_messages_leaves_49_trips),
-		PINGPONG_TEST(one_way_alone_is_no_meeting),
-		PINGPONG_TEST(a_meeting_that_is_stopped_before_it_begins_exchanges_nothing),
-		PINGPONG_TEST(a_meeting_that_is_stopped_in_the_middle_ends_at_the_next_message),
+		PINGPONG_TEST(one_way_alone_is_no_pingpong),
+		PINGPONG_TEST(a_pingpong_that_is_stopped_before_it_begins_exchanges_nothing),
+		PINGPONG_TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message),
 		PINGPONG_TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time),
-		PINGPONG_TEST(a_meeting_of_no_trips_is_over_at_once),
+		PINGPONG_TEST(a_pingpong_of_no_trips_is_over_at_once),
 		cmocka_unit_test(a_result_widens_what_the_readings_say_by_a_tick_each_side),
 		cmocka_unit_test(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0),
 		cmocka_unit_test(bounds_that_contradict_each_other_by_998_ticks_bound_nothing),

@@ -1,4 +1,4 @@
-/* Both tournaments, for each number of players looked at whole: every round, every player. */
+/* Both tournaments, for each number of cores looked at whole: every round, every core. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@ static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Plays one round, counting each pair in MET by its index; returns how many players sat out. */
+/* Plays one round, counting each pair in SEEN by its index; returns how many cores sat out. */
 static size_t
-play_round(enum tournament kind, size_t cores, size_t round, uint8_t *met)
+play_round(enum tournament kind, size_t cores, size_t round, uint8_t *seen)
 {
 	size_t sitting = 0;
 
@@ -26,7 +26,7 @@ play_round(enum tournament kind, size_t cores, size_t round, uint8_t *met)
 			sitting++;
 			continue;
 		}
-		/* Mutual: so nobody is met by two in one round. */
+		/* Mutual: so none is paired with two in one round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
 		assert_int_equal(tournament_opponent(kind, cores, round, opponent), core);
@@ -37,24 +37,24 @@ play_round(enum tournament kind, size_t cores, size_t round, uint8_t *met)
 			tournament_pair(kind, index, &a, &b);
 			assert_int_equal(a, core);
 			assert_int_equal(b, opponent);
-			met[index]++;
+			seen[index]++;
 		}
 	}
 	return sitting;
 }
 
-/* As many meetings as pairs, and each index once: so no pair twice, and no index for two. */
+/* As many turns as pairs, and each index once: so no pair twice, and no index for two. */
 static void
 play(enum tournament kind, size_t cores, size_t sitting_each_round)
 {
 	size_t pairs = tournament_pairs(kind, cores);
-	uint8_t *met = calloc(pairs + 1, 1);
+	uint8_t *seen = calloc(pairs + 1, 1);
 
 	for (size_t round = 0; round < tournament_rounds(kind, cores); round++)
-		assert_int_equal(play_round(kind, cores, round, met), sitting_each_round);
+		assert_int_equal(play_round(kind, cores, round, seen), sitting_each_round);
 	for (size_t i = 0; i < pairs; i++)
-		assert_int_equal(met[i], 1);
-	free(met);
+		assert_int_equal(seen[i], 1);
+	free(seen);
 }
 
 static void
@@ -80,7 +80,7 @@ rounds_and_pairs_are_as_many_as_stated(void **state)
 }
 
 static void
-every_pair_meets_once_by_its_own_index_and_an_odd_one_sits_out(void **state)
+every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SIZES; i++)
@@ -102,7 +102,7 @@ in_an_odd_tournament_each_sits_out_once(void **state)
 }
 
 static void
-in_a_star_everybody_meets_the_first_one_after_another(void **state)
+in_a_star_each_is_paired_with_the_first_one_after_another(void **state)
 {
 	(void)state;
 	for (size_t i = 2; i < SIZES; i++)
@@ -117,9 +117,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounds_and_pairs_are_as_many_as_stated),
-		cmocka_unit_test(every_pair_meets_once_by_its_own_index_and_an_odd_one_sits_out),
+		cmocka_unit_test(every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out),
 		cmocka_unit_test(in_an_odd_tournament_each_sits_out_once),
-		cmocka_unit_test(in_a_star_everybody_meets_the_first_one_after_another),
+		cmocka_unit_test(in_a_star_each_is_paired_with_the_first_one_after_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@
 #define TICK       100 /* by which the world moves on at each reading */
 #define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, and */
 #define RARELY     65536 /* hands the baton on only at every so many */
-#define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: meeting, one lock, its turns */
+#define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: the barrier, one lock, its turns */
 
 static struct {
 	pthread_mutex_t mutex;
@@ -195,7 +195,7 @@ end(void **state)
 }
 
 static void
-four_equal_cores_are_accused_of_nothing(void **state)
+four_equal_cores_have_no_warp(void **state)
 {
 	struct warp_result result = run(CORES);
 
@@ -337,7 +337,7 @@ static void
 cores_that_play_one_after_the_other_prove_nothing(void **state)
 {
 	(void)state;
-	sim.expected = 1; /* nobody waits for anybody */
+	sim.expected = 1; /* none waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
 		warp_play(sim.table, self, 1, sim_tsc, sim_pause);
@@ -364,7 +364,7 @@ a_check_that_is_stopped_ends_at_once(void **state)
 
 /* However the host deals out time: what one core stamped, the next had not read before. */
 static void
-cores_that_really_run_at_once_are_accused_of_nothing_either(void **state)
+cores_that_really_run_at_once_have_none_either(void **state)
 {
 	struct warp_result result;
 
@@ -427,7 +427,7 @@ without_a_lock_a_tsc_that_is_days_away_is_named_either_way(void **state)
 }
 
 static void
-nobody_writes_on_a_line_that_is_anothers(void **state)
+none_writes_on_a_line_that_is_anothers(void **state)
 {
 	(void)state;
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
@@ -448,7 +448,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WARP_TEST(four_equal_cores_are_accused_of_nothing),
+		WARP_TEST(four_equal_cores_have_no_warp),
 		WARP_TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it),
 		WARP_TEST(a_core_1000_ticks_behind_sees_the_others_ahead),
 		WARP_TEST(an_offset_of_99_ticks_hides_between_readings_100_apart),
@@ -460,8 +460,8 @@ main(void)
 		WARP_TEST(a_core_that_never_comes_is_waited_for_and_missed),
 		WARP_TEST(cores_that_play_one_after_the_other_prove_nothing),
 		WARP_TEST(a_check_that_is_stopped_ends_at_once),
-		WARP_TEST(cores_that_really_run_at_once_are_accused_of_nothing_either),
-		ALSO_LOCK_FREE(four_equal_cores_are_accused_of_nothing),
+		WARP_TEST(cores_that_really_run_at_once_have_none_either),
+		ALSO_LOCK_FREE(four_equal_cores_have_no_warp),
 		ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead),
 		ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart),
 		ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1),
@@ -471,11 +471,11 @@ main(void)
 		ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed),
 		ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing),
 		ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once),
-		ALSO_LOCK_FREE(cores_that_really_run_at_once_are_accused_of_nothing_either),
+		ALSO_LOCK_FREE(cores_that_really_run_at_once_have_none_either),
 		LOCK_FREE_TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others),
 		LOCK_FREE_TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing),
 		LOCK_FREE_TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way),
-		WARP_TEST(nobody_writes_on_a_line_that_is_anothers),
+		WARP_TEST(none_writes_on_a_line_that_is_anothers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
