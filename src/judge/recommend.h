@@ -5,9 +5,9 @@
 #include "report.h"
 
 /*
- * Fills report->advice from figures and verdicts; to be called after judge_report(). First come the clocks that are well,
- * by their drivers' ratings; then, of these, those that kernels switch off: one whose rate changed, and an HPET that PC10
- * stops; last, to be avoided, those that failed. A clock that is absent or was not measured is not named.
+ * Fills report->advice from figures and verdicts; to be called after judge_report(). First come the clocks that are
+ * well, by their drivers' ratings; then, of these, those that kernels switch off: one whose rate changed, and an HPET
+ * that PC10 stops; last, to be avoided, those that failed. A clock that is absent or was not measured is not named.
  */
 void recommend(struct report *report);
 

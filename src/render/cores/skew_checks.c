@@ -18,7 +18,7 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 	table_sentence_end(out, &sentence);
 }
 
-/* How the other cores' TSCs run against the boot core's; where that one is judged to drift, how all run against most. */
+/* How the other cores' TSCs run against the boot core's; where that one drifts, how all run against most. */
 struct drifts {
 	bool from_most;
 	size_t others, known, drifting;
