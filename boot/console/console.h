@@ -16,7 +16,7 @@
 struct console {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen; /* NULL: none */
 	size_t columns, rows;
-	INT32 found_mode, found_attribute; /* of the screen, for whoever uses it next */
+	INT32 found_mode, found_attribute; /* of the screen, to be restored */
 	BOOLEAN found_cursor;              /* is shown */
 	SERIAL_IO_INTERFACE *serials[CONSOLE_SERIALS_MAX]; /* one that no longer takes bytes is dropped */
 	size_t serial_count;
