@@ -38,11 +38,14 @@ def below(uses, room):
 
 
 def symbols(objects):
-    """[(folder, defined, undefined)] for each object file, by nm."""
-    for path in objects:
-        listing = subprocess.run(["nm", "-g", path], check=True, text=True, stdout=subprocess.PIPE).stdout
-        kinds = [line.split()[-2:] for line in listing.splitlines() if line.strip()]
-        yield (path, {name for kind, name in kinds if kind not in "Uw"}, {name for kind, name in kinds if kind == "U"})
+    """[(path, defined, undefined)] of the object files, by nm."""
+    listing = subprocess.run(["nm", "-gA", *objects], check=True, text=True, stdout=subprocess.PIPE).stdout
+    found = {path: (set(), set()) for path in objects}
+    for path, line in (line.rsplit(":", 1) for line in listing.splitlines()):
+        kind, name = line.split()[-2:]
+        if kind != "w":
+            found[pathlib.Path(path)][kind == "U"].add(name)
+    return [(path, *names) for path, names in found.items()]
 
 
 def arrows_up(uses, listed, room_of):

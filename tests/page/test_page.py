@@ -535,7 +535,7 @@ def test_colours_follow_the_switch_and_paper_is_light(show, tmp_path):
     assert seen == [("Colours: light", "light"), ("Colours: dark", "dark"), ("Colours: auto", "dark")]
 
 
-@pytest.mark.parametrize("cores", [4, 12, 32, 64, 255])
+@pytest.mark.parametrize("cores", [4, 12, 32, 64, pytest.param(255, marks=pytest.mark.long)])
 def test_all_of_the_page_fits_on_paper(show, tmp_path, cores):
     path = tmp_path / "other.json"
     path.write_text(json.dumps(golden("sick")))

@@ -250,6 +250,13 @@ def test_the_page_holds_the_report_and_no_string_ends_its_script():
     assert held == document and len(made) < 10_000
 
 
+def test_the_page_of_a_report_of_any_depth_holds_it():
+    document = {**report(), "news": "<"}
+    body = json.dumps(document).encode().replace(b'"<"', b"[" * 900 + b'"<"' + b"]" * 900)
+    made = page.render(page.MARK, body)
+    assert b"<" not in made and made.count(b"[") > 900
+
+
 def test_a_page_without_a_template_shows_the_text():
     made = page.bare(b"<b> & \xff\n").decode()
     assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made

@@ -31,8 +31,10 @@ def told(done, *sentences):
 
 
 def test_the_four_files_on_the_stick_are_those_that_the_runner_leaves(run):
-    """The page too, which the application and the runner each make of the same report."""
-    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--", "profile=quick", "duration=10ms")
+    """The page too, which the application and the runner each make of the same report, whatever the CPU is called."""
+    name = 'A "CPU" \\ </script> @REPORT@'
+    done = run(*FAST_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
+    assert done.report["machine"]["cpu"] == name
     checked(done, started=2)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
     assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
