@@ -1,4 +1,4 @@
-/* An offset of one counter against another, or its drift, as an interval; and what can be reckoned with such intervals. */
+/* Intervals of the offset of one counter against another, or of its drift, and arithmetic on them. */
 #ifndef BARETICK_OFFSET_H
 #define BARETICK_OFFSET_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An interval of an offset in ticks, or of a drift in parts per 10^9, both ends included. What is not known is unbounded. */
+/* Of an offset in ticks, or of a drift in parts per 10^9, both ends included. What is not known is unbounded. */
 struct offset {
 	int64_t low, high;
 };

@@ -1,8 +1,8 @@
 /*
- * Falsetickers: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the clock's own
- * claim were true). Those that agree vouch for each other: the largest group of them are the truechimers, and a clock
- * that is beyond the limit from them is a falseticker. No clock is the reference beforehand, and where the votes do not
- * decide, that is the answer.
+ * Falsetickers: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the clock's
+ * own claim were true). Those that agree vouch for each other: the largest group of them are the truechimers, and a
+ * clock that is beyond the limit from them is a falseticker. No clock is the reference beforehand, and where the
+ * votes do not decide, that is the answer.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H

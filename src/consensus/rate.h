@@ -16,8 +16,8 @@
 #include "sample.h"
 
 /*
- * The ends of a window are samples, with the clock's wraps undone in their ticks. A TSC that reads a sample's end has not
- * come to its next value, so the clock was read before that end + the TSC's resolution.
+ * The ends of a window are samples, with the clock's wraps undone in their ticks. A TSC that reads a sample's end has
+ * not come to its next value, so the clock was read before that end + the TSC's resolution.
  */
 struct rate_window {
 	struct sample first, last;

@@ -1,4 +1,4 @@
-/* What the drivers saw of their devices, and what the figures of a clock are good for. See rules.h. */
+/* What the drivers saw of their devices, and what the figures of a clock are good for. See judge_internal.h. */
 #include "judge_internal.h"
 
 #include "scale.h"

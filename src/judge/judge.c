@@ -1,4 +1,4 @@
-/* The judge: the report's figures against the catalogue. See rules.h. */
+/* The judge: the report's figures against the catalogue. See judge.h. */
 #include "judge_internal.h"
 
 #include "text.h"

@@ -18,7 +18,7 @@ bool judge_misbehaves(const struct report *report, const struct clock *clock);
 const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
 
 void judge_states(struct report *report); /* and each clock's verdict by itself; before all others */
-/* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless it is off by more than that. */
+/* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
 void judge_behaviours(struct report *report);
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);

@@ -1,4 +1,4 @@
-/* What a clock breaks by its state, its steps back and its leaps; its verdict before any further rule. See rules.h. */
+/* What a clock breaks by its state, steps back and leaps; its verdict before any further rule. See judge_internal.h. */
 #include "judge_internal.h"
 
 #include "text.h"

@@ -99,8 +99,8 @@ size_t survey_memory_size(size_t cores, enum tournament widest);
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournament widest);
 
 /*
- * Ends the run where its deadline is over, or where the TSC stopped, by which everything is timed: the report says which,
- * and is incomplete then. Whether it has ended.
+ * Ends the run where its deadline is over, or where the TSC stopped, by which everything is timed: the report says
+ * which, and is incomplete then. Whether it has ended.
  */
 bool survey_end_if_due(struct survey *survey);
 

@@ -1,6 +1,7 @@
 /*
  * The life of a run: which clocks are opened, what is measured and in which order, what is judged. The drivers, the
- * cores and the hooks for whatever follows the run are handed in, so the same run is played on a machine and on a simulated one.
+ * cores and the hooks for whatever follows the run are handed in, so the same run is played on a machine and on a
+ * simulated one.
  */
 #ifndef BARETICK_RUN_H
 #define BARETICK_RUN_H

@@ -15,8 +15,8 @@ struct resolution {
 };
 
 /*
- * Adds one run of COUNT chained samples. A difference of more than half the counter's range is a step back and is left to
- * monotonic.h; samples that are not comparable (clock.h) with TRUST_TICKS give none.
+ * Adds one run of COUNT chained samples. A difference of more than half the counter's range is a step back and is
+ * left to monotonic.h; samples that are not comparable (clock.h) with TRUST_TICKS give none.
  */
 void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		     const struct sample *samples, size_t count);

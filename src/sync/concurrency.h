@@ -1,7 +1,7 @@
 /*
- * How many pairs may exchange ping-pongs side by side. Where virtual cores outnumber real ones, pairs that do so at the
- * same time ruin each other's round trips: so the concurrency starts at one and doubles while the median round trip does
- * not suffer, is halved once it does, and stays there; it is halved again whenever it suffers again.
+ * How many pairs may exchange ping-pongs side by side. Where virtual cores outnumber real ones, pairs that do so at
+ * the same time ruin each other's round trips: so the concurrency starts at one and doubles while the median round
+ * trip does not suffer, is halved once it does, and stays there; it is halved again whenever it suffers again.
  */
 #ifndef BARETICK_CONCURRENCY_H
 #define BARETICK_CONCURRENCY_H

@@ -49,21 +49,22 @@ struct offsets_summary {
 };
 
 /*
- * Fills PLACES (one for each core) with the offset of each against the boot core, as tight as its own pair and the ways
- * through others allow, and OUTLIER with whether it is off the majority: proven to differ from more of the other cores
- * than not. Where some are proven to differ, but none from most, or half of them or more do, there is no_majority: then
- * those are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each is
- * proven to differ from each of the other half, all in one direction, and none from any of its own half. Else none is
- * marked: worst_a and worst_b differ, and nothing says which of them is right. A pair that most others contradict takes
- * no part. A few passes over all pairs, and one more for each contradiction that a core has, up to a bound.
+ * Fills PLACES (one for each core) with the offset of each against the boot core, as tight as its own pair and the
+ * ways through others allow, and OUTLIER with whether it is off the majority: proven to differ from more of the other
+ * cores than not. Where some are proven to differ, but none from most, or half of them or more do, there is
+ * no_majority: then those are marked that differ from the boot core, so of two cores the second, but only if they are
+ * half of all, each is proven to differ from each of the other half, all in one direction, and none from any of its
+ * own half. Else none is marked: worst_a and worst_b differ, and nothing says which of them is right. A pair that
+ * most others contradict takes no part. A few passes over all pairs, and one more for each contradiction that a core
+ * has, up to a bound.
  */
 struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier);
 
 /*
- * How fast a core's TSC runs against another's, in parts per 10^9, from its offset in two pictures: [later - earlier] over the
- * time between them, whose own ends are intervals too (begin_tsc, end_tsc); rounded outwards. Unknown where either
- * offset is, or where the two pictures overlap in time. The offsets are to be the pair's own, by offsets_pair():
- * a way through a third core that drifts itself would lay its drift on this one.
+ * How fast a core's TSC runs against another's, in parts per 10^9, from its offset in two pictures: [later - earlier]
+ * over the time between them, whose own ends are intervals too (begin_tsc, end_tsc); rounded outwards. Unknown where
+ * either offset is, or where the two pictures overlap in time. The offsets are to be the pair's own, by
+ * offsets_pair(): a way through a third core that drifts itself would lay its drift on this one.
  */
 struct offset offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
 			    const struct offsets *later_of);

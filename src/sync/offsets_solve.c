@@ -3,13 +3,13 @@
  *
  * Where a core may be is put to the vote: its own pair with the boot core is one vote, each way through another core
  * (what is known of that one, and its pair with this one) is one more, and what most of them share is the answer. As
- * long as nothing contradicts, that is the intersection of all of them, so no interval gets wider than its own pair's. A
- * wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot core, one vote of
- * each other core, through the one that it misplaces.
+ * long as nothing contradicts, that is the intersection of all of them, so no interval gets wider than its own
+ * pair's. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot
+ * core, one vote of each other core, through the one that it misplaces.
  *
- * Where no more than half of the votes agree, nothing says which are wrong: then the core's own pair with the boot core
- * counts. So of three cores that contradict one another it is the pair of the other two that is named. A core that moved
- * while it was measured is such a case as well.
+ * Where no more than half of the votes agree, nothing says which are wrong: then the core's own pair with the boot
+ * core counts. So of three cores that contradict one another it is the pair of the other two that is named. A core
+ * that moved while it was measured is such a case as well.
  */
 #include "offsets.h"
 
@@ -144,8 +144,8 @@ differs_from_most(const struct offsets *offsets, const struct offset *places, si
 }
 
 /*
- * Whether each outlier is proven to differ from each core that is none, all in one direction, while none does from any of
- * its own side, and there are as many of both.
+ * Whether each outlier is proven to differ from each core that is none, all in one direction, while none does from
+ * any of its own side, and there are as many of both.
  */
 static bool
 are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
@@ -166,8 +166,8 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 }
 
 /*
- * There is no majority. Where the cores fall into two halves, as two cores do, the one without the boot core is marked, to
- * which all figures refer. Else a mark would name one of a pair of which nothing says which it is.
+ * There is no majority. Where the cores fall into two halves, as two cores do, the one without the boot core is
+ * marked, to which all figures refer. Else a mark would name one of a pair of which nothing says which it is.
  */
 static void
 mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,

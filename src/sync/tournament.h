@@ -1,8 +1,8 @@
 /*
- * The schedule of a tournament: which cores pair up in which round. All pairs by the circle method: one core stays where
- * it is, the others move round a circle, and after cores - 1 rounds (cores, where their number is odd) every pair has had
- * its turn. Or a star: the first core with each other, one after another. Pure arithmetic; cores are numbered from 0
- * without gaps.
+ * The schedule of a tournament: which cores pair up in which round. All pairs by the circle method: one core stays
+ * where it is, the others move round a circle, and after cores - 1 rounds (cores, where their number is odd) every
+ * pair has had its turn. Or a star: the first core with each other, one after another. Pure arithmetic; cores are
+ * numbered from 0 without gaps.
  */
 #ifndef BARETICK_TOURNAMENT_H
 #define BARETICK_TOURNAMENT_H

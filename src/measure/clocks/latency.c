@@ -8,7 +8,7 @@
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and then not for so long has stopped */
 /* An emulator raises edges from a thread of its host, which came 10 ms late and more where that was busy. */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
-#define LEAP_RESOLUTIONS       8  /* so many times its resolution may a clock move at once: emulators catch up in bursts */
+#define LEAP_RESOLUTIONS 8 /* times its resolution may a clock move at once: emulators catch up in bursts */
 #define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)

@@ -47,8 +47,11 @@ bool survey_tournament_is_over(struct survey_tournament *tournament);
  */
 void survey_tournament_again(struct survey_tournament *tournament);
 
-bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b); /* both live */
-void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place); /* A < B, in the next batch */
+bool survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b);
+
+/* Ranks A < B are pair PLACE of the next batch. */
+void survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place);
+
 /*
  * Plays the COUNT ping-pongs of the batch; how many had round trips, their medians in order in memory.medians. 0, and
  * nothing comes of them, where the TSC stopped meanwhile.

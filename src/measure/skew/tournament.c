@@ -1,4 +1,4 @@
-/* One tournament of the cores: batch by batch, as many pairs at a time as the machine bears. See survey_tournament.h. */
+/* One tournament of the cores, batch by batch, as wide as the machine bears. See survey_tournament.h. */
 #include "survey_tournament.h"
 
 /*
@@ -109,7 +109,8 @@ fill_batch(struct survey_tournament *tournament)
 	bool is_over = survey_tournament_is_over(tournament);
 	size_t round = tournament->round, count = 0;
 
-	for (; !is_over && tournament->round == round && count < tournament->concurrency.now; is_over = survey_tournament_is_over(tournament)) {
+	for (; !is_over && tournament->round == round && count < tournament->concurrency.now;
+	     is_over = survey_tournament_is_over(tournament)) {
 		survey_tournament_pair(tournament, tournament->rank, opponent_of_next(tournament), count++);
 		tournament->rank++;
 	}

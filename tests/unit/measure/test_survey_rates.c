@@ -633,7 +633,7 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
-/* Of a leap after the window the rates over the whole run and over the rest of it say the same: they are one witness. */
+/* A leap after the window shows in the rates over the whole run and over the rest of it: they are one witness. */
 static void
 a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
 {

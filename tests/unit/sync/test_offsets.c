@@ -919,7 +919,7 @@ largest_drifts_saturate(void **state)
 	assert_true(slow.low == INT64_MIN && slow.high == INT64_MIN);
 }
 
-/* 10 s from each other, each picture 50 ms long, measured at any moment of it: the truth inside, and known to 50 ppb or 2 %. */
+/* 10 s between them, each picture 50 ms long, taken at any moment of it: the truth inside, known to 50 ppb or 2 %. */
 static void
 seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 {
