@@ -32,8 +32,9 @@ TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -f
             -fno-tree-loop-distribute-patterns
 
 # Each folder sees only itself and what its layer's rooms.mk lets it use.
-ROOMS :=
-include src/rooms.mk drivers/rooms.mk boot/rooms.mk
+ROOMS    :=
+ROOMS_MK := src/rooms.mk drivers/rooms.mk boot/rooms.mk
+include $(ROOMS_MK)
 
 room_of  = $(patsubst %/,%,$(dir $(1)))
 visible  = $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room))))
@@ -56,7 +57,7 @@ GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
 .PHONY: all
 all: $(BUILD)/baretick.efi
 
-$(BUILD)/efi/%.o: %.c Makefile
+$(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(call includes,$(call room_of,$<)) $(if $(filter boot/%,$<),$(BOOT_FLAGS)) -MMD -MP -c $< -o $@

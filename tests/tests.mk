@@ -28,12 +28,12 @@ UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
 TEST_INCLUDES  := $(addprefix -I,$(HOST_ROOMS) tests/sim tests/unit/lib)
 
-$(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk
+$(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(TEST_INCLUDES) -I$(<D) -MMD -MP -c $< -o $@
 
-$(BUILD)/host/%.o: %.c Makefile tests/tests.mk
+$(BUILD)/host/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(HOST_FLAGS) $(SANITIZE) $(call includes,$(call room_of,$<)) -MMD -MP -c $< -o $@
