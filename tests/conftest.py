@@ -9,6 +9,7 @@ import pytest
 
 sys.dont_write_bytecode = True  # or the folders would be left with a __pycache__
 
+pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
 SLOWEST = 10
 OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}

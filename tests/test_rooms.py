@@ -102,9 +102,21 @@ def test_no_folder_is_larger_than_a_dozen_or_so():
         assert len(files) <= FILES_MAX, room
 
 
+def tracked(*patterns):
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+    return [ROOT / name for name in listed.stdout.splitlines()]
+
+
+def test_every_folder_of_code_says_what_it_is():
+    """Where people look on GitHub. The folders of tests/unit are those of the code that they test: one README is for all."""
+    folders = {path.parent for path in tracked("*.c", "*.py", "*.js", "*.nasm")} - {ROOT}
+    assert len(folders) > 40
+    assert [str(folder) for folder in sorted(folders) if not (folder / "README.md").exists()
+            and folder.parent != ROOT / "tests" / "unit"] == []
+
+
 def test_links_between_the_folders_lead_somewhere():
-    listed = subprocess.run(["git", "ls-files", "*README.md"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
-    readmes = [ROOT / name for name in listed.stdout.splitlines()]
+    readmes = tracked("*README.md")
     assert len(readmes) > 20
     dead = [(str(path.relative_to(ROOT)), link) for path in readmes
             for link in re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", path.read_text())

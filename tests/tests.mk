@@ -103,7 +103,7 @@ check check-long: deps-build deps-run deps-image deps-test
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
 # Optimised as the application is, leaves inlined, against the real machine.
-$(BUILD)/host/bench_host: tests/bench_host.c $(PORTABLE) Makefile tests/tests.mk
+$(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(addprefix -I,$(HOST_ROOMS)) $< $(PORTABLE) -o $@
@@ -111,7 +111,7 @@ $(BUILD)/host/bench_host: tests/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 .PHONY: bench
 bench: deps-build deps-run
 	+$(SUBMAKE) all $(BUILD)/host/bench_host
-	$(PYTHON) tests/bench.py $(BUILD)
+	$(PYTHON) tests/bench/bench.py $(BUILD)
 
 # The pictures in README.md: of the page, from two machines of which one has no HPET, and of the screen. To be looked at,
 # then committed.
@@ -128,7 +128,7 @@ QUIET_BOOTS := 50
 .PHONY: quiet
 quiet: deps-build deps-run
 	+$(SUBMAKE) all
-	$(PYTHON) tests/quiet.py $(BUILD) $(QUIET_BOOTS)
+	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS)
 
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')

@@ -30,7 +30,7 @@ def test_picture_of_a_page_has_its_width_and_ground(name):
 
 
 def test_picture_of_the_screen_has_bars_at_top_and_bottom():
-    """As large as OVMF makes it by itself, in cells of 8 x 19 pixels: see tests/qemu/screens.py."""
+    """As large as OVMF makes it by itself, in cells of 8 x 19 pixels: see tests/boot/screens.py."""
     image = picture(SCREEN)
     rows = image.height // 19
     top = (image.height - rows * 19) // 2

@@ -1,4 +1,4 @@
-/* The JSON report against its goldens; that they meet the schema is checked by tests/test_schema.py. */
+/* The JSON report against its goldens; that they meet the schema is checked by tests/report/test_schema.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

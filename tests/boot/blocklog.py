@@ -3,7 +3,7 @@ sector of it: all that a power cut may leave behind on a device that keeps the o
 """
 import struct
 
-from test_boot import qemu
+from boots import qemu
 
 MAGIC = 0x6A736677736872  # of dm-log-writes, Linux' drivers/md/dm-log-writes.c, which QEMU writes likewise
 DISCARD = 4               # LOG_DISCARD_FLAG: no data follows

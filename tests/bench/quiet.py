@@ -15,7 +15,7 @@ import sys
 import time
 
 BUILD, BOOTS = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = list(itertools.product(("q35", "pc"), (1, 2, 4), ("idle", "busy")))
 BUSY_LOOPS = 2
 BOUND_S = 600

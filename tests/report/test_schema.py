@@ -3,16 +3,13 @@
 import copy
 import json
 import pathlib
-import sys
 
 import jsonschema
 import pytest
 
-sys.dont_write_bytecode = True  # or tests/ would be left with a __pycache__
+import shape
 
-import shape  # noqa: E402
-
-TESTS = pathlib.Path(__file__).resolve().parent
+TESTS = pathlib.Path(__file__).resolve().parents[1]
 GOLDENS = sorted((TESTS / "goldens").glob("*.json"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness import FAST_TCG
 from levers import run_while
 from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
-from test_boot import EFI, IMAGE_BUILT, checked, clocks, qemu
+from boots import EFI, IMAGE_BUILT, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
 

@@ -10,12 +10,12 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "page"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "page"))
 
 import browser as chromium  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1])
-RUN = pathlib.Path(__file__).parent.parent / "qemu" / "run"
+RUN = pathlib.Path(__file__).resolve().parents[2] / "qemu" / "run"
 ICOUNT_SHIFT = 5  # one instruction is 2^5 ns of virtual time
 BOUNDS_S = {4: 10, 64: 60, 255: 300}
 ICOUNT = ["--qemu-arg=-icount", f"--qemu-arg=shift={ICOUNT_SHIFT},sleep=off",

@@ -14,7 +14,7 @@ import blocklog
 from fat import Damaged
 from harness import Run
 from stick import FAST, FILES, IMAGE, PARTITION, STICK, block_sums, folders, mtools, volume_of
-from test_boot import IMAGE_BUILT, checked
+from boots import IMAGE_BUILT, checked
 
 # All in one worker, so that the runs are made once.
 pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]

@@ -10,9 +10,9 @@ import pytest
 
 import levers
 from harness import FAST_TCG
-from test_boot import ICOUNT, SECURE, EFI, VERDICT_STATUS, checked, clocks, qemu
+from boots import EFI_BUILT, ICOUNT, SECURE, VERDICT_STATUS, checked, clocks, qemu
 
-pytestmark = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+pytestmark = EFI_BUILT
 
 RTC_RATE = "1.3"
 ONE_CORE = [*FAST_TCG, "--cpus", "1"]

@@ -4,15 +4,11 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
-sys.dont_write_bytecode = True  # or qemu/ would be left with a __pycache__
-sys.path[:0] = [str(ROOT / "qemu"), str(ROOT / "tests")]
-
 SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 # A whole image of the firmware is up in three quarters of the time that code and variables in two files take.
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"

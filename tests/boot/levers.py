@@ -14,7 +14,7 @@ import time
 import pytest
 
 from harness import Run
-from test_boot import qemu
+from boots import qemu
 
 POLL_S = 0.002
 ANSWER_S = 30  # for one command: QEMU's main loop may have to wait for a busy host

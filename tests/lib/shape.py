@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "src" / "report" / "report.schema.json").read_text())
 REPORT = SCHEMA["$defs"]["report"]
 TABLE = ROOT / "src" / "render" / "fields" / "report.def"

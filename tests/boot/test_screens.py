@@ -5,13 +5,12 @@ import re
 
 import pytest
 
+from boots import EFI, EFI_BUILT, IMAGE_BUILT
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
-from test_boot import EFI, IMAGE_BUILT
 
 # All in one worker, so that the letters are learned once.
-pytestmark = [pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make"),
-              pytest.mark.xdist_group("letters")]
+pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
 
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)

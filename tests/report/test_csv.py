@@ -1,14 +1,11 @@
 """The CSV as whoever loads it gets it: every figure of the report, under one name each."""
 import pathlib
-import sys
 
 import pytest
 
-sys.dont_write_bytecode = True  # or tests/ would be left with a __pycache__
+import tidy
 
-import tidy  # noqa: E402
-
-GOLDENS = pathlib.Path(__file__).resolve().parent / "goldens"
+GOLDENS = pathlib.Path(__file__).resolve().parents[1] / "goldens"
 
 
 def golden(name):

@@ -1,5 +1,5 @@
 """Real skews, and many cores: a test image (tests/skew) in which started cores run as SVM guests, whose TSC has an
-offset of exactly so many ticks. See test_boot.py for what holds for every boot here.
+offset of exactly so many ticks. See boots.py for what holds for every boot here.
 """
 import itertools
 import re
@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from harness import FAST_TCG, ROOT, TCG
-from test_boot import checked, of_16, qemu
+from boots import checked, of_16, qemu
 
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 PLAIN = ROOT / "build" / "baretick.efi"

@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-QEMU = pathlib.Path(__file__).parent.parent / "qemu"
+QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
 ROOMS = ["runner", "machine", "results"]  # each may use itself and those behind it; qemu/run may use all
 FILES_MAX = 12
 

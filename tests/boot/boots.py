@@ -1,0 +1,69 @@
+"""What the boots of the application share: arguments of qemu/run, and what holds for every report."""
+import json
+
+import pytest
+
+from harness import FAST_TCG, ROOT
+from machine import transcript
+import tidy
+
+SHORT = ["duration=10ms", "profile=quick"]
+EFI = ROOT / "build" / "baretick.efi"
+VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
+SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
+
+EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
+IMAGE_BUILT = pytest.mark.skipif(not (ROOT / "build" / "baretick.img").exists(),
+                                 reason="build/baretick.img is not there: type make image")
+of_16 = pytest.mark.boot(*FAST_TCG, "--cpus", "16", "--", *SHORT, "clocks=tsc,acpi_pm")
+
+
+def qemu(*arguments):
+    return [f"--qemu-arg={argument}" for argument in arguments]
+
+
+def check_latency(clock):
+    latency = clock["latency"]
+    if latency is None or not latency["count"]:
+        return
+    figures = [latency[name] for name in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+    assert figures == sorted(figures), clock["id"]
+    assert latency["min_ns"] <= latency["mean_ns"] <= latency["max_ns"], clock["id"]
+    assert sum(row["count"] for row in latency["histogram"]) == latency["count"], clock["id"]
+    bounds = [row["le_ns"] for row in latency["histogram"]]
+    assert bounds == sorted(set(bounds)), clock["id"]
+    assert sum(row["count"] for row in latency["exact"]) <= latency["count"], clock["id"]
+
+
+def check_interval(interval):
+    if interval is not None:
+        assert interval["low"] <= interval["value"] <= interval["high"], interval
+
+
+def checked(done, started=None):
+    """The report of a run that came to its end, after every check that holds for all of them."""
+    assert done.status in (0, 1), done
+    report = json.loads(done.file("report.json"))
+    tidy.check(done.file("report.json"), done.file("report.csv"))
+    assert done.status == VERDICT_STATUS[report["verdict"]], done
+    assert report["machine"]["accelerator"] == "tcg"
+    for clock in report["clocks"]:
+        check_latency(clock)
+        check_interval(clock["measured_hz"])
+        check_interval(clock["error_ppm"])
+        if clock["state"] != "present":
+            assert clock["reason"], clock["id"]
+    text = done.file("report.txt").decode("ascii")
+    assert "Not put back as found" not in text
+    table = text.partition(transcript.DETAIL.decode())[0]
+    assert table != text and table in done.stdout
+    assert len(report["cores"]) >= report["machine"]["cores_started"]
+    if started is not None:
+        assert report["machine"]["cores_started"] == started, report["cores"]
+        assert sum(core["started"] for core in report["cores"]) == started
+    return report
+
+
+def clocks(report):
+    return {clock["id"]: clock for clock in report["clocks"]}
