@@ -11,7 +11,7 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* of a wider screen the rest stays empty */
 
-#define SCREEN_BUFFER_SIZE ((size_t)4 << 20) /* for every page: all exact durations of a clock are 600 KB, and as many inks */
+#define SCREEN_BUFFER_SIZE ((size_t)4 << 20) /* for any page: a clock's exact durations are 600 KB, and as many inks */
 
 enum screen_page {
 	SCREEN_SUMMARY,
