@@ -8,7 +8,7 @@ import pytest
 TESTS = pathlib.Path(__file__).parent
 ROOT = TESTS.parent
 BUILD = ROOT / "build"
-UNIT_BOUND_S, FUZZ_BOUND_S = 300, 120
+UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
 FUZZ_RUNS = 20000
 
 

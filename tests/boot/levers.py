@@ -17,7 +17,7 @@ from harness import Run
 from boots import qemu
 
 POLL_S = 0.002
-ANSWER_S = 30  # for one command: QEMU's main loop may have to wait for a busy host
+ANSWER_S = 90  # for one command: QEMU's main loop may have to wait for a busy host
 
 
 class Registers:

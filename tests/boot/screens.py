@@ -14,7 +14,7 @@ from machine import command
 from runner import arguments
 
 GLYPH_COLUMNS, GLYPH_ROWS = 8, 19  # UEFI 2.10, 34.3.1: EFI_GLYPH_WIDTH, EFI_GLYPH_HEIGHT
-BOUND_S = 120
+BOUND_S = 300
 POLL_S = 0.05
 
 

@@ -50,7 +50,7 @@ class Run:
     def __init__(self, out, arguments, environment=None, bound_s=620):
         self.out = out
         done = subprocess.run(
-            [str(RUNNER), "--out", str(out), "--timeout", "150", *map(str, arguments)], stdin=subprocess.DEVNULL,
+            [str(RUNNER), "--out", str(out), "--timeout", "400", *map(str, arguments)], stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=bound_s, env={**os.environ, **(environment or {})})
         self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         self._check_reports(FAKE in f"{arguments} {environment}")

@@ -1,0 +1,46 @@
+"""tests/check itself: what it runs, and its last line."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent
+PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
+
+
+def check(*arguments):
+    done = subprocess.run([TESTS / "check", *arguments], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout.splitlines()[-1]
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="build/unit/base/test_text is not there: type make check")
+def test_each_test_of_a_program_in_c_counts():
+    status, line = check("test_text")
+    found = re.fullmatch(r"(\d+) passed, 0 failed", line)
+    assert status == 0 and found and int(found[1]) > 3, line
+
+
+def test_a_name_that_nothing_has_is_a_failure():
+    assert check("no-test-is-called-so") == (1, "0 passed, 1 failed")
+
+
+def collected(*arguments):
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--collect-only", *arguments, TESTS], cwd=TESTS,
+                          capture_output=True, text=True, timeout=300, check=True)
+    return [line.partition("@")[0] for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_what_is_long_is_left_out_unless_it_is_asked_for_and_has_a_sibling_that_is_not():
+    short, long = collected(), collected("--long")
+    rare = set(long) - set(short)
+    assert set(short) < set(long) and len(rare) > 10
+    assert {test.partition("[")[0] for test in rare} <= {test.partition("[")[0] for test in short}
+
+
+def test_the_longest_come_first():
+    lines = (TESTS / "durations").read_text().splitlines()
+    known = {line.split(None, 1)[1] for line in lines}
+    ranks = [number for number, test in enumerate(collected("-k", "unit")) if test in known]
+    assert ranks == list(range(len(ranks))) and ranks
