@@ -422,6 +422,8 @@ def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
         shown.append(page.evaluate(SHOWN))
     assert shown[0] == shown[1]
     assert "not checked" in dict(shown[0][0])["behaviours"]
+    drifts = page.evaluate("[...document.querySelectorAll(\"#skew [aria-label^='Offset and drift'] tbody tr\")].map((row) => row.cells[8].textContent)")
+    assert len(drifts) == len(now["cores"]) and set(drifts) == {"–"}  # which cores drift was not judged then
     assert compare(page, OLDER, tmp_path / "older.json")[0] == []
 
 

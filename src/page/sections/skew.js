@@ -167,7 +167,7 @@ function skewWords(report) {
 		said.push(`Warps seen: ${whole(skew.warps)}.`);
 	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
 		said.push(
-			"One core got too few turns in the contended check, so no warp there proves nothing.");
+			"One core got too few iterations in the contended check, so no warp there proves nothing.");
 	return note(said.join(" "));
 }
 
@@ -175,7 +175,7 @@ function offsetsTable(report) {
 	const part = (heading, of, name, format) =>
 		[heading, (core) => format(core[of] && core[of][name])];
 	const judged = (heading, of, name) =>
-		[heading, (core) => (known(core[of]) ? yesOrNo(core[name]) : NONE), "left"];
+		[heading, (core) => (known(core[of]) && core[name] !== undefined ? yesOrNo(core[name]) : NONE), "left"];
 
 	return table(
 		[
