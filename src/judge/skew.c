@@ -80,14 +80,14 @@ static void
 judge_warps(struct report *report, const struct view *view)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
-	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, turns = 0;
+	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, iterations = 0;
 	const struct report_contended *worst = NULL;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		if (!has_warps_to_explain(view, checks[i]))
 			continue;
 		warps = saturating_sum(warps, checks[i]->warps);
-		turns = saturating_sum(turns, checks[i]->iterations);
+		iterations = saturating_sum(iterations, checks[i]->iterations);
 		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
 			worst = checks[i];
 	}
@@ -95,9 +95,9 @@ judge_warps(struct report *report, const struct view *view)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
 					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
-					  "after it; %lu warp%s in %lu turns.",
+					  "after it; %lu warp%s in %lu iterations.",
 					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
-					  warps, warps == 1 ? "" : "s", turns),
+					  warps, warps == 1 ? "" : "s", iterations),
 			warps, limit);
 }
 

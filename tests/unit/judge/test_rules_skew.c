@@ -162,7 +162,7 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 	judge_report(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", 6,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
-					  "after it; 1 warp in 80000 turns."),
+					  "after it; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_PASS);
 	literal_free(report);
@@ -178,7 +178,7 @@ warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 	judge_report(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", 4,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
-					  "after it; 12 warps in 160000 turns."),
+					  "after it; 12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
 	literal_free(report);
 

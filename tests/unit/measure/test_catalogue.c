@@ -735,7 +735,7 @@ static const struct fault faults[] = {
 	{ "tsc-warp", "tsc", "one core 1 ms ahead while all race", &several, FROM_THE_START, core_ahead_in_the_races },
 	{ "tsc-offset", "tsc", "one core 1 ms ahead", &several, FROM_THE_START, core_ahead },
 	{ "tsc-drift", "tsc", "one core 100 ppm fast", &several, FROM_THE_START, core_100_ppm_fast },
-	{ "tsc-contradiction", "tsc", "one core 1 ms ahead when it meets one other", &several, FROM_THE_START,
+	{ "tsc-contradiction", "tsc", "one core 1 ms ahead of one other alone", &several, FROM_THE_START,
 	  core_ahead_of_one_other },
 	{ "tsc-adjust", "tsc", "TSC_ADJUST 12345 on all cores", &several, FROM_THE_START, all_adjusted },
 	{ "tsc-adjust-unequal", "tsc", "TSC_ADJUST 12345 on one core", &several, FROM_THE_START, one_adjusted },
@@ -755,7 +755,7 @@ static const struct fault faults[] = {
 	{ "pit-step", "pit", "PIT counts mode 3 for mode 2", &plain, FROM_THE_START, pit_counts_mode_3_for_2 },
 	{ "pit-latch", "pit", "latched count goes on", &plain, FROM_THE_START, latch_does_not_hold },
 	{ "pit-latch", "pit", "second latch takes a new count", &plain, FROM_THE_START, latch_takes_a_second_count },
-	{ "pit-status", "pit", "status tells mode 3 for 2", &plain, FROM_THE_START, status_of_another_mode },
+	{ "pit-status", "pit", "status reads mode 3 for 2", &plain, FROM_THE_START, status_of_another_mode },
 	{ "pit-out", "pit", "OUT stays low", &plain, FROM_THE_START, out_stays_low },
 	{ "pit-out", "pit", "OUT 400 us late", &plain, FROM_THE_START, out_400_us_late },
 	{ "rtc-update", "rtc", "UIP stuck at 1", &plain, FROM_THE_START, uip_stays },
@@ -840,7 +840,7 @@ run(const struct machine *machine, const struct fault *fault)
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);
-	/* What is wrong with the machine is there before its clocks are opened, with the smp's its smp. */
+	/* What is wrong with the machine is there before its clocks are opened, with that of its cores once these are there. */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
 	bench_open(bench, machine->cores);
