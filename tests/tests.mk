@@ -1,6 +1,6 @@
 # The tests, and what else is made to look at baretick: included by the Makefile.
 
-# A test image: the same objects, and started cores whose TSC can be set apart. The linker is the seam; what
+# A test image: the same objects, and started cores whose TSC can be offset. The linker is the seam; what
 # reaches across it is built without link-time optimisation.
 SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c)))
 
@@ -141,4 +141,3 @@ lint: deps-lint
 	pyflakes3 $(sort $(PYTHON_FILES))
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }
-

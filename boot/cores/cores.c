@@ -1,4 +1,4 @@
-/* The cores that baretick starts itself, as a smp. See cores.h. */
+/* The cores that baretick starts itself, as a struct smp. See cores.h. */
 #include "cores.h"
 
 #include "cores_memory.h"

@@ -1,6 +1,6 @@
 /*
- * The machine's cores as a smp, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in
- * hlt between jobs), or borrowed from the firmware (mp.h). Whatever happens there is a smp: at
+ * The machine's cores as a struct smp, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in
+ * hlt between jobs), or borrowed from the firmware (mp.h). Whatever happens there is one: at
  * worst the boot core alone, and each core that is missing has a sentence. All memory is taken
  * before a core starts.
  *
@@ -39,7 +39,7 @@ struct cores {
 	struct mp *mp;                  /* mp_start()'s */
 };
 
-/* What a smp may be made of; the boot core counts in both. */
+/* What a struct smp may be made of; the boot core counts in both. */
 struct cores_limits {
 	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
 	size_t started;

@@ -1,4 +1,4 @@
-/* The firmware's cores as a smp: which there are. See mp.h; their jobs are in mp_run.c. */
+/* The firmware's cores as a struct smp: which there are. See mp.h; their jobs are in mp_run.c. */
 #include "mp_internal.h"
 
 #include "text.h"

@@ -1,5 +1,5 @@
 /*
- * The smp by the firmware's own means: EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The
+ * A struct smp by the firmware's own means: EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The
  * cores stay the firmware's, so the application may return to its caller.
  */
 #ifndef BARETICK_MP_H

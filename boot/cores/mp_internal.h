@@ -12,7 +12,7 @@
 
 struct mp_core {
 	struct mp *mp;
-	size_t core;     /* its number in the smp */
+	size_t core;     /* its number in struct smp */
 	bool usable;
 	size_t number;   /* the firmware's, for startup_this */
 	/* While busy the firmware has not noticed yet that its last job is over: then it signals event. */
@@ -35,7 +35,7 @@ struct mp {
 	struct mp_core core[]; /* as cores->records */
 };
 
-/* Takes the core out of the smp. */
+/* The core is not alive from now on. */
 void mp_lose(struct mp_core *core, const char *reason);
 
 /* Whether the core can be given a job, if need be once the firmware has noticed its last one's end. */

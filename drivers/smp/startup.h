@@ -34,7 +34,7 @@ struct core_slot {
 	uint64_t eoi_address;   /* of lapic_eoi_address() */
 	const struct lapic *lapic;
 	uint32_t apic_id;
-	uint32_t number;        /* in the smp */
+	uint32_t number;        /* in struct smp */
 
 	/*
 	 * The boot core's: standing for itself; job and argument before posted, which the core

@@ -1,6 +1,6 @@
 """A run beside an earlier one: what became worse, each in one sentence with both figures.
 
-Inside the error there is no accusation: what is compared are intervals, and both must lie apart by more than what
+Inside the error nothing is worse: what is compared are intervals, and both must lie apart by more than what
 is allowed. A busy host only ever makes a read slower. So what a read really costs lies between the fastest one
 that was seen and the median, and a clock is called slower where even its fastest read now takes longer than the
 median did, times the factor, and by more than a bracket around nothing (the clock `null`) takes: it is in every

@@ -13,7 +13,7 @@
 #define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
 #define TOURNAMENTS        2
-#define PINGPONG_PLAN_NS  (2 * SURVEY_NS_PER_MS)
+#define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)

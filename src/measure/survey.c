@@ -7,7 +7,7 @@
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
 #define TRUST_FRACTION     4 /* of its range: by then a difference of more than half can only be one back */
-#define STOPPED_READS        65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
+#define STOPPED_READS      65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
 
 void
 survey_batch(struct survey *survey, const struct clock *clock, size_t count)

@@ -40,7 +40,7 @@ struct survey_hooks {
 
 /* What the cores' measuring needs, all in one block that is planned before a core starts. */
 struct survey_memory {
-	size_t cores;            /* of the smp, at most */
+	size_t cores;            /* of survey->smp, at most */
 	enum tournament widest;  /* the tournament that it is large enough for */
 	struct report_core *rows; /* for report->cores, zeroed */
 	struct warp_table *warp;

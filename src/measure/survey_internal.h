@@ -13,7 +13,7 @@ void survey_batch(struct survey *survey, const struct clock *clock, size_t count
 /* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's size. */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
-size_t survey_living(const struct survey *survey); /* cores of the smp */
+size_t survey_living(const struct survey *survey); /* cores that are alive */
 
 /* As survey_end_if_due(); whether the TSC stopped, so that what was just done was not timed and doesn't count. */
 static inline bool

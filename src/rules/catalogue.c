@@ -1,4 +1,4 @@
-/* The rule catalogue itself. See rules.h; judge_report.c and its like apply it. */
+/* The rule catalogue itself. See rules.h; judge/ and drivers/checks apply it. */
 #include "rules.h"
 
 const struct rule rules[] = {

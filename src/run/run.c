@@ -5,7 +5,6 @@
 #include "recommend.h"
 #include "run_checks.h"
 #include "survey_clocks.h"
-#include "survey_plan.h"
 #include "survey_rates.h"
 #include "survey_skew.h"
 #include "text.h"

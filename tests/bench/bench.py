@@ -56,7 +56,7 @@ def rate(count, elapsed_ms):
 
 
 def cores():
-    """Time to verdict, and how the pairs of cores scale: rounds grow as the number of cores, meetings may not."""
+    """Time to verdict, and how the pairs of cores scale: rounds grow as the number of cores, ping-pongs may not."""
     for cpus in (1, 2, 4, 16, 64, 255):
         report = boot(f"cores{cpus}", cpus, [], "profile=quick")
         bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""

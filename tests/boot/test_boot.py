@@ -115,7 +115,7 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
     for core in rows[1:]:
         check_interval(core["offset_ns"])
         check_interval(core["drift_ppm"])
-        if core["offset_ns"] is not None:  # a host that is busy enough keeps two cores from ever meeting
+        if core["offset_ns"] is not None:  # a host that is busy enough lets no ping-pong of two cores through
             assert core["pingpongs"] > 0 and core["offset_ns"]["low"] <= 0 <= core["offset_ns"]["high"]
     assert not [finding["rule"] for finding in report["findings"] if finding["rule"].startswith("tsc-")]
 

@@ -30,7 +30,7 @@ def skewed(run, cpus, skews):
 
 
 def within(interval, ticks, hz):
-    """Also where nothing is stated: on a busy host not all pairs may have had the time to meet."""
+    """Also where nothing is stated: on a busy host not all pairs may have got a ping-pong through."""
     return interval is None or interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
 
 
@@ -48,7 +48,7 @@ def excludes_zero(interval):
 
 
 def pairs_of(report, number):
-    """What the meetings say of core NUMBER against each other one."""
+    """What the ping-pongs say of core NUMBER against each other one."""
     return [row[number] for other, row in enumerate(report["skew"]["matrix"]) if other != number]
 
 

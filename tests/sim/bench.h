@@ -1,6 +1,6 @@
 /*
  * A bench: a report, a survey and all drivers, opened on the simulated machine, as boot/ has them for a run. Its
- * smp is sequential: a job on another core is a call, with sim.core set meanwhile.
+ * struct smp is sequential: a job on another core is a call, with sim.core set meanwhile.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H

@@ -1,5 +1,5 @@
 /*
- * A smp of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
+ * A struct smp of simulated cores on host threads. A core that has nothing to do sleeps; jobs of one batch really run
  * at the same time, as the host deals it out. World time is a count of ticks that each reading of a TSC and
  * each pause moves on by one, and each pause of a core that is the only one still at work by many: what it waits
  * for doesn't come. A core's TSC is world time, with its own offset and drift.

@@ -1,6 +1,6 @@
 /*
  * What makes baretick's image a test image: started cores whose TSC is offset, for real. QEMU's fw_cfg item
- * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core of the smp runs as a
+ * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core runs as a
  * guest whose TSC is so many ticks ahead. The linker puts __wrap_core_main in core_main's place.
  */
 #include <stdbool.h>

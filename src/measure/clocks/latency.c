@@ -1,8 +1,6 @@
 /* What a reading of each clock costs: from the boot core in full, from every other core in short. */
 #include "clocks_internal.h"
 
-#include "text.h"
-
 #define STALL_PERIODS    4  /* a clock that shows one value for so many of its own periods stalled */
 #define STALL_NS_MIN     UINT64_C(2000)
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS) /* a clock that has moved and then not for so long has stopped */
@@ -191,7 +189,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 
 		report->cores[core].latency[i] = survey_summary(survey->scratch);
 		if (!answered)
-			return; /* the smp's owner says why */
+			return; /* what started the core says why */
 	}
 }
 

@@ -39,6 +39,7 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
+
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 			SURVEY_END_SAMPLES);

@@ -2,7 +2,7 @@
 #include "survey_tournament.h"
 
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS) /* and more for each pair beside: they may take turns */
-#define SMP_BOUND_NS (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */
+#define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* besides, for waking up and for coming back */
 
 struct batch { /* what the cores of one batch are given */
 	const uint32_t *cores;

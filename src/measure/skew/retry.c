@@ -34,11 +34,11 @@ count_narrower(const struct offsets *offsets, uint64_t width)
 static uint64_t
 median_width(const struct offsets *offsets)
 {
-	size_t met = count_narrower(offsets, UINT64_MAX);
+	size_t known = count_narrower(offsets, UINT64_MAX);
 	uint64_t median = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (count_narrower(offsets, median | bit) <= met / 2)
+		if (count_narrower(offsets, median | bit) <= known / 2)
 			median |= bit;
 	return median;
 }

@@ -7,7 +7,7 @@
  */
 #define TRIPS_MANY       1000
 #define TRIPS_FEW        200 /* with many cores, where waking them costs as much, and where time is short */
-#define CORES_MANY     32
+#define CORES_MANY       32
 /*
  * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
  * two cores seldom run at the same moment: with few pairs there is time to wait for one.

@@ -1,7 +1,6 @@
 /* The tables of fields, made of report.def: first what is in each row, then the rows. See fields.h. */
 #include "fields.h"
 
-#include "gaps.h"
 #include "observed.h"
 #include "report_sizes.h"
 #include "rules.h"

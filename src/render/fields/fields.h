@@ -1,5 +1,5 @@
 /*
- * The report as tables of fields: what is in report.def, for whoever writes a report down. JSON and CSV are two walks
+ * The report as tables of fields: what is in report.def, for what writes a report down. JSON and CSV are two walks
  * through the same tables, from field_report on.
  */
 #ifndef BARETICK_FIELDS_H
