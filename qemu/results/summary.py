@@ -58,8 +58,8 @@ def synchrony(report):
     if not skew or not skew.get("pairs"):
         return None
     within, warps = skew.get("within_ns"), skew.get("warps")
-    proven = "It is not proven how far the cores' TSCs are apart" if within is None else \
-        f"No two cores' TSCs are further apart than {figure(within, ' ns')}"
+    proven = "It is not proven by how much the cores' TSCs differ" if within is None else \
+        f"No two cores' TSCs differ by more than {figure(within, ' ns')}"
     return f"{proven} ({count(skew['pairs'], 'pair')} of cores, {count(warps, 'warp')})."
 
 

@@ -89,7 +89,7 @@ name_leaps(struct report *report, const struct report_clock *entry, const struct
 	const struct monotonic *own = &entry->monotonic;
 
 	rules_set_count(rules_add_finding(report, rule->id, entry->clock.id, REPORT_NO_CORE,
-					  "%s leapt ahead %lu time%s in %lu reads, at most by %lu ticks.",
+					  "%s jumped ahead %lu time%s in %lu reads, at most by %lu ticks.",
 					  entry->clock.id, own->leaps, own->leaps == 1 ? "" : "s", own->reads,
 					  own->worst_leap_ticks),
 			own->leaps, rules_limit(rule, &report->options));

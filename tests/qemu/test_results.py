@@ -207,7 +207,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "- warn, core-missing: Core 3 did not start.", "",
         "Best clock: **tsc**, 30 ns a read.", "",
         "To avoid: **hpet**, hpet-torn: see the finding.", "",
-        "No two cores' TSCs are further apart than 42 ns (6 pairs of cores, no warps)."]
+        "No two cores' TSCs differ by more than 42 ns (6 pairs of cores, no warps)."]
 
 
 def test_the_summary_of_a_run_that_was_not_done_says_why(run, fake, tmp_path):

@@ -35,10 +35,10 @@ put_gaps(struct text *text, const struct report *report)
 	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
 		    all->gaps, table_plural(all->gaps), threshold.text, observed.text, cores,
 		    table_plural(cores), number_ns(all->total_ns).text);
-	text_printf(text, "%s %% of the time, at worst %s on core %u, as by %sSMIs. No clock is blamed for it.",
+	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; no clock is judged by it.",
 		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_ns(all->worst_ns).text, all->worst_core,
-		    report->hypervisor[0] ? "a busy host or " : "");
+		    report->hypervisor[0] ? "A busy host or SMIs" : "SMIs");
 }
 
 static void

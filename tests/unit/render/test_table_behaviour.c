@@ -62,15 +62,16 @@ gaps_are_described_with_the_worst_and_blamed_on_nobody(void **state)
 	literal_take_away(report, 2, 12, 20000000);
 	assert_has(table_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
-		   "  all, 0.500 % of the time, at worst 20.0ms on core 4, as by a busy host or\n"
-		   "  SMIs. No clock is blamed for it.\n");
+		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
+		   "  steal time; no clock is judged by it.\n");
 	literal_take_away(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_interference, report,
 		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
-		   "  all, 2.000 % of the time, at worst 60.0ms on core 6, as by a busy host or\n"
-		   "  SMIs. No clock is blamed for it. The boot core counted 1 SMI in the whole\n  run.\n");
+		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. A busy host or SMIs\n"
+		   "  steal time; no clock is judged by it. The boot core counted 1 SMI in the\n"
+		   "  whole run.\n");
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
@@ -85,7 +86,7 @@ on_bare_metal_there_is_no_host_to_be_busy(void **state)
 	(void)state;
 	literal_take_away(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
-	assert_has(table_interference, report, "on core 0, as by SMIs. No");
+	assert_has(table_interference, report, "on core 0. SMIs steal time;");
 	literal_free(report);
 }
 
