@@ -151,6 +151,7 @@ help:
 	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
 	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
+	@echo 'make truth    what is said that is false of machines drawn at random (TRIALS=N of each kind, SEED=N)'
 	@echo 'make quiet    $(QUIET_BOOTS) boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)'
 	@echo 'make pictures the pictures of the page and the screen in README.md, into tests/pictures'
 	@echo 'make lint     static checks of the C, the shell and the Python'

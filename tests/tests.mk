@@ -55,6 +55,29 @@ $(HOST_OBJECTS) $(UNIT_OBJECTS): | deps-test
 
 -include $(HOST_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
+# Machines drawn at random whose truth is known: see tests/truth. Optimised and without sanitizers, for there are many.
+TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,drivers/checks) $(call visible,drivers/smp))
+TRUTH_SOURCES := $(filter-out drivers/hw/hw.c,$(foreach room,$(TRUTH_ROOMS) tests/sim tests/truth,$(wildcard $(room)/*.c)))
+TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
+
+$(BUILD)/truth/%.o: %.c Makefile tests/tests.mk $(ROOMS_MK) | deps-test
+	@mkdir -p $(@D)
+	$(call say,HOSTCC)
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing $(if $(filter tests/%,$<),$(addprefix -I,$(TRUTH_ROOMS) tests/sim),\
+		$(call includes,$(call room_of,$<))) -I$(<D) -MMD -MP -c $< -o $@
+
+$(BUILD)/truth/truth: $(TRUTH_OBJECTS)
+	$(call say,LINK  )
+	$(QUIET)$(HOST_CC) $^ -lpthread -lm -o $@
+
+-include $(TRUTH_OBJECTS:.o=.d)
+
+TRIALS := 100
+SEED   := 1
+.PHONY: truth
+truth: $(BUILD)/truth/truth
+	$(BUILD)/truth/truth $(SEED) $(TRIALS)
+
 # Fuzz targets: built by every `make check` and run for a moment on their seeds; `make fuzz` runs them long.
 FUZZ_CC      := clang
 FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all

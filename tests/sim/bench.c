@@ -70,6 +70,8 @@ bench_new(void)
 		sim_fail("no memory for a bench");
 	bench->mute = BENCH_NOBODY;
 	bench->deadline_ms = BENCH_NEVER_MS;
+	bench->duration_ns = DURATION_NS;
+	bench->widest = TOURNAMENT_ALL;
 	sim_platform(&bench->platform);
 	return bench;
 }
@@ -124,9 +126,9 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void *
-memory_for(size_t cores)
+memory_for(size_t cores, enum tournament widest)
 {
-	size_t bytes = survey_memory_size(cores, TOURNAMENT_ALL);
+	size_t bytes = survey_memory_size(cores, widest);
 	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
 
 	if (!memory)
@@ -143,7 +145,9 @@ bench_open(struct bench *bench, size_t cores)
 	options_default(&report->options);
 	report->options.profile = PROFILE_QUICK;
 	report->options.duration_given = true;
-	report->options.duration_ns = DURATION_NS;
+	report->options.duration_ns = bench->duration_ns;
+	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
+		strcpy(report->options.clocks[report->options.clock_count++], bench->clocks[i]);
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = alive, .run = run };
@@ -169,8 +173,8 @@ bench_open(struct bench *bench, size_t cores)
 		.read_registers = read_registers,
 		.timed = ignore_time,
 	};
-	bench->memory = memory_for(cores);
-	run_open(&bench->run, &bench->machine, bench->memory, cores, TOURNAMENT_ALL);
+	bench->memory = memory_for(cores, bench->widest);
+	run_open(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
 	list_cores(bench, cores);
 }
 

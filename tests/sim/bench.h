@@ -28,6 +28,9 @@ struct bench {
 	uint64_t mute_after_jobs;
 	bool is_dead;
 	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
+	uint64_t duration_ns;    /* for each measurement: 20 ms */
+	const char *const *clocks; /* ids, as for clocks=, ended by NULL; NULL: all */
+	enum tournament widest;  /* for which there is memory: all pairs */
 	bool has_threads;
 	void *memory;
 };
@@ -35,7 +38,7 @@ struct bench {
 /* A bench with the facts of the simulated machine as it is: from now on they may be changed. */
 struct bench *bench_new(void);
 
-/* Opens all drivers; for a quick run of CORES cores, 20 ms for each measurement. */
+/* Opens all drivers, for a quick run of CORES cores. */
 void bench_open(struct bench *bench, size_t cores);
 
 /*

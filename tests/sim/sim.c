@@ -73,7 +73,7 @@ draw(void)
 }
 
 static void
-spend(enum sim_access access)
+spend(enum sim_access access, uint64_t where)
 {
 	if (sim.before_access)
 		sim.before_access();
@@ -83,6 +83,8 @@ spend(enum sim_access access)
 	sim_advance_ps(sim.cost_ps[access]);
 	if (sim.preempt_every && draw() % sim.preempt_every == 0)
 		sim_advance_ps(sim.preempt_ps);
+	if (sim.spent)
+		sim.spent(access, where);
 }
 
 /* The counters. */
@@ -105,12 +107,23 @@ sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 			  ((unsigned __int128)hz.den * SIM_PS_PER_S));
 }
 
+static uint64_t
+counted(const struct sim_counter *counter, uint64_t until_ps)
+{
+	uint64_t clocks;
+
+	if (!counter->source.den)
+		return sim_clocks(counter->origin_ps, until_ps, counter->hz);
+	clocks = sim_clocks(counter->origin_ps, until_ps, counter->source);
+	return (uint64_t)((unsigned __int128)clocks * counter->hz.num * counter->source.den /
+			  ((unsigned __int128)counter->hz.den * counter->source.num));
+}
+
 uint64_t
 sim_counter_ticks(const struct sim_counter *counter)
 {
 	uint64_t until_ps = sim.now_ps < counter->stuck_at_ps ? sim.now_ps : counter->stuck_at_ps;
-	uint64_t ticks = counter->origin_ticks + sim_clocks(counter->origin_ps, until_ps,
-							    counter->hz);
+	uint64_t ticks = counter->origin_ticks + counted(counter, until_ps);
 
 	if (sim.now_ps >= counter->backward_at_ps)
 		ticks -= counter->backward_ticks;
@@ -171,7 +184,7 @@ hw_in8(uint16_t port)
 {
 	const struct sim_port_hook *hook = hook_of(port);
 
-	spend(SIM_IN);
+	spend(SIM_IN, port);
 	if (hook)
 		return hook->in ? (uint8_t)hook->in(hook->context, port, 1) : 0xff;
 	if (is_pit(port))
@@ -188,7 +201,7 @@ hw_in32(uint16_t port)
 {
 	const struct sim_port_hook *hook = hook_of(port);
 
-	spend(SIM_IN);
+	spend(SIM_IN, port);
 	if (hook)
 		return hook->in ? hook->in(hook->context, port, 4) : UINT32_MAX;
 	return sim_pm_answers(port, false) ? sim_pm_read() : UINT32_MAX;
@@ -199,7 +212,7 @@ hw_out8(uint16_t port, uint8_t value)
 {
 	const struct sim_port_hook *hook = hook_of(port);
 
-	spend(SIM_OUT);
+	spend(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 1);
 	else if (is_pit(port))
@@ -215,7 +228,7 @@ hw_out16(uint16_t port, uint16_t value)
 {
 	const struct sim_port_hook *hook = hook_of(port);
 
-	spend(SIM_OUT);
+	spend(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 2);
 }
@@ -269,7 +282,7 @@ read_memory(uint64_t address, unsigned width_bytes)
 {
 	const struct sim_region *region = access_memory(address, width_bytes);
 
-	spend(SIM_READ);
+	spend(SIM_READ, address);
 	if (sim_pm_answers(address, true))
 		return sim_pm_read();
 	return region->read ? region->read(address, width_bytes) : UINT64_MAX;
@@ -280,7 +293,7 @@ write_memory(uint64_t address, uint64_t value, unsigned width_bytes)
 {
 	const struct sim_region *region = access_memory(address, width_bytes);
 
-	spend(SIM_WRITE);
+	spend(SIM_WRITE, address);
 	if (region->write)
 		region->write(address, value, width_bytes);
 }
@@ -316,14 +329,14 @@ hw_msr_read(uint32_t msr)
 {
 	uint64_t value;
 
-	spend(SIM_MSR_READ);
+	spend(SIM_MSR_READ, 0);
 	return sim_lapic_msr_read(msr, &value) ? value : sim_msr(msr);
 }
 
 void
 hw_msr_write(uint32_t msr, uint64_t value)
 {
-	spend(SIM_MSR_WRITE);
+	spend(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value))
 		return;
 	(void)sim_msr(msr); /* #GP where there is none */
@@ -336,7 +349,7 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 	const struct hw_cpuid nothing = { 0, 0, 0, 0 }, *highest = &nothing;
 	uint32_t basic_max = 0;
 
-	spend(SIM_CPUID);
+	spend(SIM_CPUID, 0);
 	for (size_t i = 0; i < sim.cpuid_count; i++) {
 		if (sim.cpuid[i].leaf == leaf && sim.cpuid[i].subleaf == subleaf)
 			return sim.cpuid[i].registers;
@@ -356,13 +369,15 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 uint64_t
 sim_tsc_ticks(void)
 {
+	if (sim.tsc.reading)
+		return sim.tsc.reading(sim.core);
 	return sim_counter_ticks(&sim.tsc.counter) + (uint64_t)sim.tsc.offset_ticks[sim.core];
 }
 
 static uint64_t
 read_tsc(enum sim_access access)
 {
-	spend(access);
+	spend(access, 0);
 	sim_advance_ps(sim.tsc.counter.extra_ps);
 	return sim_tsc_ticks();
 }
@@ -400,7 +415,7 @@ hw_tsc_cpuid(void)
 void
 hw_pause(void)
 {
-	spend(SIM_PAUSE);
+	spend(SIM_PAUSE, 0);
 }
 
 uint64_t

@@ -51,6 +51,7 @@ struct sim_counter {
 	uint64_t backward_at_ps;  /* from then on it is behind by backward_ticks; SIM_NEVER */
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* of a reading; sim_reset() sets what the device promises */
+	struct rate source;       /* worked out from a counter of this rate, so in uneven steps; den 0: by itself */
 	uint64_t extra_ps;        /* slow: a read costs so much more */
 };
 
@@ -66,6 +67,7 @@ void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
 struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* of one core against the first */
+	uint64_t (*reading)(size_t core);    /* what it reads in place of all that; NULL */
 };
 
 struct sim_hpet {
@@ -135,6 +137,8 @@ struct sim_rtc {
 	uint64_t uip_early_ps;    /* UIP rises so long before the second changes; 2,228 us */
 	uint64_t halted_at_ps;    /* the seconds stop then, without updates; SIM_NEVER */
 	int64_t fast_ppm;         /* its crystal is so much faster */
+	int64_t fast_ppb;         /* likewise, besides */
+	uint64_t ahead_ps;        /* so much has been added to its time */
 	uint64_t second_step;     /* an update advances by so many seconds; 1 */
 	uint64_t uip_late_ps;     /* UIP falls so long after the second changed, as in QEMU */
 	bool update_garbage;      /* the seconds register reads 45h in the update cycle */
@@ -192,6 +196,8 @@ struct sim {
 	uint64_t preempt_seed;   /* which ones */
 	size_t core;             /* on which the caller runs */
 	void (*before_access)(void); /* NULL: no other core is to go on first */
+	/* An access of WHERE, a port or an address or 0, has cost its time and is to take effect now. NULL. */
+	void (*spent)(enum sim_access access, uint64_t where);
 
 	struct sim_tsc tsc;
 	struct sim_hpet hpet;

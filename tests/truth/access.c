@@ -1,0 +1,228 @@
+/* What each access of the simulated machine costs, and what happens to the machine meanwhile. See machine.h. */
+#include <string.h>
+
+#include "draw.h"
+#include "machine.h"
+#include "sim_internal.h"
+
+#define PAUSES_SHORT  8   /* in a row; who waits for longer looks seldom: more would cost this program's time only */
+#define PAUSE_DOUBLED 12  /* times, at most */
+#define SLOW_PS       (100 * SIM_PS_PER_US)
+#define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)   /* before the RTC's second, the update cycle among it, */
+#define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* and behind it */
+#define WARPS_PS      (20 * SIM_PS_PER_MS) /* of a pause: the check ends by time then, after a few hundred turns */
+#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* of a reading, where nothing but gaps is looked for */
+#define CHECKS_PS     (20 * SIM_PS_PER_US) /* of an access of a device, where a second is spent on polling */
+#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* likewise, where little depends on it */
+#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* of a reading of the TSC, where only its cost is asked */
+
+static struct {
+	uint64_t due_ps; /* when what happens to the machine is to happen */
+	bool slow, in_warps;
+	uint64_t tsc_ps, device_ps; /* what readings take more in this phase */
+	struct {
+		unsigned pauses;
+		bool read_tsc;
+		uint64_t owed_ps; /* of the access before: what it took after it had taken effect */
+	} cores[CORES_MAX];
+	uint64_t tsc_reads;
+} state;
+
+void
+access_phase(const char *phase)
+{
+	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0)
+		state.due_ps = sim.now_ps + machine.delay_ps;
+	state.in_warps = strcmp(phase, "warps") == 0;
+	state.tsc_ps = strcmp(phase, "interference") == 0 ? OBSERVE_PS :
+		       strcmp(phase, "latency") == 0 || strcmp(phase, "cores") == 0 ? LATENCY_PS : 0;
+	state.device_ps = strcmp(phase, "checks") == 0 ? CHECKS_PS : strcmp(phase, "prepare") == 0 ? PREPARE_PS : 0;
+}
+
+void
+access_slow(bool slow)
+{
+	state.slow = slow;
+}
+
+/* One in 64 has a tail, whose length is halved for half of the others. */
+uint64_t
+access_jitter(uint64_t ps)
+{
+	uint64_t bits = draw_bits();
+	uint64_t jitter = (ps * (bits >> 48)) >> 16;
+
+	if (bits & 63)
+		return jitter;
+	return jitter << __builtin_ctzll((bits >> 6 & 0x3ff) | 0x400);
+}
+
+static int
+device_of(enum sim_access access, uint64_t where)
+{
+	if (access <= SIM_TSC_CPUID)
+		return TSC;
+	if (access == SIM_READ || access == SIM_WRITE)
+		return HPET;
+	if (access != SIM_IN && access != SIM_OUT)
+		return CLOCKS;
+	if (where == SIM_PM_PORT)
+		return PM;
+	return where == 0x70 || where == 0x71 ? RTC : PIT;
+}
+
+static uint64_t
+pause_ps(unsigned pauses)
+{
+	uint64_t ps = sim.cost_ps[SIM_PAUSE];
+
+	if (state.in_warps)
+		return WARPS_PS;
+	if (pauses <= PAUSES_SHORT)
+		return 0;
+	return ps << (pauses - PAUSES_SHORT < PAUSE_DOUBLED ? pauses - PAUSES_SHORT : PAUSE_DOUBLED);
+}
+
+static bool
+is_edge_near(void)
+{
+	long double phase = (long double)sim.now_ps * (1 + sim.rtc.fast_ppb / 1e9L) + sim.rtc.ahead_ps;
+	uint64_t into_ps = (uint64_t)phase % SIM_PS_PER_S;
+
+	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
+}
+
+/* An access takes effect at some moment of its time: what is left of that comes before the next one. */
+static uint64_t
+split(uint64_t ps)
+{
+	uint64_t *owed_ps = &state.cores[sim.core].owed_ps, owed = *owed_ps;
+
+	*owed_ps = machine.effect == EFFECT_LATE ? 0 : machine.effect == EFFECT_EARLY ? ps : draw_below(ps + 1);
+	return owed + ps - *owed_ps;
+}
+
+/* How long the core waits for a processor: in each slice the next ones have them. */
+static uint64_t
+wait_ps(void)
+{
+	uint64_t slice = sim.now_ps / machine.slice_ps;
+
+	for (uint64_t i = 0; i < machine.cores; i++, slice++)
+		for (size_t p = 0; p < machine.processors; p++)
+			if ((slice * machine.processors + p) % machine.cores == sim.core)
+				return i == 0 ? 0 : slice * machine.slice_ps - sim.now_ps;
+	return 0;
+}
+
+static uint64_t
+cost(enum sim_access access, uint64_t where)
+{
+	int device = device_of(access, where);
+	uint64_t ps = device == TSC || device == CLOCKS ? 0 : machine.port_ps[device];
+
+	ps += access_jitter(device == TSC ? sim.cost_ps[access] : ps / 2);
+	if (access == SIM_PAUSE)
+		ps += pause_ps(++state.cores[sim.core].pauses);
+	else if (device == TSC && state.cores[sim.core].read_tsc)
+		state.cores[sim.core].pauses = 0;
+	state.cores[sim.core].read_tsc = device == TSC;
+	ps += device == TSC ? state.tsc_ps : device < CLOCKS ? state.device_ps : 0;
+	ps = split(ps);
+	if (state.slow && device != TSC && (device != RTC || !is_edge_near()))
+		ps += SLOW_PS;
+	if (machine.preempt_every && draw_below(machine.preempt_every) == 0)
+		ps += draw_log(machine.preempt_min_ps, machine.preempt_max_ps);
+	if (machine.processors && cores_work())
+		ps += wait_ps();
+	return ps;
+}
+
+/* The clocks that a hypervisor keeps count no further. */
+static void
+hold_devices(uint64_t by_ps)
+{
+	sim.hpet.counter.origin_ps += by_ps;
+	sim.pm.counter.origin_ps += by_ps;
+	sim.pit.channels[2].loaded_ps += by_ps;
+}
+
+static struct sim_counter *
+counter_of(int clock)
+{
+	return clock == HPET ? &sim.hpet.counter : clock == PM ? &sim.pm.counter : NULL;
+}
+
+static void
+leap(int clock, uint64_t by_ps)
+{
+	uint64_t ticks = (uint64_t)(machine.hz[clock] * by_ps / SIM_PS_PER_S);
+
+	if (counter_of(clock))
+		counter_of(clock)->origin_ticks += ticks;
+	else if (clock == PIT)
+		sim.pit.channels[2].held_clocks += ticks;
+	else if (clock == RTC)
+		sim.rtc.ahead_ps += by_ps;
+}
+
+static void
+bend(int clock)
+{
+	struct sim_pit_channel *channel = &sim.pit.channels[2];
+
+	if (counter_of(clock)) {
+		struct sim_counter *counter = counter_of(clock);
+
+		sim_counter_set(counter, sim_counter_ticks(counter));
+		counter->hz.num += (uint64_t)((__int128)counter->hz.num * machine.bend_ppm / 1000000);
+	} else if (clock == PIT) {
+		channel->held_clocks += sim_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->loaded_ps = sim.now_ps;
+		sim.pit.hz.num += (uint64_t)((__int128)sim.pit.hz.num * machine.bend_ppm / 1000000);
+	}
+}
+
+static void
+happen(void)
+{
+	machine.at_ps = sim.now_ps;
+	switch (machine.event) {
+	case EVENT_PAUSE:
+	case EVENT_SNAPSHOT:
+		cores_shift(machine.by_ps);
+		hold_devices(machine.by_ps);
+		break;
+	case EVENT_LEAP:
+		leap(machine.clock, machine.by_ps);
+		break;
+	case EVENT_BEND:
+		for (int i = 0; i < CLOCKS; i++)
+			if (machine.source[i] == machine.source[machine.clock])
+				bend(i);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The access takes effect now. */
+static void
+spent(enum sim_access access, uint64_t where)
+{
+	sim_advance_ps(cost(access, where));
+	cores_turn();
+	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
+		happen();
+	if (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER && access <= SIM_TSC_CPUID &&
+	    ++state.tsc_reads % machine.back_reads == 0)
+		machine.back_ticks += machine.back_by_ticks;
+}
+
+void
+access_begin(void)
+{
+	memset(&state, 0, sizeof(state));
+	state.due_ps = SIM_NEVER;
+	sim.spent = spent;
+}

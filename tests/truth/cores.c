@@ -1,0 +1,224 @@
+/*
+ * Cores that work side by side, each at a time of its own: an access takes effect when no other core is earlier. So
+ * what they write reaches the others in the order of the world's time, and two runs are the same. Each has a stack,
+ * and they change by longjmp, which costs next to nothing.
+ */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "draw.h"
+#include "machine.h"
+
+#define STACK_BYTES (128u << 10)
+
+static struct {
+	bool working;
+	size_t count, self, left;
+	jmp_buf caller;
+	smp_job *job;
+	void *argument;
+	struct worker {
+		bool at_work, begun;
+		uint64_t now_ps;
+		jmp_buf where;
+		void *stack;
+	} workers[CORES_MAX];
+} all;
+
+static void enter(size_t core) __attribute__((noreturn));
+
+static size_t
+earliest(void)
+{
+	size_t first = CORES_MAX;
+
+	for (size_t i = 0; i < all.count; i++)
+		if (all.workers[i].at_work && (first == CORES_MAX || all.workers[i].now_ps < all.workers[first].now_ps))
+			first = i;
+	return first;
+}
+
+/* On the core's own stack. */
+static void
+work(void)
+{
+	all.job(all.argument, all.self);
+	all.workers[all.self].at_work = false;
+	all.workers[all.self].now_ps = sim.now_ps;
+	if (--all.left == 0)
+		_longjmp(all.caller, 1);
+	enter(earliest());
+}
+
+static void
+enter(size_t core)
+{
+	struct worker *worker = &all.workers[core];
+	ucontext_t context;
+
+	all.self = sim.core = core;
+	sim.now_ps = worker->now_ps;
+	if (worker->begun)
+		_longjmp(worker->where, 1);
+	worker->begun = true;
+	getcontext(&context);
+	context.uc_stack.ss_sp = worker->stack;
+	context.uc_stack.ss_size = STACK_BYTES;
+	context.uc_link = NULL;
+	makecontext(&context, work, 0);
+	setcontext(&context);
+	abort();
+}
+
+/* Comes back when somebody jumps to WHERE. Not inlined: nothing of the caller's is in doubt then. */
+static void __attribute__((noinline))
+leave_for(size_t core, jmp_buf *where)
+{
+	if (!_setjmp(*where))
+		enter(core);
+}
+
+void
+cores_turn(void)
+{
+	size_t next;
+
+	if (!all.working)
+		return;
+	all.workers[all.self].now_ps = sim.now_ps;
+	next = earliest();
+	if (all.workers[next].now_ps < sim.now_ps)
+		leave_for(next, &all.workers[all.self].where);
+}
+
+bool
+cores_work(void)
+{
+	return all.working;
+}
+
+void
+cores_shift(uint64_t by_ps)
+{
+	sim.now_ps += by_ps;
+	for (size_t i = 0; all.working && i < all.count; i++)
+		all.workers[i].now_ps += by_ps;
+}
+
+/* In the order of numbers, which is that of a batch's begin. */
+static size_t
+run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	(void)context;
+	(void)bound_ns;
+	all.job = job;
+	all.argument = argument;
+	all.left = count;
+	for (size_t i = 0; i < count; i++) {
+		struct worker *worker = &all.workers[cores[i]];
+
+		worker->at_work = true;
+		worker->begun = false;
+		worker->now_ps = sim.now_ps + draw_below(machine.wake_ps + 1);
+	}
+	all.working = true;
+	leave_for(earliest(), &all.caller);
+	all.working = false;
+	for (size_t i = 0; i < count; i++)
+		if (all.workers[cores[i]].now_ps > sim.now_ps)
+			sim.now_ps = all.workers[cores[i]].now_ps;
+	all.self = sim.core = 0;
+	return count;
+}
+
+/* Which tournament goes on, by the survey's own marks: it alone tells a rehearsal from the first one. */
+static struct span *
+tournament(const struct bench *bench, enum moment *moment)
+{
+	const struct survey_memory *memory = &bench->run.survey.memory;
+
+	*moment = !memory->first.begin_tsc ? MOMENT_NEVER : !memory->first.end_tsc ? MOMENT_FIRST : MOMENT_LAST;
+	return *moment == MOMENT_FIRST ? &machine.first : *moment == MOMENT_LAST ? &machine.last : NULL;
+}
+
+/* A batch of a tournament: those who step in it do so at some moment of it. */
+static size_t
+run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	static uint64_t batches[MOMENT_LAST + 1];
+	enum moment moment;
+	struct span *span = tournament(context, &moment);
+	size_t finished;
+
+	if (span && !span->from_ps) {
+		span->from_ps = sim.now_ps;
+		batches[moment] = 0;
+	}
+	batches[moment]++;
+	for (size_t i = 0; span && i < machine.cores; i++)
+		if (machine.core[i].moment == moment && machine.core[i].batch == batches[moment])
+			machine.core[i].steps_at_ps = sim.now_ps + draw_below(machine.wake_ps + 50 * SIM_PS_PER_US);
+	finished = run_some(context, cores, count, job, argument, bound_ns);
+	if (span)
+		span->to_ps = sim.now_ps;
+	return finished;
+}
+
+static size_t
+run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	uint32_t numbers[CORES_MAX];
+
+	for (size_t i = 0; i < machine.cores; i++)
+		numbers[i] = (uint32_t)i;
+	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
+}
+
+/* Its place in the package is what a core says of itself. */
+static bool
+run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	uint32_t id = machine.core[core].apic_id;
+
+	(void)context;
+	(void)bound_ns;
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, 0x100, id });
+	sim_cpuid_set(0xb, 1, (struct hw_cpuid){ machine.package_bits, 1u << machine.package_bits, 0x201, id });
+	sim.core = core;
+	job(argument, core);
+	sim.core = 0;
+	return true;
+}
+
+static uint64_t
+read_tsc(void)
+{
+	uint64_t ticks = hw_tsc_lfence();
+
+	if (all.working && machine.message_ps) {
+		sim_advance_ps(access_jitter(machine.message_ps * (1 + all.self % 3)));
+		cores_turn();
+	}
+	return ticks;
+}
+
+void
+cores_use(struct bench *bench)
+{
+	all.count = machine.cores;
+	for (size_t i = 0; i < all.count; i++)
+		all.workers[i] = (struct worker){ .stack = malloc(STACK_BYTES) };
+	bench->run.smp.run = run;
+	bench->run.smp.run_all = run_all;
+	bench->run.smp.run_some = run_batch;
+	bench->machine.hooks.tsc_ordered = bench->run.survey.hooks.tsc_ordered = read_tsc;
+}
+
+void
+cores_free(void)
+{
+	for (size_t i = 0; i < all.count; i++)
+		free(all.workers[i].stack);
+	all.count = 0;
+}

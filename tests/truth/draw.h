@@ -1,0 +1,17 @@
+/* What is drawn for a machine: the same for the same seed. */
+#ifndef BARETICK_DRAW_H
+#define BARETICK_DRAW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void draw_begin(uint64_t seed, uint64_t kind);
+
+uint64_t draw_bits(void);
+uint64_t draw_below(uint64_t below);
+int64_t draw_between(int64_t low, int64_t high); /* both included */
+uint64_t draw_log(uint64_t low, uint64_t high);  /* each power of two as often as the other */
+int64_t draw_sign(uint64_t magnitude);           /* plus or minus */
+bool draw_chance(unsigned percent);
+
+#endif

@@ -1,0 +1,192 @@
+/* The clocks of a machine: oscillators, rates, claims, what a reading costs. See draw_machine.h. */
+#include "draw_machine.h"
+
+#include <math.h>
+
+#include "draw.h"
+
+#define MHZ       1000000
+#define PIT_HZ    (105e6L / 88) /* and the PM timer's: three times that, of one crystal of 14.31818 MHz */
+#define PS_PER_NS 1000
+#define SOURCES   CLOCKS
+
+static int64_t deviation_ppb[SOURCES]; /* of each oscillator */
+
+static const struct rate pit_claim = { 105000000, 88 }, pm_claim = { 3579545, 1 }, rtc_claim = { 1, 1 };
+
+/* Which clocks share an oscillator. */
+static void
+draw_sources(void)
+{
+	static const unsigned patterns[][CLOCKS] = {
+		{ 0, 1, 2, 3, 4 }, /* each has its own */
+		{ 0, 1, 1, 1, 4 }, /* a chip set's three */
+		{ 0, 0, 2, 2, 4 }, /* the HPET has the TSC's */
+		{ 0, 1, 1, 1, 1 }, /* a hypervisor's time, by which all devices go */
+		{ 0, 0, 0, 0, 4 }, /* microcode makes all of them of the TSC's crystal */
+	};
+	size_t pattern = draw_chance(40) ? 0 : draw_below(sizeof(patterns) / sizeof(patterns[0]));
+
+	for (int i = 0; i < CLOCKS; i++)
+		machine.source[i] = patterns[pattern][i];
+}
+
+void
+draw_own_sources(void)
+{
+	for (int i = 0; i < CLOCKS; i++)
+		machine.source[i] = (unsigned)i;
+}
+
+static void
+draw_deviations(void)
+{
+	for (unsigned i = 0; i < SOURCES; i++) {
+		int64_t most = draw_between(20, 50) * PPM;
+
+		deviation_ppb[i] = draw_between(-most, most);
+	}
+}
+
+/* What CPUID says of a TSC that should run at NOMINAL Hz; a crystal of 25 MHz by RATIO halves in leaf 15h. */
+static void
+claim_tsc(uint32_t ratio, unsigned how)
+{
+	uint64_t hz = (uint64_t)25 * MHZ * ratio / 2;
+	uint32_t leaf_max = 0x16, mhz = 0, khz = (uint32_t)(hz / 1000);
+	struct hw_cpuid crystal = { 0, 0, 0, 0 };
+
+	machine.claimed[TSC] = (struct rate){ hz, 1 };
+	machine.within_hz = 0;
+	switch (how) {
+	case CLAIM_RIGHT:
+		crystal = (struct hw_cpuid){ 2, ratio, 25 * MHZ, 0 };
+		break;
+	case CLAIM_ROUNDED:
+		mhz = (uint32_t)((hz / MHZ + 50) / 100 * 100);
+		machine.claimed[TSC].num = (uint64_t)mhz * MHZ;
+		machine.within_hz = 50 * MHZ;
+		break;
+	case CLAIM_HYPERVISOR:
+		machine.within_hz = 1000;
+		break;
+	default:
+		leaf_max = 0xd;
+		machine.claimed[TSC] = (struct rate){ 0, 0 };
+	}
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ leaf_max, 0x756e6547, 0x6c65746e, 0x49656e69 });
+	sim_cpuid_set(0x15, 0, crystal);
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ mhz, mhz, 100, 0 });
+	if (!machine.is_guest)
+		return;
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000010, 0x4b4d564b, 0x564b4d56, 0x4d }); /* KVMKVMKVM */
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ how == CLAIM_HYPERVISOR ? khz : 0, 0, 0, 0 });
+}
+
+void
+draw_tsc_claim(enum claim how)
+{
+	uint32_t ratio = (uint32_t)draw_between(80, 400); /* 1 to 5 GHz */
+
+	claim_tsc(ratio, how);
+	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
+}
+
+static enum claim
+any_claim(void)
+{
+	if (machine.is_guest && draw_chance(40))
+		return CLAIM_HYPERVISOR;
+	return draw_chance(50) ? CLAIM_RIGHT : draw_chance(50) ? CLAIM_ROUNDED : CLAIM_ABSENT;
+}
+
+/* Of the same kind as the source of it allows, and what its period register makes of it. */
+static void
+draw_hpet(void)
+{
+	static const struct rate usual[] = {
+		{ 315000000, 22 }, { 14318180, 1 }, { 24 * MHZ, 1 }, { 25 * MHZ, 1 }, { 10 * MHZ, 1 }, { 62500000, 1 },
+	};
+	size_t which = draw_below(sizeof(usual) / sizeof(usual[0]));
+
+	machine.claimed[HPET] = usual[which];
+	machine.hz[HPET] = (long double)usual[which].num / usual[which].den;
+}
+
+/* Counters that move by several ticks at once: evenly, or worked out from another one. */
+static void
+draw_steps(void)
+{
+	if (draw_chance(50))
+		machine.step_1024 = 1024 * (uint64_t)draw_between(1, 36);
+	else if (draw_chance(30))
+		machine.step_1024 = (uint64_t)draw_between(1025, 36 * 1024);
+	if (draw_chance(15))
+		sim.hpet.counter.step_ticks = (uint64_t)draw_between(2, 16);
+	else if (draw_chance(15))
+		sim.hpet.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
+	if (draw_chance(10))
+		sim.pm.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
+}
+
+/* What an access takes, and how often the core is away. */
+static void
+draw_costs(void)
+{
+	uint64_t slowest_ns = machine.is_guest ? 4000 : 1500;
+
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_WRITE] = 0;
+	for (int i = HPET; i < CLOCKS; i++)
+		machine.port_ps[i] = draw_log(machine.is_guest ? 40 : 300, slowest_ns) * PS_PER_NS;
+	machine.effect = (unsigned)draw_below(3);
+	sim.cost_ps[SIM_TSC] = (uint64_t)draw_between(6, 12) * PS_PER_NS;
+	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = (uint64_t)draw_between(8, 25) * PS_PER_NS;
+	if (draw_chance(machine.is_guest ? 60 : 25)) {
+		machine.preempt_every = draw_log(2000, 200000);
+		machine.preempt_min_ps = 10 * SIM_PS_PER_US;
+		machine.preempt_max_ps = machine.is_guest ? 20 * SIM_PS_PER_MS : 200 * SIM_PS_PER_US;
+	}
+}
+
+void
+draw_clocks(void)
+{
+	machine.is_guest |= draw_chance(40);
+	for (int i = 0; i < CLOCKS; i++)
+		machine.has[i] = true;
+	machine.claimed[PM] = pm_claim;
+	machine.claimed[PIT] = pit_claim;
+	machine.claimed[RTC] = rtc_claim;
+	machine.hz[PIT] = PIT_HZ;
+	machine.hz[PM] = machine.is_guest ? pm_claim.num : 3 * PIT_HZ;
+	machine.hz[RTC] = 1;
+	draw_sources();
+	draw_deviations();
+	draw_tsc_claim(any_claim());
+	draw_hpet();
+	draw_steps();
+	draw_costs();
+}
+
+/* Each clock's rate, once all is drawn that its oscillator is off by. */
+void
+draw_rates(void)
+{
+	for (int i = 0; i < CLOCKS; i++)
+		machine.hz[i] *= 1 + deviation_ppb[machine.source[i]] / 1e9L;
+}
+
+void
+draw_sick_source(unsigned source)
+{
+	deviation_ppb[source] = draw_sign(draw_log(150, 5000) * PPM);
+}
+
+/* As a host that slews its time does; the TSC is nobody's. */
+void
+draw_same_source(const int *clocks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		machine.source[clocks[i]] = (unsigned)clocks[0];
+}

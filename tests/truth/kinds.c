@@ -1,0 +1,166 @@
+/* The kinds of machine: each draws one, healthy but for what its name says. */
+#include "draw.h"
+#include "draw_machine.h"
+#include "kinds.h"
+
+#define MS SIM_PS_PER_MS
+
+static const int chip_set[] = { HPET, PM, PIT }, devices[] = { HPET, PM, PIT, RTC };
+
+static void
+draw_healthy_clocks(void)
+{
+	draw_clocks();
+	draw_rates();
+}
+
+static void
+draw_one_sick(void)
+{
+	draw_clocks();
+	draw_own_sources();
+	draw_tsc_claim(CLAIM_RIGHT);
+	machine.has[RTC] = draw_chance(60);
+	draw_sick_source((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
+	draw_rates();
+}
+
+static void
+draw_several_sick(void)
+{
+	draw_clocks();
+	draw_own_sources();
+	draw_tsc_claim(draw_chance(50) ? CLAIM_RIGHT : CLAIM_ABSENT);
+	for (unsigned i = 0, count = (unsigned)draw_between(2, 3); i < count; i++)
+		draw_sick_source((unsigned)draw_below(CLOCKS));
+	draw_rates();
+}
+
+static void
+draw_sick_chip_set(void)
+{
+	draw_clocks();
+	draw_own_sources();
+	draw_tsc_claim(CLAIM_RIGHT);
+	draw_same_source(machine.is_guest ? devices : chip_set, machine.is_guest ? 4 : 3);
+	draw_sick_source(HPET);
+	draw_rates();
+}
+
+static void
+draw_few(void)
+{
+	draw_clocks();
+	draw_own_sources();
+	for (int i = HPET; i < CLOCKS; i++)
+		machine.has[i] = draw_chance(40);
+	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT]; /* the pace of a window, if nothing else */
+	if (draw_chance(50))
+		draw_sick_source((unsigned)draw_below(CLOCKS));
+	draw_rates();
+}
+
+/* A moment of the run, and how long what happens then lasts. */
+static void
+draw_moment(void)
+{
+	static const char *const phases[] = { "rates", "rates", "latency", "rates-again", "checks" };
+
+	machine.phase = phases[draw_below(5)];
+	machine.delay_ps = draw_below(machine.phase == phases[0] ? 1500 * MS : 4 * MS);
+	machine.by_ps = draw_log(100, 5000) * MS;
+}
+
+static void
+draw_leap(void)
+{
+	draw_healthy_clocks();
+	draw_moment();
+	machine.event = EVENT_LEAP;
+	machine.clock = (int)draw_below(CLOCKS);
+	machine.by_ps = draw_log(1, 5000) * MS;
+}
+
+/* One core, or a few, which then may be pausing in a tournament. */
+static void
+draw_whole(enum event event)
+{
+	machine.is_guest = true;
+	if (draw_chance(50))
+		draw_healthy_clocks();
+	else
+		draw_cores();
+	machine.has[PIT] = machine.has[RTC] = true;
+	draw_moment();
+	if (machine.cores > 1 && draw_chance(50))
+		machine.phase = "skew";
+	machine.event = event;
+}
+
+static void
+draw_pause(void)
+{
+	draw_whole(EVENT_PAUSE);
+}
+
+static void
+draw_snapshot(void)
+{
+	draw_whole(EVENT_SNAPSHOT);
+}
+
+static void
+draw_bend(void)
+{
+	draw_clocks();
+	draw_own_sources();
+	draw_same_source(machine.is_guest ? devices : chip_set, 3);
+	draw_rates();
+	machine.event = EVENT_BEND;
+	machine.clock = HPET;
+	machine.phase = "rates";
+	machine.delay_ps = 600 * MS + draw_below(900 * MS);
+	machine.bend_ppm = draw_sign(draw_log(500, 6000));
+}
+
+static void
+draw_tsc_back(void)
+{
+	uint64_t by_ns = draw_log(50, 10000);
+
+	draw_healthy_clocks();
+	machine.event = EVENT_BACK;
+	machine.phase = "prepare";
+	machine.delay_ps = draw_below(1500 * MS);
+	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
+	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* so that it goes on after all */
+	machine.all_rows = true;
+}
+
+const struct kind kinds[] = {
+	{ "rates", "clocks, all healthy", draw_healthy_clocks },
+	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_sick },
+	{ "several", "up to three of five oscillators off by as much", draw_several_sick },
+	{ "chipset", "the one oscillator of HPET, PM timer and PIT off by as much (in a guest the RTC's too)",
+	  draw_sick_chip_set },
+	{ "few", "two or three clocks, in half of the trials one of them off", draw_few },
+	{ "leap", "one clock leaps by 1 ms to 5 s", draw_leap },
+	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
+	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
+	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_bend },
+	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_back },
+	{ "cores", "2 to 16 cores, all healthy", draw_cores },
+	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_offset_cores },
+	{ "sockets", "2 to 4 packages, one with such an offset, or each", draw_sockets },
+	{ "drift", "one core faster or slower by 20 to 100,000 ppb", draw_drifting },
+	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first tournament", draw_step_in_first },
+	{ "step-boot", "the boot core's does", draw_step_of_boot_core },
+	{ "step-between", "one steps between the tournaments", draw_step_between },
+	{ "step-last", "one steps in the last tournament", draw_step_in_last },
+	{ "groups", "2 to 4 groups of cores, each with a rate of its own", draw_groups },
+	{ "halves", "two halves with an offset, mostly in a star, some on fewer processors", draw_halves },
+	{ "far", "one core is 10^9 to 5 * 10^10 ticks off", draw_far },
+	{ "coarse", "TSCs that count in steps of 2 to 36 ticks, each at a moment of its own", draw_coarse },
+	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy },
+	{ NULL, NULL, NULL },
+};

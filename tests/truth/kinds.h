@@ -1,0 +1,18 @@
+/* The kinds of machine that have something about their cores: see the table in kinds.c for what. */
+#ifndef BARETICK_KINDS_H
+#define BARETICK_KINDS_H
+
+void draw_offset_cores(void);
+void draw_sockets(void);
+void draw_drifting(void);
+void draw_step_in_first(void);
+void draw_step_of_boot_core(void);
+void draw_step_between(void);
+void draw_step_in_last(void);
+void draw_groups(void);
+void draw_halves(void);
+void draw_far(void);
+void draw_coarse(void);
+void draw_busy(void);
+
+#endif

@@ -1,0 +1,150 @@
+/* The kinds of machine that have something about their cores. See kinds.h. */
+#include "draw.h"
+#include "draw_machine.h"
+#include "kinds.h"
+
+static void
+draw_core_offsets(void)
+{
+	size_t sick = 1 + (machine.cores > 4 ? draw_below((machine.cores - 1) / 2) : 0);
+	int64_t offset = draw_offset();
+	bool together = draw_chance(50);
+
+	for (size_t i = 0; i < sick; i++)
+		machine.core[draw_below(machine.cores)].offset = together ? offset : draw_offset();
+}
+
+void
+draw_offset_cores(void)
+{
+	draw_cores();
+	draw_core_offsets();
+}
+
+void
+draw_sockets(void)
+{
+	size_t packages = (size_t)draw_between(2, 4), odd;
+	bool all_differ = draw_chance(30);
+	int64_t offset = draw_offset();
+
+	draw_cores();
+	machine.cores = machine.cores < 2 * packages ? 2 * packages : machine.cores;
+	for (size_t i = 0; i < machine.cores; i++)
+		machine.core[i].microhz = machine.core[0].microhz;
+	draw_packages(packages);
+	odd = draw_below(packages);
+	for (size_t i = 0; i < machine.cores; i++) {
+		size_t package = machine.core[i].apic_id >> machine.package_bits;
+
+		machine.core[i].offset = all_differ ? offset * (int64_t)package : package == odd ? offset : 0;
+	}
+}
+
+static int64_t
+draw_drift_ppb(void)
+{
+	return draw_sign(draw_log(20, 100000));
+}
+
+void
+draw_drifting(void)
+{
+	draw_cores();
+	machine.core[draw_below(machine.cores)].microhz = draw_drift(draw_drift_ppb());
+}
+
+static void
+draw_step(size_t core, enum moment moment)
+{
+	machine.core[core].moment = moment;
+	machine.core[core].batch = 1 + draw_below(machine.cores + machine.cores / 2);
+	machine.core[core].step = draw_offset();
+}
+
+void
+draw_step_in_first(void)
+{
+	draw_cores();
+	draw_step(draw_core(), MOMENT_FIRST);
+}
+
+void
+draw_step_of_boot_core(void)
+{
+	draw_cores();
+	draw_step(0, MOMENT_FIRST);
+}
+
+void
+draw_step_between(void)
+{
+	draw_cores();
+	draw_step(draw_below(machine.cores), MOMENT_BETWEEN);
+}
+
+void
+draw_step_in_last(void)
+{
+	draw_cores();
+	draw_step(draw_below(machine.cores), MOMENT_LAST);
+}
+
+void
+draw_groups(void)
+{
+	size_t groups = (size_t)draw_between(2, 4);
+	uint64_t microhz[4];
+
+	draw_cores();
+	for (size_t i = 0; i < groups; i++)
+		microhz[i] = draw_drift(i ? draw_drift_ppb() : 0);
+	for (size_t i = 0; i < machine.cores; i++)
+		machine.core[i].microhz = microhz[i % groups];
+}
+
+void
+draw_halves(void)
+{
+	int64_t offset = draw_offset();
+
+	draw_cores();
+	machine.is_star = draw_chance(60);
+	machine.cores -= machine.cores > 2 && machine.cores % 2;
+	if (draw_chance(30))
+		draw_processors();
+	for (size_t i = 0; i < machine.cores; i++)
+		machine.core[i].offset = i % 2 ? offset : 0;
+}
+
+void
+draw_far(void)
+{
+	draw_cores();
+	machine.core[draw_core()].offset = draw_sign(draw_log(1000000000, UINT64_C(50000000000)));
+}
+
+void
+draw_coarse(void)
+{
+	bool each = draw_chance(50);
+
+	draw_cores();
+	machine.step_before_offset = false;
+	machine.step_1024 = draw_chance(50) ? 1024 * (uint64_t)draw_between(2, 36) : draw_log(2048, 36 * 1024);
+	machine.message_ps = 0;
+	for (size_t i = 0; i < machine.cores && each; i++)
+		machine.core[i].offset = draw_between(0, 50);
+	if (!each)
+		draw_core_offsets();
+}
+
+void
+draw_busy(void)
+{
+	machine.is_guest = true;
+	draw_cores();
+	draw_processors();
+	if (draw_chance(50))
+		draw_core_offsets();
+}

@@ -1,0 +1,115 @@
+/* What is true of the machine. See machine.h. */
+#include "machine.h"
+
+#include <string.h>
+
+struct machine machine;
+
+const char *const clock_ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
+
+int
+clock_of(const char *id)
+{
+	int clock = 0;
+
+	while (clock < CLOCKS && (!id || strcmp(id, clock_ids[clock]) != 0))
+		clock++;
+	return clock;
+}
+
+/* The time for which the TSC has run: a pause stops it. */
+static uint64_t
+run_ps(uint64_t at_ps)
+{
+	if (machine.event != EVENT_PAUSE || at_ps < machine.at_ps)
+		return at_ps;
+	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
+}
+
+__int128
+machine_tsc_before_offset(size_t core, uint64_t at_ps)
+{
+	const struct core *own = &machine.core[core];
+	__int128 ticks = (__int128)run_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
+
+	if (own->steps_at_ps != SIM_NEVER && at_ps >= own->steps_at_ps)
+		ticks += own->step * TICK;
+	if (machine.event == EVENT_LEAP && machine.clock == TSC && at_ps >= machine.at_ps)
+		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
+	return ticks - (__int128)machine.back_ticks * TICK;
+}
+
+__int128
+machine_tsc_at(size_t core, uint64_t at_ps)
+{
+	return machine_tsc_before_offset(core, at_ps) + machine.core[core].offset * TICK;
+}
+
+long double
+machine_off_ppb(int clock)
+{
+	const struct rate *claimed = &machine.claimed[clock];
+	long double claim, off;
+
+	if (!claimed->den)
+		return 0;
+	claim = (long double)claimed->num / claimed->den;
+	off = (machine.hz[clock] / claim - 1) * PPB;
+	if (clock == TSC && machine.within_hz) {
+		long double within = machine.within_hz / claim * PPB;
+
+		return off > within ? off - within : off < -within ? off + within : 0;
+	}
+	return off;
+}
+
+bool
+machine_broke(int clock)
+{
+	if (clock == TSC && machine.core[0].steps_at_ps != SIM_NEVER)
+		return true;
+	if (machine.at_ps == SIM_NEVER)
+		return false;
+	switch (machine.event) {
+	case EVENT_LEAP:
+		return clock == machine.clock;
+	case EVENT_BEND:
+		return machine.source[clock] == machine.source[machine.clock];
+	case EVENT_BACK:
+		return clock == TSC;
+	default:
+		return false;
+	}
+}
+
+static bool
+agree(const struct core *a, const struct core *b)
+{
+	bool a_steps = a->steps_at_ps != SIM_NEVER, b_steps = b->steps_at_ps != SIM_NEVER;
+
+	return a->microhz == b->microhz && a->offset == b->offset && !a_steps && !b_steps;
+}
+
+size_t
+machine_class(size_t core)
+{
+	for (size_t i = 0; i < core; i++)
+		if (agree(&machine.core[i], &machine.core[core]))
+			return i;
+	return core;
+}
+
+size_t
+machine_majority(size_t *class)
+{
+	size_t counts[CORES_MAX] = { 0 };
+
+	for (size_t i = 0; i < machine.cores; i++)
+		counts[machine_class(i)]++;
+	for (size_t i = 0; i < machine.cores; i++)
+		if (counts[i] * 2 > machine.cores) {
+			*class = i;
+			return counts[i];
+		}
+	return 0;
+}

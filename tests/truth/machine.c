@@ -1,0 +1,148 @@
+/* The machine that was drawn, put into the simulated one and played to the end. See machine.h. */
+#include "machine.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "draw.h"
+#include "samples.h"
+
+#define DURATION_NS   1000000 /* of each latency: enough for a figure */
+#define DURATION_LONG_NS 5000000
+#define SAMPLE_MAX    256
+#define ACCESSES_ENOUGH 4000000 /* no run takes so many that comes to its end; then its deadline is over */
+#define MICRO         1000000
+#define FS_PER_S      1e15L
+#define PER_1024TH    (TICK / 1024)
+
+static uint64_t
+reading(size_t core)
+{
+	bool before_offset = machine.step_before_offset;
+	__int128 ticks = before_offset ? machine_tsc_before_offset(core, sim.now_ps) : machine_tsc_at(core, sim.now_ps);
+	uint64_t steps = (uint64_t)((unsigned __int128)ticks / (uint64_t)PER_1024TH) / machine.step_1024;
+
+	return (steps * machine.step_1024 >> 10) + (before_offset ? (uint64_t)machine.core[core].offset : 0);
+}
+
+/* So that hz is just that: truth is what the simulated machine is given. */
+static struct rate
+as_rate(int clock)
+{
+	struct rate rate = { (uint64_t)llroundl(machine.hz[clock] * MICRO), MICRO };
+
+	machine.hz[clock] = (long double)rate.num / MICRO;
+	return rate;
+}
+
+static void
+be_the_tsc(void)
+{
+	as_rate(TSC);
+	machine.tsc_start = draw_log(UINT64_C(100000000000), UINT64_C(1000000000000));
+	for (size_t i = 0; i < CORES_MAX && !machine.core[i].microhz; i++)
+		machine.core[i].microhz = (uint64_t)llroundl(machine.hz[TSC] * MICRO);
+	machine.hz[TSC] = (long double)machine.core[0].microhz / MICRO;
+	sim.tsc.reading = reading;
+}
+
+static void
+be_the_devices(void)
+{
+	sim.hpet.counter.hz = as_rate(HPET);
+	sim.hpet.counter.origin_ticks = draw_bits() >> 28;
+	sim.hpet.capability = (sim.hpet.capability & UINT32_MAX) |
+			      (uint64_t)llroundl(FS_PER_S * machine.claimed[HPET].den / machine.claimed[HPET].num) << 32;
+	machine.claimed[HPET] = (struct rate){ (uint64_t)FS_PER_S, sim.hpet.capability >> 32 };
+	sim.pm.counter.hz = as_rate(PM);
+	sim.pm.counter.wrap_bits = draw_chance(50) ? 24 : 32;
+	sim.pm.counter.origin_ticks = draw_bits() >> 32;
+	sim.pit.hz = as_rate(PIT);
+	sim.rtc.fast_ppb = llroundl((machine.hz[RTC] - 1) * PPB);
+	machine.hz[RTC] = 1 + sim.rtc.fast_ppb / 1e9L;
+	sim.hpet.absent = !machine.has[HPET];
+	sim.pm.absent = !machine.has[PM];
+	sim.pit.absent = sim.pit.port_61_absent = !machine.has[PIT];
+	sim.rtc.absent = !machine.has[RTC];
+}
+
+static void
+begins(void *context, const char *phase)
+{
+	(void)context;
+	if (strcmp(phase, "rates") == 0)
+		machine.rates.from_ps = sim.now_ps;
+	else if (!machine.rates.to_ps && machine.rates.from_ps)
+		machine.rates.to_ps = sim.now_ps;
+	for (size_t i = 0; i < machine.cores && strcmp(phase, "cores") == 0; i++)
+		if (machine.core[i].moment == MOMENT_BETWEEN)
+			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
+	samples_phase(phase);
+	access_phase(phase);
+}
+
+static bool
+expired(void *context)
+{
+	(void)context;
+	machine.expired |= sim.accesses > ACCESSES_ENOUGH;
+	return machine.expired;
+}
+
+/* The rows that say something of the machine: its clocks, and no other way of reading one. */
+static const char *const *
+rows(void)
+{
+	static const char *ids[CLOCKS + 1];
+	size_t count = 0;
+
+	for (int i = 0; i < CLOCKS; i++)
+		if (machine.has[i])
+			ids[count++] = clock_ids[i];
+	ids[count] = NULL;
+	return ids;
+}
+
+static void
+open_bench(struct bench *bench)
+{
+	struct report *report = &bench->run.report;
+
+	bench->duration_ns = machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
+	bench->widest = machine.is_star ? TOURNAMENT_STAR : TOURNAMENT_ALL;
+	bench->clocks = machine.all_rows ? NULL : rows();
+	bench_open(bench, machine.cores);
+	bench->run.survey.sample_max = SAMPLE_MAX;
+	bench->machine.begins = begins;
+	bench->run.survey.hooks.expired = expired;
+	strcpy(report->accelerator, machine.is_guest ? "kvm" : "");
+	for (size_t i = 0; i < machine.cores; i++)
+		report->cores[i].apic_id = machine.core[i].apic_id;
+	cores_use(bench);
+	samples_record(bench);
+}
+
+struct bench *
+machine_run(const struct kind *kind, uint64_t seed)
+{
+	struct bench *bench;
+
+	sim_reset();
+	draw_begin(seed, (uint64_t)(kind - kinds));
+	machine = (struct machine){ .cores = 1, .at_ps = SIM_NEVER, .step_1024 = 1024, .package_bits = 4 };
+	for (size_t i = 0; i < CORES_MAX; i++)
+		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
+	kind->draw();
+	be_the_tsc();
+	be_the_devices();
+	sim.accesses_max = 2 * ACCESSES_ENOUGH;
+	sim.now_ps = draw_below(2 * SIM_PS_PER_S) + SIM_PS_PER_S;
+	access_begin();
+	machine.run.from_ps = sim.now_ps;
+	bench = bench_new();
+	open_bench(bench);
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	machine.run.to_ps = sim.now_ps;
+	return bench;
+}

@@ -1,0 +1,133 @@
+/*
+ * A machine whose truth is known: drawn at random, put into the simulated one, and asked afterwards. Whatever is said
+ * of it here comes from what was drawn, and from when it happened; nothing from what baretick measured.
+ */
+#ifndef BARETICK_MACHINE_H
+#define BARETICK_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench.h"
+#include "sim.h"
+
+enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
+
+#define CORES_MAX 16
+#define PPM       1000       /* in ppb */
+#define PPB       1000000000
+#define TICK      ((__int128)1000000000000000000) /* of a core's TSC, in what machine_tsc_at() counts */
+
+struct kind { /* of machine */
+	const char *name, *what;
+	void (*draw)(void);
+};
+
+extern const struct kind kinds[]; /* a row with name NULL ends it */
+
+/* What happens to the whole machine, once. */
+enum event {
+	EVENT_NONE,
+	EVENT_PAUSE,    /* all clocks but the RTC stop: also a migration */
+	EVENT_SNAPSHOT, /* it was saved, and is restored later: TSC and RTC are ahead, the others went back with it */
+	EVENT_LEAP,     /* one clock is ahead by by_ps */
+	EVENT_BEND,     /* the oscillator of that clock, and of all that share it, becomes faster by bend_ppm */
+	EVENT_BACK,     /* from then on the TSC is set back, again and again */
+};
+
+enum moment { MOMENT_NEVER, MOMENT_FIRST, MOMENT_BETWEEN, MOMENT_LAST }; /* of a step: in which tournament */
+
+struct core {
+	uint64_t microhz;    /* of its TSC */
+	int64_t offset;      /* ticks, at the run's begin */
+	enum moment moment;  /* when it steps, */
+	uint64_t batch;      /* in the so manieth batch of that tournament */
+	int64_t step;        /* ticks */
+	uint64_t steps_at_ps; /* SIM_NEVER as long as it has not */
+	uint32_t apic_id;
+};
+
+struct span {
+	uint64_t from_ps, to_ps;
+};
+
+struct machine {
+	/* The clocks: hz and claimed are only of those that it has. */
+	bool has[CLOCKS];
+	long double hz[CLOCKS];
+	struct rate claimed[CLOCKS]; /* den 0: none */
+	uint64_t within_hz;          /* the TSC's claim is rounded by so much at most */
+	unsigned source[CLOCKS];     /* the same number: one oscillator */
+	uint64_t tsc_start;          /* ticks, before the world began */
+	uint64_t step_1024;          /* the TSC moves by that many 1024ths of a tick at once */
+	bool step_before_offset;     /* a core's offset is added to what it reads, as a hypervisor does */
+	bool is_guest;
+	bool all_rows;               /* all ways of reading a clock are in the report, and read for longer */
+
+	enum event event;
+	const char *phase;           /* which, so long after its begin: */
+	uint64_t delay_ps, by_ps;
+	int clock;
+	int64_t bend_ppm;
+	uint64_t back_reads;         /* the TSC is set back after so many readings of it, */
+	uint64_t back_by_ticks;
+	uint64_t back_ticks;         /* by so much in all by now */
+	uint64_t at_ps;              /* SIM_NEVER as long as it has not happened */
+
+	size_t cores;
+	bool is_star;                /* there is memory for no more */
+	struct core core[CORES_MAX];
+	unsigned package_bits;       /* of the APIC ids */
+
+	/* What anything costs. */
+	uint64_t port_ps[CLOCKS];    /* an access of the device */
+	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
+	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
+	size_t processors;           /* 0: each core has one; else these are shared, a slice of time each */
+	uint64_t slice_ps;
+	uint64_t wake_ps;            /* a core that has a job begins within that */
+	uint64_t message_ps;         /* from core to core, beside the readings */
+
+	/* When what was: filled as the run goes on. */
+	bool expired; /* it did not come to its end */
+	struct span rates, first, last, run;
+};
+
+extern struct machine machine;
+
+extern const char *const clock_ids[CLOCKS];
+int clock_of(const char *id); /* CLOCKS: none of them */
+
+/* The machine of that KIND and SEED, from its run's begin to its verdict; the caller frees the bench. */
+struct bench *machine_run(const struct kind *kind, uint64_t seed);
+
+/* The TSC of that core at that time of the world, in TICKths of a tick. */
+__int128 machine_tsc_at(size_t core, uint64_t at_ps);
+__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps); /* which a hypervisor adds to what is read */
+
+/* How far a clock is off its claim, in ppb; of a rounded claim what goes beyond the rounding. */
+long double machine_off_ppb(int clock);
+
+/* Whether the clock's readings on the boot core did not go on evenly all the time, by its own fault. */
+bool machine_broke(int clock);
+
+/* The number of the class of cores whose TSCs agree all the time to which it belongs: the lowest core in it. */
+size_t machine_class(size_t core);
+/* The cores of the class that most belong to, or 0 where no class is more than half. */
+size_t machine_majority(size_t *class);
+
+/* What cores.c does: the machine's cores, side by side. */
+void cores_use(struct bench *bench);
+void cores_turn(void);             /* an access takes effect: whoever is earlier goes on first */
+void cores_shift(uint64_t by_ps);  /* the world's time is that much later for all */
+bool cores_work(void);             /* side by side */
+void cores_free(void);
+
+/* What access.c does: what each access costs, and what happens meanwhile. */
+void access_begin(void); /* after sim_reset() */
+void access_phase(const char *phase);
+uint64_t access_jitter(uint64_t ps); /* from 0 to about so much, seldom much more */
+void access_slow(bool slow);         /* the clock that is read all the time is read seldom */
+
+#endif

@@ -1,0 +1,120 @@
+/* Recording what is read, and the narrowest rate that it allows. See samples.h. */
+#include "samples.h"
+
+#include <string.h>
+
+#define KEPT_MAX    2048 /* of each clock */
+#define PACED       64   /* samples in a batch of what is read all the time */
+#define ENDS_SHARE  4    /* of the window, at either end: no two readings nearer to each other say more */
+
+struct recorder {
+	void (*sample)(void *device, struct sample *samples, size_t count);
+	void *device;
+	size_t count;
+	struct sample kept[KEPT_MAX];
+};
+
+static struct recorder recorders[CLOCKS];
+static bool in_window, in_rates;
+
+static void
+record(void *context, struct sample *samples, size_t count)
+{
+	struct recorder *recorder = context;
+
+	access_slow(in_rates && count == PACED);
+	recorder->sample(recorder->device, samples, count);
+	access_slow(false);
+	for (size_t i = 0; in_window && count != PACED && i < count && recorder->count < KEPT_MAX; i++)
+		recorder->kept[recorder->count++] = samples[i];
+}
+
+void
+samples_record(struct bench *bench)
+{
+	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
+		struct clock *clock = &bench->run.report.clocks[i].clock;
+		int which = clock_of(clock->id);
+
+		if (which == CLOCKS || clock->state != CLOCK_PRESENT)
+			continue;
+		recorders[which].sample = clock->sample;
+		recorders[which].device = clock->device;
+		recorders[which].count = 0;
+		clock->sample = record;
+		clock->device = &recorders[which];
+	}
+	in_window = in_rates = false;
+}
+
+void
+samples_phase(const char *phase)
+{
+	in_window = strcmp(phase, "rates") == 0;
+	in_rates = in_window || strcmp(phase, "rates-again") == 0;
+}
+
+/* A reading and what is certain of it: the clock stood below HIGH at BEGIN, and at LOW or above at END. */
+struct bound {
+	long double begin, end, low, high;
+};
+
+/* How far a reading may lie behind, in ticks: the whole step, that of where it is worked out from too. */
+static long double
+step_of(int clock)
+{
+	const struct sim_counter *counter = clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
+
+	if (clock == PIT)
+		return 1;
+	if (counter->source.den)
+		return 1 + machine.hz[clock] / ((long double)counter->source.num / counter->source.den);
+	return counter->step_ticks;
+}
+
+static size_t
+bounds_of(int clock, struct bound *bounds)
+{
+	const struct recorder *recorder = &recorders[clock];
+	long double tsc_step = machine.step_1024 / 1024.0L + (machine.step_1024 % 1024 != 0);
+	uint64_t range = clock == PIT ? 0xffff : clock == PM ? (UINT64_C(1) << sim.pm.counter.wrap_bits) - 1 : UINT64_MAX;
+	uint64_t raw = recorder->kept[0].ticks, first_tsc = recorder->kept[0].begin;
+	long double ticks = 0, before_tsc = 0;
+
+	for (size_t i = 0; i < recorder->count; i++) {
+		const struct sample *sample = &recorder->kept[i];
+		long double begin = sample->begin - first_tsc;
+		long double expected = (begin - before_tsc) * machine.hz[clock] / machine.hz[TSC];
+		uint64_t elapsed = clock == PIT ? sample->ticks - raw : sample->ticks - raw;
+
+		elapsed &= range;
+		if (range != UINT64_MAX)
+			ticks += ((uint64_t)((expected - elapsed) / (range + 1.0L) + 0.5L)) * (range + 1.0L);
+		ticks += elapsed;
+		raw = sample->ticks;
+		before_tsc = begin;
+		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks, ticks + step_of(clock) };
+	}
+	return recorder->count;
+}
+
+long double
+samples_best_ppb(int clock)
+{
+	static struct bound bounds[KEPT_MAX];
+	size_t count = recorders[clock].count ? bounds_of(clock, bounds) : 0;
+	long double span, fastest = 1e30L, slowest = 0;
+
+	if (count < 2)
+		return -1;
+	span = bounds[count - 1].end / ENDS_SHARE;
+	for (size_t i = 0; i < count && bounds[i].begin < span; i++)
+		for (size_t j = count; j-- > 0 && bounds[j].begin > bounds[count - 1].end - span;) {
+			long double most = (bounds[j].high - bounds[i].low) / (bounds[j].begin - bounds[i].end);
+			long double least = (bounds[j].low - bounds[i].high) / (bounds[j].end - bounds[i].begin);
+
+			fastest = most < fastest ? most : fastest;
+			slowest = least > slowest ? least : slowest;
+		}
+	return (fastest / slowest - 1) * PPB;
+}

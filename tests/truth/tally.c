@@ -1,0 +1,179 @@
+/* Counting, and the table. See tally.h. */
+#include "tally.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX   4   /* sentences of errors that are printed, of each check */
+#define LINE_SIZE   400
+#define CLASSES_MAX 8
+#define VALUES_MAX  65536
+
+static const struct {
+	const char *what;
+	bool counted; /* only: nothing of it is wrong by itself */
+} rows[CHECKS] = {
+	[CHECK_PAIR_RATE] = { "rates of pairs", false },
+	[CHECK_HZ] = { "rates in Hz, by the clock that sets the scale", false },
+	[CHECK_HZ_ABSOLUTE] = { "rates in Hz, absolute", true },
+	[CHECK_CHANGE] = { "changes of a rate, where there was none", false },
+	[CHECK_SINCE] = { "rates since the window", false },
+	[CHECK_PERIODIC] = { "rates of the periodic flag", false },
+	[CHECK_PAIR_OFFSET] = { "offsets, of each pair by itself", false },
+	[CHECK_PLACE] = { "offsets against the boot core", false },
+	[CHECK_PLACE_NS] = { "the same, in ns", false },
+	[CHECK_DRIFT] = { "drifts against the boot core", false },
+	[CHECK_WITHIN] = { "bounds of all offsets, at all times", false },
+	[CHECK_END] = { "runs that come to their end", false },
+	[CHECK_SCALE] = { "scales set by a right clock, where most are right", false },
+	[CHECK_CLOCK_NAMED] = { "clocks named, that are sick", false },
+	[CHECK_CORE_NAMED] = { "cores named, that are sick", false },
+	[CHECK_SENTENCE] = { "other sentences, that are true", false },
+	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },
+	[CHECK_CLOCK_SILENT] = { "sick clocks that could be told, and are named", false },
+	[CHECK_CORE_SILENT] = { "sick cores that could be told, and are named", false },
+	[CHECK_PASSED_WIDE] = { "clocks passed, by an interval that could tell", true },
+	[CHECK_PROMISE_WIDE] = { "promises passed, by an interval that could tell", true },
+	[CHECK_WITHIN_LOOSE] = { "\"synchronised within\" 1 us or 4 round trips", true },
+};
+
+static const char *const width_names[] = { "ppb, HPET", "ppb, PM timer", "ppb, PIT", "ticks, offset" };
+
+static struct {
+	const struct kind *kind;
+	bool all_errors;
+	uint64_t seed, trials, wrong_trials;
+	bool trial_is_wrong;
+	struct {
+		uint64_t looked, wrong, wrong_trials, last_wrong;
+		size_t lines;
+		char line[LINES_MAX][LINE_SIZE];
+	} checks[CHECKS];
+	struct {
+		const char *why;
+		uint64_t count;
+		long double least, most;
+	} silent[CLASSES_MAX];
+	size_t value_count[WIDTHS];
+} table;
+
+static long double values[WIDTHS][VALUES_MAX];
+
+void
+tally_begin(const struct kind *kind, bool all_errors)
+{
+	memset(&table, 0, sizeof(table));
+	table.kind = kind;
+	table.all_errors = all_errors;
+}
+
+void
+tally_trial(uint64_t seed)
+{
+	table.seed = seed;
+	table.trials++;
+	table.trial_is_wrong = false;
+}
+
+bool
+tally(enum check check, bool right, const char *format, ...)
+{
+	va_list arguments;
+	char line[LINE_SIZE];
+	int length;
+
+	table.checks[check].looked++;
+	if (right)
+		return true;
+	table.checks[check].wrong++;
+	if (table.checks[check].last_wrong != table.trials) {
+		table.checks[check].last_wrong = table.trials;
+		table.checks[check].wrong_trials++;
+	}
+	if (!rows[check].counted && !table.trial_is_wrong) {
+		table.trial_is_wrong = true;
+		table.wrong_trials++;
+	}
+	length = snprintf(line, sizeof(line), "%llu: ", (unsigned long long)table.seed);
+	va_start(arguments, format);
+	vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
+	va_end(arguments);
+	if (table.all_errors)
+		printf("   %s --kind %s: %s\n", rows[check].what, table.kind->name, line);
+	else if (table.checks[check].lines < (rows[check].counted ? 1 : LINES_MAX))
+		strcpy(table.checks[check].line[table.checks[check].lines++], line);
+	return false;
+}
+
+void
+tally_silent(const char *why, long double size)
+{
+	size_t i = 0;
+
+	while (table.silent[i].why && strcmp(table.silent[i].why, why) != 0 && i + 1 < CLASSES_MAX)
+		i++;
+	if (!table.silent[i].count++ || size < table.silent[i].least)
+		table.silent[i].least = size;
+	table.silent[i].why = why;
+	if (size > table.silent[i].most)
+		table.silent[i].most = size;
+}
+
+void
+tally_width(enum width width, long double value)
+{
+	if (value >= 0 && table.value_count[width] < VALUES_MAX)
+		values[width][table.value_count[width]++] = value;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const long double *first = a, *second = b;
+
+	return (*first > *second) - (*first < *second);
+}
+
+static long double
+median(enum width width)
+{
+	qsort(values[width], table.value_count[width], sizeof(values[0][0]), compare);
+	return values[width][table.value_count[width] / 2];
+}
+
+static void
+print_widths(void)
+{
+	for (enum width width = 0; width < WIDTH_HPET_BEST; width++)
+		if (table.value_count[width])
+			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width], median(width),
+			       median(width + WIDTH_HPET_BEST), table.value_count[width]);
+}
+
+uint64_t
+tally_end(void)
+{
+	uint64_t wrong = 0;
+
+	printf("%s: %s. %llu trials, %llu with something wrong\n", table.kind->name, table.kind->what,
+	       (unsigned long long)table.trials, (unsigned long long)table.wrong_trials);
+	for (enum check check = 0; check < CHECKS; check++) {
+		if (!table.checks[check].looked)
+			continue;
+		printf("  %-50s %10llu, %llu %s in %llu trials\n", rows[check].what,
+		       (unsigned long long)table.checks[check].looked, (unsigned long long)table.checks[check].wrong,
+		       rows[check].counted ? "not" : "wrong", (unsigned long long)table.checks[check].wrong_trials);
+		wrong += rows[check].counted ? 0 : table.checks[check].wrong;
+		for (size_t i = 0; i < table.checks[check].lines; i++)
+			printf("      %s\n", table.checks[check].line[i]);
+	}
+	for (size_t i = 0; i < CLASSES_MAX && table.silent[i].count; i++)
+		printf("  silent: %-42s %10llu, of %.1Lf to %.1Lf times what is allowed or can be told\n", table.silent[i].why,
+		       (unsigned long long)table.silent[i].count, table.silent[i].least, table.silent[i].most);
+	print_widths();
+	printf("\n");
+	fflush(stdout);
+	return wrong;
+}

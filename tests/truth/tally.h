@@ -1,0 +1,39 @@
+/* What was looked at and what of it was wrong, by kind of machine. */
+#ifndef BARETICK_TALLY_H
+#define BARETICK_TALLY_H
+
+#include <stdbool.h>
+
+#include "machine.h"
+
+enum check {
+	/* Intervals that must hold the truth. */
+	CHECK_PAIR_RATE, CHECK_HZ, CHECK_HZ_ABSOLUTE, CHECK_CHANGE, CHECK_SINCE, CHECK_PERIODIC,
+	CHECK_PAIR_OFFSET, CHECK_PLACE, CHECK_PLACE_NS, CHECK_DRIFT, CHECK_WITHIN,
+	/* What is said. */
+	CHECK_END, CHECK_SCALE, CHECK_CLOCK_NAMED, CHECK_CORE_NAMED, CHECK_SENTENCE, CHECK_NOTE,
+	/* What is not. */
+	CHECK_CLOCK_SILENT, CHECK_CORE_SILENT, CHECK_PASSED_WIDE, CHECK_PROMISE_WIDE, CHECK_WITHIN_LOOSE,
+	CHECKS
+};
+
+enum width {
+	WIDTH_HPET, WIDTH_PM, WIDTH_PIT, WIDTH_OFFSET, WIDTH_HPET_BEST, WIDTH_PM_BEST, WIDTH_PIT_BEST, WIDTH_OFFSET_BEST,
+	WIDTHS
+};
+
+void tally_begin(const struct kind *kind, bool all_errors);
+void tally_trial(uint64_t seed);
+
+/* One thing looked at; where it is not RIGHT, the sentence says what is wrong. Returns RIGHT. */
+bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A fault of SIZE times its limit, or times what can be told, about which nothing is said, and why that may be. */
+void tally_silent(const char *why, long double size);
+
+void tally_width(enum width width, long double value);
+
+/* Prints the table of the kind; how much was wrong of what must not be. */
+uint64_t tally_end(void);
+
+#endif

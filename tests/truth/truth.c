@@ -1,0 +1,122 @@
+/*
+ * Machines drawn at random whose truth is known, and what baretick's reports say of them that is false.
+ *
+ * truth SEED COUNT [--kind NAME]... [--all] [--report]
+ *
+ * COUNT trials of each kind, or of those named, with the seeds from SEED on: so `truth SEED 1 --kind NAME` is the trial
+ * that an error names, alone. --all prints each error, not the first few of a sort; --report what the report says.
+ * Exit status 1 where anything was wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "tally.h"
+#include "verdict.h"
+
+static void
+print_report(const struct report *report)
+{
+	printf("tsc: %s\n", report->tsc_source);
+	for (size_t i = 0; i < report->finding_count; i++)
+		printf("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+	for (size_t i = 0; i < report->note_count; i++)
+		printf("note: %s\n", report->notes[i]);
+}
+
+static void
+print_machine(void)
+{
+	for (int i = 0; i < CLOCKS; i++)
+		if (machine.has[i])
+			printf("true: %s %.6Lf Hz, oscillator %u, off by %.1Lf ppb\n", clock_ids[i], machine.hz[i], machine.source[i],
+			       machine_off_ppb(i));
+	if (machine.at_ps != SIM_NEVER)
+		printf("true: event %d at %.3f s, for %.3f s\n", (int)machine.event, (machine.at_ps - machine.run.from_ps) / 1e12,
+		       machine.by_ps / 1e12);
+	printf("true: the TSC counts in steps of %.3f\n", machine.step_1024 / 1024.0);
+	for (size_t i = 0; i < machine.cores && machine.cores > 1; i++) {
+		const struct core *core = &machine.core[i];
+
+		printf("true: core %zu offset %lld, %.3f ppb", i, (long long)core->offset,
+		       ((double)core->microhz / (double)machine.core[0].microhz - 1) * 1e9);
+		if (core->steps_at_ps != SIM_NEVER)
+			printf(", steps by %lld at %.6f s", (long long)core->step, (core->steps_at_ps - machine.run.from_ps) / 1e12);
+		printf("\n");
+	}
+	printf("true: window %.3f to %.3f s, tournaments %.6f to %.6f s and %.6f to %.6f s, %llu accesses\n",
+	       (machine.rates.from_ps - machine.run.from_ps) / 1e12, (machine.rates.to_ps - machine.run.from_ps) / 1e12,
+	       (machine.first.from_ps - machine.run.from_ps) / 1e12, (machine.first.to_ps - machine.run.from_ps) / 1e12,
+	       (machine.last.from_ps - machine.run.from_ps) / 1e12, (machine.last.to_ps - machine.run.from_ps) / 1e12,
+	       (unsigned long long)sim.accesses);
+}
+
+static void
+try(const struct kind *kind, uint64_t seed, bool show)
+{
+	struct bench *bench;
+
+	tally_trial(seed);
+	bench = machine_run(kind, seed);
+	if (show) {
+		print_report(&bench->run.report);
+		print_machine();
+	}
+	verdict_rates(bench);
+	verdict_clocks(&bench->run.report);
+	if (machine.cores > 1)
+		verdict_cores(bench);
+	bench_free(bench);
+	cores_free();
+}
+
+/* Whether no kind is named, or this one. */
+static bool
+is_asked(const struct kind *kind, int count, char **words)
+{
+	bool any = false;
+
+	for (int i = 0; i + 1 < count; i++) {
+		if (strcmp(words[i], "--kind") != 0)
+			continue;
+		any = true;
+		if (strcmp(words[i + 1], kind->name) == 0)
+			return true;
+	}
+	return !any;
+}
+
+static bool
+has_word(const char *word, int count, char **words)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
+int
+main(int count, char **words)
+{
+	uint64_t first, trials, wrong = 0;
+	bool all = has_word("--all", count, words), show = has_word("--report", count, words);
+
+	if (count < 3) {
+		fprintf(stderr, "usage: truth SEED COUNT [--kind NAME]... [--all] [--report]; the kinds:\n");
+		for (const struct kind *kind = kinds; kind->name; kind++)
+			fprintf(stderr, "  %-14s %s\n", kind->name, kind->what);
+		return 2;
+	}
+	first = strtoull(words[1], NULL, 0);
+	trials = strtoull(words[2], NULL, 0);
+	for (const struct kind *kind = kinds; kind->name; kind++) {
+		if (!is_asked(kind, count, words))
+			continue;
+		tally_begin(kind, all);
+		for (uint64_t i = 0; i < trials; i++)
+			try(kind, first + i, show);
+		wrong += tally_end();
+	}
+	return wrong > 0;
+}

@@ -1,0 +1,180 @@
+/* What a report says of the cores' TSCs, against what is true of them. See verdict.h. */
+#include "verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "offsets.h"
+#include "tally.h"
+#include "verdict_cores.h"
+
+struct hull
+hull_of(size_t other, size_t core, struct span span)
+{
+	uint64_t times[2 + 2 * CORES_MAX] = { span.from_ps, span.to_ps };
+	struct hull hull = { 0, 0 };
+	size_t count = 2;
+
+	for (size_t i = 0; i < machine.cores; i++) {
+		uint64_t at = machine.core[i].steps_at_ps;
+
+		if (at == SIM_NEVER || at <= span.from_ps || at > span.to_ps)
+			continue;
+		times[count++] = at - 1;
+		times[count++] = at;
+	}
+	for (size_t i = 0; i < count; i++) {
+		__int128 ticks = machine_tsc_at(core, times[i]) - machine_tsc_at(other, times[i]);
+
+		hull.low = i == 0 || ticks < hull.low ? ticks : hull.low;
+		hull.high = i == 0 || ticks > hull.high ? ticks : hull.high;
+	}
+	return hull;
+}
+
+long double
+hull_ticks(__int128 ticks)
+{
+	return (long double)ticks / TICK;
+}
+
+/* Whether the truth was in it at some moment. */
+static bool
+meets(struct offset offset, struct hull hull)
+{
+	return (offset.low == INT64_MIN || (__int128)offset.low * TICK <= hull.high) &&
+	       (offset.high == INT64_MAX || (__int128)offset.high * TICK >= hull.low);
+}
+
+bool
+cores_stay(size_t a, size_t b)
+{
+	return machine.core[a].steps_at_ps == SIM_NEVER && machine.core[b].steps_at_ps == SIM_NEVER;
+}
+
+static void
+look_at_pairs(const struct report_skew *skew)
+{
+	for (size_t i = 0; i < skew->offsets.cores; i++)
+		for (size_t j = i + 1; j < skew->offsets.cores; j++) {
+			struct offset own = offsets_pair(&skew->offsets, i, j);
+			size_t a = skew->core_of[i], b = skew->core_of[j];
+			struct hull hull = hull_of(a, b, machine.first);
+
+			if (offset_is_known(own))
+				tally(CHECK_PAIR_OFFSET, meets(own, hull), "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
+				      b, a, (long long)own.low, (long long)own.high, hull_ticks(hull.low), hull_ticks(hull.high));
+		}
+}
+
+static void
+look_at_place(const struct report *report, size_t core)
+{
+	struct offset place = report->cores[core].offset;
+	struct interval_ns ns = report_offset_ns(report, place);
+	struct hull hull = hull_of(0, core, machine.first);
+	long double per_ns = verdict_tsc_hz(report) / 1e9L;
+
+	if (core == 0 || !offset_is_known(place))
+		return;
+	if (tally(CHECK_PLACE, meets(place, hull), "core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
+		  (long long)place.low, (long long)place.high, hull_ticks(hull.low), hull_ticks(hull.high)) && ns.known)
+		tally(CHECK_PLACE_NS, ns.low <= hull_ticks(hull.high) / per_ns && ns.high >= hull_ticks(hull.low) / per_ns,
+		      "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
+		      hull_ticks(hull.low) / per_ns, hull_ticks(hull.high) / per_ns);
+}
+
+/* Against the boot core, in its ticks. */
+static void
+look_at_drift(const struct report *report, size_t core)
+{
+	const struct offset *drift = &report->cores[core].drift_ppb;
+	long double truth = ((long double)machine.core[core].microhz / machine.core[0].microhz - 1) * PPB;
+
+	if (core == 0 || !report_drift_is_known(report, &report->cores[core]) || !cores_stay(0, core))
+		return;
+	tally(CHECK_DRIFT, drift->low <= truth && truth <= drift->high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
+	      (long long)drift->low, (long long)drift->high, truth);
+}
+
+static __int128
+furthest(void)
+{
+	__int128 most = 0;
+
+	for (size_t a = 0; a < machine.cores; a++)
+		for (size_t b = a + 1; b < machine.cores; b++) {
+			struct hull hull = hull_of(a, b, machine.run);
+
+			most = -hull.low > most ? -hull.low : most;
+			most = hull.high > most ? hull.high : most;
+		}
+	return most;
+}
+
+static void
+look_at_bound(const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	struct interval_ns within = report_within_ns(report);
+	long double truth = hull_ticks(furthest()), truth_ns = truth / verdict_tsc_hz(report) * 1e9L;
+	long double loose_ns = 4.0L * skew->best_trip_ns > 1000 ? 4.0L * skew->best_trip_ns : 1000;
+	bool is_named = false;
+
+	if (!within.known)
+		return;
+	for (size_t i = 0; i < report->finding_count; i++)
+		is_named |= strncmp(report->findings[i].rule, "tsc-", 4) == 0;
+	tally(CHECK_WITHIN, truth <= skew->summary.bound_ticks && truth_ns <= within.high,
+	      "within %lld ns (%llu ticks), not %.1Lf ns (%.1Lf)%s", (long long)within.high,
+	      (unsigned long long)skew->summary.bound_ticks, truth_ns, truth, is_named ? "; but cores are named" : "");
+	if (!is_named)
+		tally(CHECK_WITHIN_LOOSE, within.high <= loose_ns, "within %lld ns; best round trip %llu ns",
+		      (long long)within.high, (unsigned long long)skew->best_trip_ns);
+}
+
+/* The narrowest that all pairs together allow, where no core moves: ways over third cores too, as short as they get. */
+static void
+look_at_widths(const struct report_skew *skew, const struct report *report)
+{
+	struct offset best[CORES_MAX][CORES_MAX];
+	size_t count = skew->offsets.cores;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < count; j++)
+			best[i][j] = offsets_pair(&skew->offsets, i, j);
+	for (size_t k = 0; k < count; k++)
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = 0; j < count; j++)
+				best[i][j] = offset_intersect(best[i][j], offset_add(best[i][k], best[k][j]));
+	for (size_t i = 1; i < count; i++) {
+		struct offset place = report->cores[skew->core_of[i]].offset;
+
+		if (!offset_is_known(place) || best[0][i].low >= best[0][i].high)
+			continue;
+		tally_width(WIDTH_OFFSET, (long double)place.high - place.low);
+		tally_width(WIDTH_OFFSET_BEST, ((long double)place.high - place.low) / (best[0][i].high - best[0][i].low));
+	}
+}
+
+void
+verdict_cores(const struct bench *bench)
+{
+	const struct report *report = &bench->run.report;
+	bool still = true;
+
+	if (report->skew.measured) {
+		look_at_pairs(&report->skew);
+		for (size_t i = 0; i < machine.cores; i++) {
+			look_at_place(report, i);
+			look_at_drift(report, i);
+			still &= cores_stay(i, i) && machine.core[i].microhz == machine.core[0].microhz;
+		}
+		look_at_bound(report);
+		if (still)
+			look_at_widths(&report->skew, report);
+	}
+	if (machine.cores > 1)
+		verdict_core_names(bench);
+}

@@ -1,0 +1,18 @@
+/* What the files that look at cores share. */
+#ifndef BARETICK_VERDICT_CORES_H
+#define BARETICK_VERDICT_CORES_H
+
+#include "machine.h"
+
+struct hull { /* of an offset over a stretch of time, in TICKths of a tick */
+	__int128 low, high;
+};
+
+struct hull hull_of(size_t other, size_t core, struct span span); /* CORE against OTHER */
+long double hull_ticks(__int128 ticks);
+
+bool cores_stay(size_t a, size_t b); /* neither steps in the run */
+
+void verdict_core_names(const struct bench *bench); /* which are named, and which not */
+
+#endif

@@ -1,0 +1,154 @@
+/* The rates of a report, against those that were drawn. See verdict.h. */
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "samples.h"
+#include "tally.h"
+
+#define WIDTHS_SHARE 8 /* of the trials: the best width takes a while */
+
+static bool
+is_inside(long double low, long double truth, long double high)
+{
+	return low <= truth && truth <= high;
+}
+
+static long double
+claim(int clock)
+{
+	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
+}
+
+/* Which of the clocks the report's times rest on. */
+static int
+scale_clock(const struct report *report)
+{
+	char id[32] = "";
+
+	sscanf(report->tsc_source, "measured against %31s", id);
+	return clock_of(id);
+}
+
+long double
+verdict_tsc_hz(const struct report *report)
+{
+	int scale = scale_clock(report);
+
+	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
+}
+
+/* Nothing happened in the stretch from which the rates come. */
+static bool
+is_window_even(void)
+{
+	return machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps;
+}
+
+static bool
+is_run_even(void)
+{
+	return machine.at_ps == SIM_NEVER && machine.core[0].steps_at_ps == SIM_NEVER;
+}
+
+static void
+look_at_pair(const struct report_rate *rate)
+{
+	int a = clock_of(rate->a), b = clock_of(rate->b);
+	long double truth = (machine.hz[a] / claim(a) / (machine.hz[b] / claim(b)) - 1) * PPB;
+
+	tally(CHECK_PAIR_RATE, is_inside(rate->ppb.low, truth, rate->ppb.high), "%s against %s: %lld to %lld ppb, not %.3Lf",
+	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
+}
+
+static void
+look_at_hz(const struct report *report, const struct report_clock *entry, int clock)
+{
+	long double truth = machine.hz[clock] * 1000;
+	long double relative = truth * verdict_tsc_hz(report) / machine.hz[TSC];
+	const struct interval_millihz *hz = &entry->measured;
+
+	if (!hz->known)
+		return;
+	tally(CHECK_HZ, is_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
+	      (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
+	tally(CHECK_HZ_ABSOLUTE, is_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
+	      (unsigned long long)hz->low, (unsigned long long)hz->high, truth);
+}
+
+static void
+look_at_changes(const struct report_clock *entry, int clock)
+{
+	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
+	const struct rate_interval *implied = &entry->implied_since;
+	long double truth = clock == TSC ? 0 : claim(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
+
+	if (halves->known && is_window_even())
+		tally(CHECK_CHANGE, is_inside(halves->low, 0, halves->high), "%s: by %lld to %lld ppb within the window",
+		      entry->clock.id, (long long)halves->low, (long long)halves->high);
+	if (since->known && is_run_even())
+		tally(CHECK_CHANGE, is_inside(since->low, 0, since->high), "%s: by %lld to %lld ppb since the window",
+		      entry->clock.id, (long long)since->low, (long long)since->high);
+	if (implied->known && is_run_even() && clock != TSC)
+		tally(CHECK_SINCE, is_inside(implied->low, truth, implied->high), "%s implies %llu to %llu uHz, not %.3Lf",
+		      entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
+}
+
+/* In ppm by the report's scale. */
+static void
+look_at_periodic(const struct report *report)
+{
+	long double truth = (machine.hz[RTC] * verdict_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
+
+	for (size_t i = 0; i < report->behaviours.count && is_run_even(); i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+
+		if (strcmp(row->rule, "rtc-periodic") == 0 && row->has_figure)
+			tally(CHECK_PERIODIC, is_inside(row->low, truth, row->high), "%s %lld to %lld ppm, not %.1Lf", row->text,
+			      (long long)row->low, (long long)row->high, truth);
+	}
+}
+
+static void
+look_at_width(const struct report_clock *entry, int clock)
+{
+	static const enum width widths[CLOCKS] = { WIDTHS, WIDTH_HPET, WIDTH_PM, WIDTH_PIT, WIDTHS };
+	const struct rate_interval *implied = &entry->implied;
+	long double width, best;
+
+	if (widths[clock] == WIDTHS || !implied->known)
+		return;
+	width = ((long double)implied->high / implied->low - 1) * PPB;
+	best = samples_best_ppb(clock);
+	if (best <= 0)
+		return;
+	tally_width(widths[clock], width);
+	tally_width(widths[clock] + WIDTH_HPET_BEST, width / best);
+}
+
+void
+verdict_rates(const struct bench *bench)
+{
+	static unsigned trials;
+	const struct report *report = &bench->run.report;
+	bool widths = trials++ % WIDTHS_SHARE == 0;
+
+	tally(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s", (unsigned long long)report->tsc.num,
+	      (unsigned long long)report->tsc.den, report->tsc_source);
+	for (size_t i = 0; i < report->rate_count && is_window_even(); i++)
+		look_at_pair(&report->rates[i]);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+		int clock = clock_of(entry->clock.id);
+
+		if (clock == CLOCKS)
+			continue;
+		if (is_window_even())
+			look_at_hz(report, entry, clock);
+		if (is_window_even() && widths)
+			look_at_width(entry, clock);
+		look_at_changes(entry, clock);
+	}
+	look_at_periodic(report);
+}
