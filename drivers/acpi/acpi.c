@@ -19,84 +19,6 @@ struct root {
 	size_t entry_size; /* ACPI 6.5, 5.2.7: 4 bytes in an RSDT; 5.2.8: 8 in an XSDT */
 };
 
-void
-acpi_problem(struct acpi_facts *facts, const char *format, ...)
-{
-	struct text text;
-	va_list arguments;
-
-	if (facts->problem_count >= ACPI_PROBLEMS_MAX)
-		return;
-	text_init(&text, facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
-	va_start(arguments, format);
-	text_vprintf(&text, format, arguments);
-	va_end(arguments);
-}
-
-uint64_t
-acpi_field(const struct acpi_table *table, size_t offset, size_t size)
-{
-	uint64_t value = 0;
-
-	if (offset > table->length || size > table->length - offset)
-		return 0;
-	for (size_t i = size; i > 0; i--)
-		value = value << 8 | table->bytes[offset + i - 1];
-	return value;
-}
-
-/* The sum of all bytes modulo 256: 0 where the checksum is right. */
-static uint8_t
-sum_of(const struct acpi_table *table)
-{
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < table->length; i++)
-		sum = (uint8_t)(sum + table->bytes[i]);
-	return sum;
-}
-
-static bool
-has_signature(const struct acpi_table *table, const char *signature)
-{
-	size_t length = text_length(signature);
-
-	if (table->length < length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (table->bytes[i] != (uint8_t)signature[i])
-			return false;
-	return true;
-}
-
-bool
-acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
-		struct acpi_table *table, struct acpi_facts *facts)
-{
-	size_t length = (size_t)acpi_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
-	uint8_t sum;
-
-	if (!has_signature(available, signature)) {
-		acpi_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
-		return false;
-	}
-	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
-		acpi_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
-			     length);
-		return false;
-	}
-	if (length > available->length) {
-		acpi_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
-			     length, available->length);
-		return false;
-	}
-	*table = (struct acpi_table){ available->bytes, length };
-	sum = sum_of(table);
-	if (sum != 0)
-		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
-	return sum == 0;
-}
-
 /* The table at ADDRESS as long as its header says, if all of that can be read; else its header alone. */
 static struct acpi_table
 fetch(const struct acpi_memory *memory, uint64_t address)
@@ -124,11 +46,11 @@ read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts
 {
 	struct acpi_table table = fetch(memory, address);
 
-	if (has_signature(&table, "FACP") && !facts->fadt.found)
+	if (acpi_has_signature(&table, "FACP") && !facts->fadt.found)
 		acpi_read_fadt(table.bytes, table.length, facts);
-	else if (has_signature(&table, "HPET") && !facts->hpet.found)
+	else if (acpi_has_signature(&table, "HPET") && !facts->hpet.found)
 		acpi_read_hpet(table.bytes, table.length, facts);
-	else if (has_signature(&table, "APIC") && !facts->madt.found)
+	else if (acpi_has_signature(&table, "APIC") && !facts->madt.found)
 		acpi_read_madt(table.bytes, table.length, facts);
 	return table.bytes != NULL;
 }
@@ -198,7 +120,7 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 			     length);
 		return 0;
 	}
-	sum = sum_of(&rsdp);
+	sum = acpi_sum(&rsdp);
 	if (sum != 0)
 		acpi_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
 			     sum);
@@ -211,11 +133,11 @@ rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
 	if (!rsdp->bytes)
 		acpi_problem(facts, "RSDP: nothing can be read at its address");
-	else if (!has_signature(rsdp, RSDP_SIGNATURE))
+	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
 		acpi_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
-	else if (sum_of(rsdp) != 0)
+	else if (acpi_sum(rsdp) != 0)
 		acpi_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-			     sum_of(rsdp));
+			     acpi_sum(rsdp));
 	else
 		return true;
 	return false;

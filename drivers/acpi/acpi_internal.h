@@ -1,4 +1,4 @@
-/* What the two files of the ACPI reader share: a table of known length, and the sentences on it. */
+/* What the files of the ACPI reader share: a table of known length, and the sentences on it. */
 #ifndef BARETICK_ACPI_INTERNAL_H
 #define BARETICK_ACPI_INTERNAL_H
 
@@ -15,6 +15,11 @@ struct acpi_table {
 
 /* The SIZE bytes (at most 8) at OFFSET, the lowest first; 0 where they are not all in the table. */
 uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
+
+/* The sum of all bytes modulo 256: 0 where the checksum is right. */
+uint8_t acpi_sum(const struct acpi_table *table);
+
+bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
 /*
  * Whether AVAILABLE holds a table of SIGNATURE, whole and with a good checksum; TABLE is then as long as

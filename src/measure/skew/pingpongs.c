@@ -12,6 +12,15 @@ struct batch { /* what the cores of one batch are given */
 	void (*pause)(void);
 };
 
+bool
+survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b)
+{
+	const struct smp *smp = tournament->survey->smp;
+	const uint32_t *core_of = tournament->survey->memory.core_of;
+
+	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
+}
+
 static void
 exchange(void *argument, size_t core)
 {

@@ -57,15 +57,6 @@ survey_tournament_elapsed_ns(const struct survey_tournament *tournament)
 		scale_ns(&tournament->survey->scale, now - tournament->offsets->begin_tsc) : 0;
 }
 
-bool
-survey_tournament_both_live(const struct survey_tournament *tournament, size_t a, size_t b)
-{
-	const struct smp *smp = tournament->survey->smp;
-	const uint32_t *core_of = tournament->survey->memory.core_of;
-
-	return smp->alive(smp->context, core_of[a]) && smp->alive(smp->context, core_of[b]);
-}
-
 void
 survey_tournament_pair(struct survey_tournament *tournament, size_t a, size_t b, size_t place)
 {

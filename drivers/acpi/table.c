@@ -1,0 +1,81 @@
+/* One table of known length: its fields, its checksum, what is wrong with it. See acpi_internal.h. */
+#include "acpi_internal.h"
+
+#include "text.h"
+
+void
+acpi_problem(struct acpi_facts *facts, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	if (facts->problem_count >= ACPI_PROBLEMS_MAX)
+		return;
+	text_init(&text, facts->problems[facts->problem_count++], ACPI_PROBLEM_SIZE);
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
+uint64_t
+acpi_field(const struct acpi_table *table, size_t offset, size_t size)
+{
+	uint64_t value = 0;
+
+	if (offset > table->length || size > table->length - offset)
+		return 0;
+	for (size_t i = size; i > 0; i--)
+		value = value << 8 | table->bytes[offset + i - 1];
+	return value;
+}
+
+uint8_t
+acpi_sum(const struct acpi_table *table)
+{
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < table->length; i++)
+		sum = (uint8_t)(sum + table->bytes[i]);
+	return sum;
+}
+
+bool
+acpi_has_signature(const struct acpi_table *table, const char *signature)
+{
+	size_t length = text_length(signature);
+
+	if (table->length < length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (table->bytes[i] != (uint8_t)signature[i])
+			return false;
+	return true;
+}
+
+bool
+acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
+		struct acpi_table *table, struct acpi_facts *facts)
+{
+	size_t length = (size_t)acpi_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
+	uint8_t sum;
+
+	if (!acpi_has_signature(available, signature)) {
+		acpi_problem(facts, "%s: its signature is not %s; it is not used", name, signature);
+		return false;
+	}
+	if (length < ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX) {
+		acpi_problem(facts, "%s: its length of %zu bytes is not valid; it is not used", name,
+			     length);
+		return false;
+	}
+	if (length > available->length) {
+		acpi_problem(facts, "%s: of its %zu bytes only %zu can be read; it is not used", name,
+			     length, available->length);
+		return false;
+	}
+	*table = (struct acpi_table){ available->bytes, length };
+	sum = acpi_sum(table);
+	if (sum != 0)
+		acpi_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
+	return sum == 0;
+}
