@@ -19,6 +19,7 @@ END_S = 5.0                   # from SIGKILL, or from the last byte after QEMU's
 SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
 # A guest in these states never runs again, while QEMU stays.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
+INTERRUPTIONS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class Monitor:
@@ -70,7 +71,7 @@ def leave_watcher(lifeline):
         return
     try:
         if os.fork() == 0:  # nobody's child: QEMU need not know of it
-            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            for number in INTERRUPTIONS:
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
@@ -159,8 +160,14 @@ class Guest:
                     self.ending = "complete"
 
     def _hear(self):
-        """Reads what is there; False at the end of the line."""
-        data = self._process.stdout.read(65536)
+        """Reads what is there; False at the end of the line. A signal waits until it is in the transcript: nothing is lost."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
+        try:
+            return self._take(self._process.stdout.read(65536))
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTIONS)
+
+    def _take(self, data):
         if data is None:
             return True
         self._heard_s = time.monotonic()
