@@ -191,7 +191,7 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp
 
     report = checked(levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK))
     if accused(report) == {("rate-changed", "tsc")}:
-        pytest.xfail("a known fault: HPET, PM timer and PIT of a guest are one witness against its TSC, and count as three")
+        pytest.xfail("a known fault: HPET, PM timer and PIT of a guest are one witness, and count as three")
     assert report["findings"] == []
     assert [note.split()[0] for note in report["notes"] if "the whole machine was stopped" in note] == ["rtc"], report
     for name in ("hpet", "acpi_pm", "pit"):
