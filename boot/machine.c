@@ -109,6 +109,14 @@ timed(void *context, struct rate hz, uint64_t deadline_ns)
 	progress_timed(&machine->progress, hz, deadline_ns);
 }
 
+static void
+begins(void *context, const char *phase)
+{
+	struct machine *machine = context;
+
+	progress_begins(&machine->progress, phase);
+}
+
 void
 machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
@@ -127,6 +135,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
 		.timed = timed,
+		.begins = begins,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
 }

@@ -33,6 +33,17 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	progress->shown_tsc = hw_tsc();
 }
 
+void
+progress_begins(struct progress *progress, const char *phase)
+{
+	char bytes[CONSOLE_LINE];
+	struct text line;
+
+	text_init(&line, bytes, sizeof(bytes));
+	text_printf(&line, "phase: %s\n", phase);
+	console_serial(progress->console, bytes);
+}
+
 static void
 show_measured(void *context, const struct report *report, const struct report_clock *entry)
 {

@@ -24,6 +24,9 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
  */
 void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
+/* Says on the serial lines that a phase begins, for programs that act at that moment: `phase: ID`. */
+void progress_begins(struct progress *progress, const char *phase);
+
 /* Gives the firmware its timer back. */
 void progress_end(struct progress *progress);
 
