@@ -27,7 +27,8 @@ def attempt(run, accelerator, console, deadline, on_trial):
         try:
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
-                      mute_s=MUTE_S if on_trial and "-serial" not in run.qemu_arg else None)
+                      mute_s=MUTE_S if on_trial and "-serial" not in run.qemu_arg else None,
+                      events=run.event, say=console.say)
         finally:
             transcript.close()
             console.finish()
@@ -104,6 +105,8 @@ def judge(run, guest):
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
     if guest.ending == "stuck":
         return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"
+    if guest.ending == "lost":
+        return EXIT_NOT_DONE, guest.state
     if guest.ending == "flood":
         return EXIT_NOT_DONE, "the serial line would not end"
     if said.faults:
@@ -126,4 +129,7 @@ def judge(run, guest):
         return EXIT_NOT_DONE, f"baretick ended with {word}, its report says {said.report['verdict']}"
     if verdict == "incomplete" or verdict is None:
         return EXIT_NOT_DONE, said.report.get("reason") or "the report is incomplete"
+    missed = "; ".join(f"--event {event.text}: {event}" for event in run.event if event.problem)
+    if missed:
+        return EXIT_NOT_DONE, missed
     return (EXIT_FAIL if verdict == "fail" else EXIT_PASS), None

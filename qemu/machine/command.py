@@ -131,23 +131,35 @@ def uses_accelerator(arguments):
         before == "-machine" and "accel=" in value for before, value in zip(arguments, arguments[1:]))
 
 
+def monitor(fd):
+    return f"socket,id=monitor,fd={fd}"
+
+
+def arriving(command, monitor_fd):
+    """The command line COMMAND, of build(), for a machine that comes by migration from one that it has started."""
+    at = command.index("-mon")
+    return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
+
+
 def build(run, accelerator, private, monitor_fd):
     """The whole command line. RUN holds the user's choices; PRIVATE keeps what only QEMU is to see."""
     own = run.qemu_arg
+    moves = any(event.moves for event in run.event)
     command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
                "-m", run.memory, "-smp", str(run.cpus), "-nic", "none"]
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
-        # Without migration the host's invariant TSC is shown to the guest.
-        command += ["-cpu", "host,migratable=off" if accelerator == "kvm" else "max"]
+        # Without migration the host's invariant TSC is shown to the guest; with it, QEMU would refuse snapshots too.
+        host = "host" if moves else "host,migratable=off"
+        command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
         command += ["-display", "none"]
     if "-vga" not in own:
         command += ["-vga", "std"]
     if "-serial" not in own:
         command += ["-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"]
-    command += ["-chardev", f"socket,id=monitor,fd={monitor_fd}", "-mon", "chardev=monitor,mode=control",
+    command += ["-chardev", monitor(monitor_fd), "-mon", "chardev=monitor,mode=control",
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)

@@ -3,18 +3,22 @@
 A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
 over the lines between, each with its newline and without carriage returns.
 """
+import copy
 import hashlib
 import re
+import time
 
 from results import reports
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
 # The firmware's chatter may leave its own text, or a cursor sequence, in front of the first line.
 FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
+PHASE = re.compile(rb"^phase: ([a-z-]+)$")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 # From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
+LASTING = ("show", "size", "begun")  # of a transcript, whatever becomes of the machine
 POINTER = DETAIL + b": report.txt"
 
 
@@ -29,7 +33,7 @@ class Transcript:
 
     def __init__(self, show):
         self.show = show
-        self.started = False  # the application's first line was seen
+        self.begun = {}       # when each phase began first, by time.monotonic(); "" is the application's start
         self.size = 0         # bytes fed, the firmware's included
         self.last_line = ""   # for people, without progress
         self.error = ""       # the application's own sentence on why it did not run
@@ -40,6 +44,11 @@ class Transcript:
         self._block = None    # name of the open block
         self._lines = []
         self._detail = False  # what follows in the text is not shown
+
+    @property
+    def started(self):
+        """The application's first line was seen."""
+        return "" in self.begun
 
     @property
     def complete(self):
@@ -60,6 +69,14 @@ class Transcript:
         for line in lines:
             self._line(line.replace(b"\r", b""))
 
+    def mark(self):
+        """What back_to() wants to have this moment again."""
+        return copy.deepcopy({name: value for name, value in vars(self).items() if name not in LASTING})
+
+    def back_to(self, mark):
+        """The machine was set back to the moment of MARK: what it said since then it has never said."""
+        vars(self).update(mark)
+
     def close(self):
         """The line is dead: what stands without a newline is a line too."""
         if self._rest:
@@ -69,9 +86,9 @@ class Transcript:
             self._abandon("ends in the middle")
 
     def _line(self, line):
-        begin, end = BEGIN.match(line), END.match(line)
+        begin, end, phase = BEGIN.match(line), END.match(line), PHASE.match(line)
         if begin:
-            self.started = True
+            self._begins("")
             if self._block:
                 self._abandon("has no end")
             self._block, self._lines, self._detail = begin[1].decode(), [], False
@@ -81,13 +98,18 @@ class Transcript:
             self._lines.append(line)
             if self._block == "TEXT":
                 self._say_text(line)
+        elif self.started and phase:
+            self._begins(phase[1].decode())
         elif self.started and self.report is None:  # what follows the report is the firmware's again
             self._say(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
             if first:
-                self.started = True
+                self._begins("")
                 self._say(first[1].replace(b"\x00", b""))
+
+    def _begins(self, phase):
+        self.begun.setdefault(phase, time.monotonic())
 
     def _say(self, line):
         line = printable(line)

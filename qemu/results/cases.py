@@ -5,21 +5,23 @@ from results.reports import ORDER
 
 
 class Case(NamedTuple):
-    group: str    # clocks, rules, baseline or run
+    group: str    # clocks, rules, baseline, event or run
     name: str
     outcome: str  # pass, warn, fail, skip or error
     text: str
 
 
-def of(report, problem, comparison=None):
+def of(report, problem, comparison=None, events=()):
     """What other programs count: a case for each clock, each rule that was checked or failed, and the run.
 
-    PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one.
+    PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one. EVENTS
+    are those that were asked for, each with its text and its problem, and as a string what came of it.
     """
     found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
+    found += [Case("event", event.text, "fail" if event.problem else "pass", str(event)) for event in events]
     return found + [_run_case(report, problem, comparison)]
 
 

@@ -7,6 +7,7 @@ import shutil
 
 from machine import command
 from machine.command import Wrong
+from machine.events import KINDS, PHASES, Event
 from results import baseline
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
@@ -21,6 +22,7 @@ MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk 
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
+UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
 
 
@@ -75,6 +77,28 @@ def cores(text):
     return number
 
 
+def time_s(text):
+    """`3s`, `500ms`, `2m` as baretick's options have it; a number alone is in seconds."""
+    parts = re.fullmatch(r"([0-9]*\.?[0-9]+)(ms|s|m|)", text)
+    if not parts:
+        raise ValueError
+    return float(parts[1]) * UNITS_S[parts[2]]
+
+
+@kind("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
+      f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
+      "and may be a time from that one's begin")
+def event(text):
+    after, _, happens = text.partition("=")
+    phase, plus, later = after.partition("+")
+    what, _, lasts = happens.partition(":")
+    if phase not in PHASES:
+        phase, plus, later = "", "+", after
+    if what not in KINDS or not time_s(lasts):
+        raise ValueError
+    return Event(text, phase, time_s(later) if plus else 0.0, what, time_s(lasts))
+
+
 def parser():
     made = Parser(
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
@@ -104,6 +128,10 @@ def parser():
     option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a "
            f"resolution may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
     option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
+    option("--event", type=event, action="append", default=[], metavar="AFTER=WHAT",
+           help="what happens to the machine meanwhile: stop:3s (a pause), snapshot:3s (taken, and set back to 3 s "
+           "later), migrate:3s (into another QEMU, by way of a file). AFTER is a time from the application's start, as "
+           "2s, or the phase that begins: rates, or rates+500ms; repeatable")
     option("--qemu", default=os.environ.get("QEMU") or "qemu-system-x86_64", metavar="PATH",
            help="default: $QEMU, else qemu-system-x86_64")
     option("--qemu-arg", action="append", default=[], metavar="ARG",
@@ -127,7 +155,7 @@ def parse(arguments, row=False):
     run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
     run.rules = "rules" in words
     if run.rules:
-        for name in (*OUTPUTS, "tap", "baseline", "matrix"):
+        for name in (*OUTPUTS, "tap", "baseline", "matrix", "event"):
             if getattr(run, name):
                 raise Wrong(f"--{name} does not go with baretick's option rules: nothing is measured then")
         run.out = os.path.join(run.out, "rules")  # the logs' place: the last report stays
@@ -164,6 +192,10 @@ def check(run):
         raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
     if run.tolerance and not run.baseline:
         raise Wrong("--tolerance goes with --baseline")
+    for each in run.event:
+        if each.what == "snapshot" and run.boot == "usb":
+            raise Wrong(f"--event {each.text} does not go with --boot usb: "
+                        "what was written to the stick is not set back")
     if run.no_baseline:
         raise Wrong(f"--baseline: {run.no_baseline}")
 

@@ -109,7 +109,7 @@ def place(out, whole):
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):
-    found = cases.of(report, problem, comparison)
+    found = cases.of(report, problem, comparison, run.event)
     if run.junit:
         with open(run.junit, "wb") as file:
             file.write(junit.render(found, elapsed_s))

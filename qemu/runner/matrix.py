@@ -11,7 +11,7 @@ from machine.console import Console
 from runner import arguments
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
-        "options")
+        "event", "options")
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import xml.etree.ElementTree as xml
 
 import jsonschema
 
@@ -71,3 +72,15 @@ class Run:
 
     def __str__(self):
         return f"status {self.status}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+
+
+def junit(tmp_path):
+    """That the first run of a test leaves a JUnit report beside its own."""
+    return ["--junit", tmp_path / "out1" / "junit.xml"]
+
+
+def case(done, name):
+    """What stands there in the case of the event NAME."""
+    suite = xml.fromstring(done.file("junit.xml"))
+    node, = [node for node in suite if (node.get("classname"), node.get("name")) == ("baretick.event", name)]
+    return [(child.tag, child.get("message") or child.text) for child in node]

@@ -1,0 +1,245 @@
+"""What happens to a guest while it runs: a pause, a snapshot that it is set back to, a migration.
+
+Each kind is a generator of steps: what it yields is a command of QEMU's machine protocol, whose answer it gets, or
+how many seconds to wait. So nothing here waits for an answer, and the guest's own loop, with its time-out, goes on.
+"""
+import contextlib
+import dataclasses
+import os
+import time
+
+# src/run/run.c, run_phases; one that comes more than once is meant where it comes first.
+PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
+          "stop-cores", "rates-again", "checks")
+ANSWER_S = 30.0   # for one command, and
+WORK_S = 60.0     # for what a command has begun: both many times what a busy host was seen to take
+POLL_S = 0.02
+FILE, NODE, TAG = "event-file", "event-node", "event"  # of a snapshot
+DISK_SIZE = 1 << 20       # of the disk that it is on, which holds nothing else
+BANDWIDTH = 1 << 40       # bytes/s: a migration is to take as little as it can
+
+
+class Failed(Exception):
+    """An event that could not be carried out; the guest goes on."""
+
+
+class Lost(Failed):
+    """And the guest cannot go on."""
+
+
+@dataclasses.dataclass
+class Event:
+    """WHAT happens for SECONDS, AFTER seconds from when PHASE began; "" is the application's start."""
+    text: str  # as it was asked for
+    phase: str
+    after: float
+    what: str
+    seconds: float
+    problem: str = "the run did not get so far"  # why it was not carried out; None: it was
+    span: tuple = None  # when it began and was over, in seconds from the application's start
+
+    @property
+    def moves(self):
+        """The machine is written down and read back: not every machine can be."""
+        return self.what != "stop"
+
+    def __str__(self):
+        if self.problem:
+            return f"not carried out: {self.problem}"
+        return "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
+
+
+# The steps.
+
+def ask(command, **arguments):
+    answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
+    if "error" in answer:
+        raise Failed(f"{command}: {answer['error'].get('desc', 'QEMU gave no reason')}")
+    return answer["return"]
+
+
+def wait_until(holds, what):
+    """Until HOLDS(), steps themselves, gives true."""
+    end = time.monotonic() + WORK_S
+    while not (yield from holds()):
+        if time.monotonic() >= end:
+            raise Failed(f"{what}: no end within {WORK_S:g} s")
+        yield POLL_S
+
+
+def job(command, **arguments):
+    """A command that goes on in the background, to its end."""
+    def concluded():
+        job, = [job for job in (yield from ask("query-jobs")) if job["id"] == command]
+        if job["status"] == "concluded" and "error" in job:
+            raise Failed(f"{command}: {job['error']}")
+        return job["status"] == "concluded"
+    yield from ask(command, job_id=command, **arguments)
+    yield from wait_until(concluded, command)
+    yield from ask("job-dismiss", id=command)
+
+
+@contextlib.contextmanager
+def memory():
+    """The path of an empty file, for QEMU and its children, that lies in no folder and is gone with its last user."""
+    fd = os.memfd_create("event")
+    try:
+        yield f"/proc/{os.getpid()}/fd/{fd}"
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def no_way_back():
+    try:
+        yield
+    except Failed as error:
+        raise Lost(str(error)) from error
+
+
+def stop(event, _guest):
+    yield from ask("stop")
+    yield event.seconds
+    with no_way_back():
+        yield from ask("cont")
+
+
+def snapshot(event, guest):
+    """What the machine says after the snapshot it says again once it is set back: so the first time is forgotten."""
+    with memory() as path:
+        yield from ask("blockdev-add", driver="file", node_name=FILE, filename=path)
+    yield from job("blockdev-create", options={"driver": "qcow2", "file": FILE, "size": DISK_SIZE})
+    yield from ask("blockdev-add", driver="qcow2", node_name=NODE, file=FILE)
+    yield from ask("stop")
+    guest.hear_all()
+    before = guest.transcript.mark()
+    yield from job("snapshot-save", tag=TAG, vmstate=NODE, devices=[NODE])
+    yield from ask("cont")
+    yield event.seconds
+    yield from ask("stop")
+    guest.hear_all()
+    with no_way_back():
+        yield from job("snapshot-load", tag=TAG, vmstate=NODE, devices=[NODE])
+        guest.transcript.back_to(before)
+        yield from ask("cont")
+    yield from ask("blockdev-del", node_name=NODE)
+    yield from ask("blockdev-del", node_name=FILE)
+
+
+def migrate(event, guest):
+    """Into a file, and out of it in another QEMU: it is away for as long as was asked for, and a little more."""
+    def done():
+        state = yield from ask("query-migrate")
+        if state.get("status") in ("failed", "cancelled"):
+            raise Failed(f"migrate: {state.get('error-desc', state['status'])}")
+        return state.get("status") == "completed"
+
+    def runs():
+        yield from done()
+        return (yield from ask("query-status"))["status"] == "running"
+    with memory() as path:
+        yield from ask("migrate-set-parameters", max_bandwidth=BANDWIDTH)
+        yield from ask("migrate", uri=f"exec:cat > {path}")
+        yield from wait_until(done, "migrate")
+        with no_way_back():
+            guest.hear_all()
+            back_s = time.monotonic() + event.seconds
+            guest.arrive()
+            yield from ask("query-status")  # so it is up
+            yield max(0.0, back_s - time.monotonic())
+            yield from ask("migrate-incoming", uri=f"exec:cat {path}")
+            yield from wait_until(runs, "migrate-incoming")
+
+
+KINDS = {"stop": stop, "snapshot": snapshot, "migrate": migrate}
+
+
+class Events:
+    """Carries out what was asked for, one after another, each when its moment has come. SAY(sentence) is
+    called after each that was."""
+
+    def __init__(self, asked, guest, say):
+        self._guest, self._say = guest, say
+        self._left = list(asked)
+        self._event = self._steps = None
+        self._wanted = None  # the command whose answer the steps wait for; None: they wait for a time
+        self._until = None   # of time.monotonic(): when they go on, or no longer wait for the answer
+        self._label = 0
+
+    def patience(self, longest):
+        """How long at most until step() is called again."""
+        moments = [self._until] if self._event else filter(None, map(self._moment, self._left))
+        return max(0.0, min([longest, *(moment - time.monotonic() for moment in moments)]))
+
+    def step(self):
+        now = time.monotonic()
+        if not self._event:
+            due = [event for event in self._left if (self._moment(event) or now + 1) <= now]
+            if due:
+                self._event = due[0]
+                self._left.remove(due[0])
+                self._steps = KINDS[due[0].what](due[0], self._guest)
+                self._event.span = (self._since_start(), None)
+                self._go_on(None)
+        elif now >= self._until:
+            if self._wanted:
+                self._fail(Failed(f"{self._wanted}: QEMU gave no answer within {ANSWER_S:g} s"))
+            else:
+                self._go_on(None)
+
+    def answer(self, message):
+        if self._wanted and message.get("id") == self._name():
+            self._wanted = None
+            self._go_on(message)
+
+    def end(self):
+        """The guest is gone, and nothing more happens to it."""
+        if self._event:
+            self._over("the run ended meanwhile")
+        begun = self._guest.transcript.begun
+        for event in self._left:
+            if begun:
+                event.problem = "the run ended before" + (
+                    "" if event.phase in begun else f" its phase {event.phase} began")
+
+    def _name(self):
+        return f"event {self._label}"
+
+    def _moment(self, event):
+        begun = self._guest.transcript.begun.get(event.phase)
+        return begun + event.after if begun is not None else None
+
+    def _since_start(self):
+        return time.monotonic() - self._guest.transcript.begun[""]
+
+    def _go_on(self, answer):
+        try:
+            wanted = self._steps.send(answer)
+        except StopIteration:
+            self._over(None)
+        except Failed as error:
+            self._fail(error)
+        else:
+            if isinstance(wanted, float):
+                self._until = time.monotonic() + wanted
+                return
+            command, arguments = wanted
+            self._label += 1
+            self._wanted, self._until = command, time.monotonic() + ANSWER_S
+            self._guest.send(command, self._name(), **arguments)
+
+    def _fail(self, error):
+        event = self._event
+        self._over(str(error))
+        if isinstance(error, Lost):
+            self._guest.lose(f"--event {event.text}: {error}")
+        else:
+            self._guest.send("cont")  # it may stand still
+
+    def _over(self, problem):
+        event, self._event = self._event, None
+        self._wanted = None
+        self._steps.close()
+        event.problem, event.span = problem, (event.span[0], self._since_start())
+        if self._say and not problem:
+            self._say(f"--event {event.text}: {event}")

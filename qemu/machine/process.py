@@ -1,0 +1,137 @@
+"""One QEMU process: its group, its serial line and its machine protocol, and never left behind."""
+import contextlib
+import fcntl
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import time
+
+F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
+PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
+END_S = 5.0                   # from SIGKILL, or from the last byte after QEMU's end to that of its pipe
+POLL_S = 0.001
+INTERRUPTIONS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+
+
+class Monitor:
+    """QEMU's end of a machine protocol socket; speaks only when spoken to, and never blocks."""
+
+    def __init__(self):
+        self.socket, self.far = socket.socketpair()
+        self.socket.setblocking(False)
+        self._rest = b""
+        self.send("qmp_capabilities")
+
+    def send(self, command, label=None, **arguments):
+        message = {"execute": command, "arguments": arguments, "id": label}
+        try:
+            self.socket.send(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass  # QEMU is gone, or does not listen: the loop sees that by other means
+
+    def read(self):
+        """The messages that came in; None once QEMU has hung up."""
+        try:
+            data = self.socket.recv(65536)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        if not data:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        messages = []
+        for line in lines:
+            try:
+                messages.append(json.loads(line))
+            except ValueError:
+                pass
+        return messages
+
+    def close(self):
+        self.socket.close()
+        self.far.close()
+
+
+def leave_watcher(lifeline):
+    """Between fork and exec, in the process group that will be QEMU's: leaves a process there that kills the whole
+    group, wrappers and their children too, when the far end of LIFELINE closes: the runner's end, however it came.
+    """
+    if os.fork():
+        os.wait()
+        return
+    try:
+        if os.fork() == 0:  # nobody's child: QEMU need not know of it
+            for number in INTERRUPTIONS:
+                signal.signal(number, signal.SIG_IGN)
+            os.dup2(lifeline, 0)
+            for fd in map(int, os.listdir("/proc/self/fd")):
+                if fd:
+                    with contextlib.suppress(OSError):  # the listing's own
+                        os.close(fd)
+            os.read(0, 1)
+            os.killpg(0, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+class Process:
+    """`line` is what it says on its standard output, read without waiting."""
+
+    def __init__(self):
+        self.monitor = Monitor()
+        self.line = self.command = None
+        self._process = self._lifeline = None
+
+    def start(self, command_of, log, keep):
+        """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD; KEEP: descriptors that it gets as
+        well, to which COMMAND_OF may add. LOG gets the command line and what QEMU says besides."""
+        fd = self.monitor.far.fileno()
+        self.command = command_of(fd)
+        log.write(os.fsencode(f"$ {shlex.join(self.command)}\n"))
+        log.flush()
+        watched, self._lifeline = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, pass_fds=[fd, *keep],
+                start_new_session=True, preexec_fn=lambda: leave_watcher(watched))
+        finally:
+            os.close(watched)
+        self.monitor.far.close()
+        self.line = self._process.stdout
+        os.set_blocking(self.line.fileno(), False)
+        try:
+            fcntl.fcntl(self.line.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
+        except OSError:
+            pass  # the usual 64 KiB do as well
+
+    def poll(self):
+        return self._process.poll()
+
+    def end(self, hear):
+        """Kills whatever is left of it; HEAR() reads what it had still said: None where there is nothing yet, and
+        nothing at its end. Its status; None where not even SIGKILL ends it: it hangs in the kernel."""
+        status = None
+        if self._process:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            heard_s = time.monotonic()
+            while (data := hear()) != b"" and time.monotonic() - heard_s < END_S:
+                if data:
+                    heard_s = time.monotonic()
+                else:
+                    time.sleep(POLL_S)
+            self.line.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = self._process.wait(END_S)
+            self._process = None
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
+        self.monitor.close()
+        return status

@@ -1,0 +1,74 @@
+"""A pause, a snapshot and a migration while baretick runs. What the clocks make of it is the judge's to say; here it is
+whether it happened when it was asked for, and whether the run came to its end all the same.
+"""
+import re
+
+import pytest
+
+from boots import EFI_BUILT, IMAGE_BUILT, checked
+from harness import FAST_TCG, case, junit
+from machine import events
+
+SLACK_S = 0.02  # of what is printed with two digits, twice
+
+pytestmark = EFI_BUILT
+
+
+def happened(done, text, after, seconds):
+    """Whether TEXT was carried out: not before AFTER seconds of the run, and for SECONDS; and the report is whole."""
+    assert done.status in (0, 1), done
+    line = rf"^qemu/run: --event {re.escape(text)}: from ([0-9.]+) s to ([0-9.]+) s after"
+    begin, end = map(float, re.search(line, done.stderr, re.MULTILINE).groups())
+    assert after - SLACK_S <= begin and seconds - SLACK_S <= end - begin, done
+    assert case(done, text)[0][0] == "system-out"
+    checked(done)
+    return begin, end
+
+
+@pytest.mark.parametrize("what", list(events.KINDS))
+def test_it_happens_to_a_machine_and_the_run_comes_to_its_end(run, tmp_path, what):
+    text = f"rates+200ms={what}:1s"
+    done = run(*FAST_TCG, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick")
+    happened(done, text, 0.2, 1)
+    assert done.file("qemu.log").count(b"\n$ ") == (what == "migrate")
+    said = re.findall(rb"(?m)^phase: (\S+?)\r?$", done.file("serial.log"))
+    assert tuple(phase.decode() for phase in dict.fromkeys(said)) == events.PHASES
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("what", list(events.KINDS))
+@pytest.mark.parametrize("moment", ["1.5s", "latency+100ms", "skew", "cores"])
+def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
+    text = f"{moment}={what}:500ms"
+    done = run(*FAST_TCG, "--cpus", "4", "--event", text, *junit(tmp_path), "--", "profile=quick")
+    happened(done, text, 1.5 if moment == "1.5s" else 0, 0.5)
+
+
+@pytest.mark.long
+def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
+    """Its progress goes back, and the table that people see comes once."""
+    text = "latency=snapshot:5s"
+    done = run(*FAST_TCG, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
+    happened(done, text, 0, 5)
+    percent = [int(found) for found in re.findall(rb"progress: (\d+)%", done.file("serial.log"))]
+    assert [after < before for before, after in zip(percent, percent[1:])].count(True) == 1, percent
+
+
+@pytest.mark.long
+def test_one_after_another_to_one_machine(run, tmp_path):
+    texts = ["latency=migrate:500ms", "rates=stop:500ms", "latency=snapshot:500ms", "latency=snapshot:300ms",
+             "latency=migrate:1s"]
+    asked = [f"--event={text}" for text in texts]
+    done = run(*FAST_TCG, "--cpus", "2", *asked, *junit(tmp_path), "--", "duration=1s")
+    spans = sorted(happened(done, text, 0, 0.3) for text in texts)
+    assert all(end <= begin + SLACK_S for (_, end), (begin, _) in zip(spans, spans[1:])), spans
+
+
+@IMAGE_BUILT
+@pytest.mark.long
+@pytest.mark.parametrize("boot, what", [("usb", "stop"), ("usb", "migrate"), ("cd", "snapshot"), ("cd", "migrate")])
+def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
+    text = f"rates={what}:500ms"
+    done = run(*FAST_TCG, "--boot", boot, "--event", text, *junit(tmp_path), "--", "profile=quick")
+    happened(done, text, 0, 0.5)
+    assert ("Report saved on the boot volume in" in done.stdout) == (boot == "usb")

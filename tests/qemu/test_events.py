@@ -1,0 +1,280 @@
+"""qemu/run --event: what is asked for, how it is carried out, and what is made of it."""
+import re
+import signal
+import subprocess
+
+import pytest
+
+from harness import FAKE, ROOT, case, junit, report, spoken
+from machine import command, events
+from machine.command import Wrong
+from machine.events import Event, Events
+from machine.transcript import Transcript
+from runner import arguments
+from test_run import BOUND_S, alive, start, wait_until
+
+
+# What is asked for.
+
+@pytest.mark.parametrize("text, phase, after, what, seconds", [
+    ("2=stop:3s", "", 2, "stop", 3), ("2.5s=stop:3", "", 2.5, "stop", 3), ("0=stop:1s", "", 0, "stop", 1),
+    ("500ms=snapshot:1m", "", 0.5, "snapshot", 60), ("rates=migrate:500ms", "rates", 0, "migrate", 0.5),
+    ("rates-again+1.5s=stop:.5s", "rates-again", 1.5, "stop", 0.5)])
+def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, seconds):
+    event, = arguments.parse(["--event", text]).event
+    assert (event.text, event.phase, event.after, event.what, event.seconds) == (text, phase, after, what, seconds)
+
+
+@pytest.mark.parametrize("text", [
+    "", "stop:3s", "2=stop", "2=stop:", "2=stop:0s", "2=stop:-1s", "2=halt:3s", "2h=stop:3s", "-2=stop:3s",
+    "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
+def test_what_is_none_is_refused_with_what_would_be_one(text):
+    with pytest.raises(Wrong, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
+        arguments.parse([f"--event={text}"])
+
+
+def test_the_phases_are_the_applications():
+    table = re.findall(r"^\t\{ \.id = \"(.*?)\"", (ROOT / "src" / "run" / "run.c").read_text(), re.MULTILINE)
+    assert tuple(dict.fromkeys(table)) == events.PHASES
+
+
+def test_they_do_not_go_with_the_rules_alone(run, fake):
+    done = run(*fake(), "--event", "2=stop:1s", "--", "rules")
+    assert done.status == 2 and "--event does not go with baretick's option rules" in done.stderr
+
+
+def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
+    stick = tmp_path / "stick"
+    stick.write_bytes(bytes(510) + b"\x55\xaa")
+    words = [*fake(spoken(), boots_efi=False), "--boot", "usb", "--image", stick, "--event", "rates=snapshot:1s"]
+    done = run(*words)
+    assert done.status == 2
+    assert "--event rates=snapshot:1s does not go with --boot usb: what was written to the stick" in done.stderr
+
+
+@pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
+def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
+    """With migratable=off there is an invariant TSC, and QEMU refuses to save the machine."""
+    run = arguments.parse(["--event", f"2={what}:3s"])
+    run.code, run.image = tmp_path / "whole.fd", "x"
+    run.code.write_bytes(bytes(4096))
+    words = command.build(run, "kvm", command.Private(), 7)
+    assert words[words.index("-cpu") + 1] == cpu
+    other = command.arriving(words, 9)
+    assert other[-2:] == ["-incoming", "defer"]
+    assert [pair for pair in zip(words, other) if pair[0] != pair[1]] == [
+        ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
+
+
+# How they are carried out.
+
+class Stand:
+    """In a guest's place: notes the commands, and knows when the phases began."""
+
+    def __init__(self, *began):
+        self.transcript = Transcript(None)
+        self.ending = None
+        self.sent, self.said = [], []
+        for phase in ("", *began):
+            self.transcript._begins(phase)
+
+    def send(self, name, label=None, **_):
+        self.sent.append((name, label))
+
+    def lose(self, why):
+        self.ending = why
+
+    def events(self, *texts):
+        asked = arguments.parse([f"--event={text}" for text in texts]).event
+        return asked, Events(asked, self, self.said.append)
+
+    def step(self, happening, answer=None):
+        """One step, and the answer to what it sent; the command's name."""
+        happening.step()
+        name, label = self.sent[-1]
+        happening.answer({"id": label, **(answer or {"return": {}})})
+        return name
+
+
+def test_each_comes_when_its_moment_has_and_one_after_another():
+    stand = Stand("rates")
+    (first, second, never), happening = stand.events("rates=stop:1ms", "0=stop:1ms", "latency=stop:1s")
+    assert happening.patience(9) == 0
+    done = [stand.step(happening)]
+    while first.problem or second.problem:
+        before = len(stand.sent)
+        happening.step()
+        if len(stand.sent) > before:
+            done.append(stand.sent[-1][0])
+            happening.answer({"id": stand.sent[-1][1], "return": {}})
+    assert done == ["stop", "cont"] * 2 and 0 < first.span[0] < first.span[1] <= second.span[0] < second.span[1]
+    assert happening.patience(9) == 9
+    happening.end()
+    assert str(never) == "not carried out: the run ended before its phase latency began"
+    assert stand.said == [f"--event {event.text}: {event}" for event in (first, second)]
+
+
+def test_another_messages_answer_is_not_taken_for_its_own():
+    stand = Stand()
+    _, happening = stand.events("0=stop:9s")
+    happening.step()
+    happening.answer({"id": None, "return": {}})
+    happening.answer({"event": "STOP"})
+    assert [name for name, _ in stand.sent] == ["stop"] and happening.patience(99) > 9
+
+
+def test_what_qemu_refuses_is_said_and_the_guest_goes_on():
+    stand = Stand()
+    (event,), happening = stand.events("0=snapshot:1s")
+    stand.step(happening, {"error": {"desc": "no such driver"}})
+    assert event.problem == "blockdev-add: no such driver"
+    assert stand.sent[-1][0] == "cont" and stand.ending is None
+
+
+def test_a_pause_that_will_not_end_is_the_end():
+    stand = Stand()
+    (event,), happening = stand.events("0=stop:1ms")
+    stand.step(happening)
+    while len(stand.sent) == 1:
+        happening.step()
+    happening.answer({"id": stand.sent[-1][1], "error": {"desc": "no"}})
+    assert event.problem == "cont: no" and stand.ending == "--event 0=stop:1ms: cont: no"
+
+
+def test_an_answer_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(events, "ANSWER_S", 0.01)
+    stand = Stand()
+    (event,), happening = stand.events("0=stop:1s")
+    while event.problem == Event.problem:
+        happening.step()
+    assert event.problem == "stop: QEMU gave no answer within 0.01 s"
+
+
+def test_nor_is_the_end_of_what_was_begun(monkeypatch):
+    monkeypatch.setattr(events, "WORK_S", 0.01)
+    stand = Stand()
+    (event,), happening = stand.events("0=migrate:1s")
+    while event.problem == Event.problem:
+        stand.step(happening, {"return": {"status": "active"}})
+    assert event.problem == "migrate: no end within 0.01 s" and stand.ending is None
+
+
+def test_a_migration_that_fails_says_why():
+    stand = Stand()
+    (event,), happening = stand.events("0=migrate:1s")
+    while event.problem == Event.problem:
+        stand.step(happening, {"return": {"status": "failed", "error-desc": "disk full"}})
+    assert event.problem == "migrate: disk full"
+
+
+def test_what_was_said_after_the_snapshot_was_never_said():
+    lines, serial = [], spoken()
+    for at in (serial.index(b"TEXT BEGIN") + 20, serial.index(b"REPORT BEGIN") + 20, serial.index(b"baretick 0") + 3):
+        said = Transcript(lines.append)
+        said.feed(serial[:at])
+        mark = said.mark()
+        said.feed(serial[at:at + 40] + b"\nphase: rates\nBARETICK TEXT BEGIN\n")
+        said.back_to(mark)
+        said.feed(serial[at:])
+        said.close()
+        assert said.complete and not said.faults
+
+
+def test_a_phase_is_no_line_for_people(run, fake):
+    done = run(*fake(b"baretick 1\nphase: rates\nhello\nphase: latency\n"))
+    assert done.stdout.splitlines()[:-1] == ["baretick 1", "hello"]
+
+
+# What is made of them.
+
+ANSWERS = r"""
+    import json, re, socket
+    fd = [re.search(r",fd=(\d+)", a) for a in sys.argv if ",fd=" in a][0]
+    line = socket.socket(fileno=int(fd[1]))
+    while True:
+        for word in line.recv(4096).splitlines():
+            asked = json.loads(word)
+            line.sendall(json.dumps({**ANSWER, "id": asked["id"]}).encode() + b"\n")
+            if asked["execute"] == "cont":
+                sys.stdout.buffer.write(open(here + "/rest", "rb").read()); sys.stdout.flush(); sys.exit(STATUS)
+    """
+
+
+def answering(fake, tmp_path, answer, verdict="pass"):
+    """A QEMU that gives ANSWER to whatever is asked, and its report when it is told to go on."""
+    (tmp_path / "rest").write_bytes(spoken(report(verdict)))
+    status = {"pass": "33", "fail": "35"}[verdict]
+    return fake(b"baretick 1\n", ANSWERS.replace("ANSWER", repr(answer)).replace("STATUS", status))
+
+
+def test_an_event_that_happened_is_a_case_that_passed(run, fake, tmp_path):
+    done = run(*answering(fake, tmp_path, {"return": {}}), "--event", "0=stop:100ms", *junit(tmp_path), "--tap")
+    assert done.status == 0, done
+    (tag, text), = case(done, "0=stop:100ms")
+    assert tag == "system-out" and re.fullmatch(r"from \d+\.\d\d s to \d+\.\d\d s after the application's start", text)
+    assert f"qemu/run: --event 0=stop:100ms: {text}" in done.stderr.splitlines(), done
+    assert re.search(r"^ok \d+ - event: 0=stop:100ms$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("verdict", ["pass", "fail"])
+def test_one_that_could_not_happen_is_a_case_that_failed_and_status_2(run, fake, tmp_path, verdict):
+    arguments_ = answering(fake, tmp_path, {"error": {"desc": "no room"}}, verdict)
+    done = run(*arguments_, "--event", "0=stop:1s", "--event", "checks=stop:1s", *junit(tmp_path))
+    assert done.status == 2 and done.report["verdict"] == verdict, done
+    for name, why in ("0=stop:1s", "stop: no room"), ("checks=stop:1s", "the run ended before its phase checks began"):
+        assert case(done, name) == [("failure", f"not carried out: {why}")]
+    assert done.stderr == ("qemu/run: --event 0=stop:1s: not carried out: stop: no room; --event checks=stop:1s: "
+                           "not carried out: the run ended before its phase checks began\n")
+
+
+def test_one_of_a_run_that_was_refused_is_a_case_too(run, fake, tmp_path):
+    done = run(*fake(boots_efi=False), "--efi", "/nowhere/x", "--event", "0=stop:1s", *junit(tmp_path))
+    assert done.status == 2
+    assert case(done, "0=stop:1s") == [("failure", "not carried out: the run did not get so far")]
+
+
+def test_the_time_out_holds_while_one_goes_on(run, fake, tmp_path):
+    done = run(*answering(fake, tmp_path, {"return": {}}), "--timeout", "3", "--event", "0=stop:10m", *junit(tmp_path))
+    assert done.status == 124 and "no end within 3 s" in done.stderr, done
+    assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended meanwhile")]
+
+
+GONE = {"return": {"status": "completed"}}  # by which a migration is over at once
+
+
+@pytest.mark.parametrize("arrived, reason", [
+    ("sys.stderr.write('fake qemu,1: no room here\\n'); sys.exit(1)",
+     "QEMU ended with status 1: fake qemu,1: no room here"),
+    ("ANSWER = {'error': {'desc': 'no room here'}}", "--event 0=migrate:100ms: query-status: no room here"),
+])
+def test_a_machine_that_does_not_arrive_is_the_end(run, fake, tmp_path, arrived, reason):
+    words = answering(fake, tmp_path, GONE)
+    script = tmp_path / FAKE
+    text = script.read_text().replace("**" + repr(GONE), "**ANSWER")
+    text = text.replace("import json", f"ANSWER = {GONE!r}\nif '-incoming' in sys.argv:\n    {arrived}\nimport json")
+    script.write_text(text)
+    done = run(*words, "--event", "0=migrate:100ms", *junit(tmp_path))
+    assert done.status == 2 and done.stderr == f"qemu/run: {reason}\n", done
+    (tag, text), = case(done, "0=migrate:100ms")
+    assert tag == "failure" and text.startswith("not carried out: ")
+
+
+def test_no_qemu_stays_behind_where_the_machine_has_moved(fake, tmp_path):
+    process, first = start(tmp_path, [*answering(fake, tmp_path, GONE), "--event", "0=migrate:10m"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    second = tmp_path / "pid"
+    assert wait_until(lambda: second.read_text() not in ("", str(first)))
+    assert not alive(first)
+    process.kill()
+    assert process.wait(BOUND_S) == -signal.SIGKILL
+    assert wait_until(lambda: not alive(int(second.read_text())))
+
+
+def test_in_a_matrix_it_is_a_key(run, fake, tmp_path):
+    (tmp_path / "matrix").write_text("[a]\nevent = 0=stop:100ms | 0=stop:200ms 100ms=stop:1ms\n")
+    done = run(*answering(fake, tmp_path, {"return": {}}), "--matrix", tmp_path / "matrix")
+    assert done.status == 2, done  # this machine ends when it first goes on
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
+        ["a-0-stop-100ms", "pass"], ["a-0-stop-200ms-100ms-stop-1ms", "not"]]
+    assert [len(re.findall("baretick.event", (path / "junit.xml").read_text()))
+            for path in sorted(done.out.iterdir())] == [1, 2]
