@@ -22,7 +22,7 @@ struct block {
 struct columns {
 	const struct report *report;
 	const struct block *block;
-	size_t picked[REPORT_CLOCKS_MAX];
+	size_t *picked;
 	size_t count;
 };
 
@@ -298,19 +298,33 @@ put_missed(struct text *out, const struct columns *all)
 	table_sentence_end(out, &sentence);
 }
 
+/* As many clocks side by side as fit, the others below. */
+static void
+put_blocks(struct text *out, const struct columns *columns)
+{
+	struct columns some = *columns;
+	size_t left = columns->count;
+
+	do {
+		some.count = left < TABLE_CLOCKS_ABREAST ? left : TABLE_CLOCKS_ABREAST;
+		put_block(out, &some);
+		some.picked += some.count;
+		left -= some.count;
+	} while (left);
+}
+
 void
 table_cores(struct text *out, const struct report *report)
 {
-	struct columns columns = { .report = report, .block = &alone }, all;
+	size_t picked[REPORT_CLOCKS_MAX], measured[REPORT_CLOCKS_MAX];
+	size_t count = table_pick_clocks(report, true, picked);
+	struct columns all = { report, &alone, picked, count }, kept = { report, &contended, measured, count };
 
-	columns.count = table_pick_clocks(report, true, columns.picked);
-	if (columns.count > TABLE_CLOCKS_ABREAST)
-		columns.count = TABLE_CLOCKS_ABREAST;
-	put_block(out, &columns);
-	columns.block = &contended;
-	all = columns;
-	keep_measured(&columns);
-	if (columns.count)
-		put_block(out, &columns);
+	put_blocks(out, &all);
+	all.block = &contended;
+	__builtin_memcpy(measured, picked, sizeof(measured));
+	keep_measured(&kept);
+	if (kept.count)
+		put_blocks(out, &kept);
 	put_missed(out, &all);
 }

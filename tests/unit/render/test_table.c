@@ -209,6 +209,24 @@ up_to_64_cores_have_a_row_each_in_every_block(void **state)
 	}
 }
 
+/* As with a driver more: the clocks that do not fit side by side follow below, each with its rows. */
+static void
+six_devices_have_a_second_block_for_the_last(void **state)
+{
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	literal_find(report, "rtc_pf")->clock.main = "rtc_pf";
+	judge_report(report);
+	render(table_cores, report);
+	assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
+	for (size_t h = 0; h < 2; h++)
+		assert_int_equal(lines_below(buffer, headings[h]), 4);
+	assert_non_null(find_line(buffer, "           rtc_pf\n    core     p50    p99\n       0* "));
+	assert_non_null(find_line(buffer, "           rtc_pf\n    core     p50  ratio\n       0* "));
+	literal_free(report);
+}
+
 /* 255 cores are of 4 packages, 1024 of 16, which are more than 8 and so one group. */
 static void
 rows_of_more_cores_are_folded_by_package_or_into_one(void **state)
@@ -656,6 +674,7 @@ main(void)
 		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
 		cmocka_unit_test(starved_warp_check_is_inconclusive_unless_it_saw_a_warp),
 		cmocka_unit_test(up_to_64_cores_have_a_row_each_in_every_block),
+		cmocka_unit_test(six_devices_have_a_second_block_for_the_last),
 		cmocka_unit_test(rows_of_more_cores_are_folded_by_package_or_into_one),
 		cmocka_unit_test(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each),
 		cmocka_unit_test(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much),
