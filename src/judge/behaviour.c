@@ -144,12 +144,11 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 			step_ps / PS_PER_NS, limit_ns);
 }
 
-/* Whether CLOCK was asked for and could say something of the TSC. */
+/* By what it claims; of a clock that is not there it is not known whether it would have claimed anything. */
 static bool
-is_witness(const struct report_clock *entry)
+could_vouch(const struct clock *clock)
 {
-	return report_clock_is_main(entry) && entry->clock.state == CLOCK_PRESENT &&
-	       !text_equal(entry->clock.id, "tsc");
+	return !text_equal(clock->id, "tsc") && (clock->state != CLOCK_PRESENT || clock->claimed.den);
 }
 
 static void
@@ -160,8 +159,10 @@ judge_references(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		asked += report_clock_is_main(entry) && !text_equal(entry->clock.id, "tsc");
-		witnesses += is_witness(entry);
+		if (!report_clock_is_main(entry) || !could_vouch(&entry->clock))
+			continue;
+		asked++;
+		witnesses += entry->clock.state == CLOCK_PRESENT;
 	}
 	if (asked && !witnesses)
 		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,

@@ -153,6 +153,7 @@ survey_periods(const struct survey *survey, const struct clock *clock, uint64_t 
 uint64_t
 survey_trust_ticks(const struct survey *survey, const struct clock *clock)
 {
-	return clock->wrap_ticks > WRAP_TICKS_MAX ? 0 :
-		survey_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1);
+	if (clock->wrap_ticks > WRAP_TICKS_MAX)
+		return 0;
+	return clock->claimed.den ? survey_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
 }

@@ -56,7 +56,10 @@ bool survey_is_stopped(const struct survey *survey, const struct clock *clock, c
 /* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 
-/* For clock_comparable(): the TSC ticks in a quarter of the clock's range; 0 where it has no wrap to fear. */
+/*
+ * For clock_comparable(): the TSC ticks in a quarter of the clock's range; 0 where it has no wrap to fear, 1, which no
+ * two samples are within, where it has and claims no rate.
+ */
 uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
 
 #endif

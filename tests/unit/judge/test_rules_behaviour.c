@@ -80,6 +80,23 @@ another_clocks_change_is_no_doubt_of_the_tsc(void **state)
 }
 
 static void
+clocks_that_claim_no_rate_vouch_for_no_tsc(void **state)
+{
+	struct report *report = machine_without_behaviours();
+
+	(void)state;
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].clock.claimed = (struct rate){ 0, 0 };
+	literal_find(report, "hpet")->clock.state = literal_find(report, "hpet_32")->clock.state = CLOCK_ABSENT;
+	literal_find(report, "acpi_pm")->clock.state = CLOCK_ABSENT;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].text,
+			    "None of 2 clocks that could vouch for the TSC is there and counts.");
+	literal_free(report);
+}
+
+static void
 set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc_ppb)
 {
 	literal_find(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
@@ -123,6 +140,7 @@ main(void)
 		cmocka_unit_test(rows_of_one_promise_make_one_finding_that_counts_them),
 		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_by_1010_ppm_is_broken_beyond_1510_only),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
+		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
 		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),
 		cmocka_unit_test(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches),
 	};

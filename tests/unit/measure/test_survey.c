@@ -176,6 +176,24 @@ a_pit_that_is_read_once_in_40_ms_steps_back_never(void **state)
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
+/* Without a rate nothing says how soon it wraps. */
+static void
+a_pit_that_claims_no_rate_is_not_said_to_step_back(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, 1);
+	survey_prepare(&bench->run.survey);
+	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
+	survey_rates(&bench->run.survey);
+	sim.preempt_every = 3000;
+	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* of the 55 that it wraps in */
+	survey_latencies(&bench->run.survey);
+	assert_true(bench_find(bench, "pit")->latency->count > 0);
+	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
+}
+
 static void
 a_step_back_of_500_ticks_is_counted_once_with_its_size(void **state)
 {
@@ -357,6 +375,8 @@ main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(an_rtc_alone_gives_the_rate_of_a_fast_tsc, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pit_that_is_read_once_in_40_ms_steps_back_never, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_pit_that_claims_no_rate_is_not_said_to_step_back, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_step_back_of_500_ticks_is_counted_once_with_its_size, set_up,
 						tear_down),
