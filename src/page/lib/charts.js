@@ -159,15 +159,19 @@ function bentAxis(text, values) {
 	};
 }
 
-/* A clock's look: colour and point by its series, dashes by the way of reading; never colour alone. */
-const SERIES_COLOURS = 8; /* in page.css */
+/*
+ * A clock's look: colour and point by its series, dashes by the way of reading; never colour alone. The clock null is
+ * grey wherever it is in the table.
+ */
+const SERIES_COLOURS = 7; /* in page.css */
 const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
 const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3]];
 
 function look(report, clock) {
 	const {series} = clock;
 	const way = report.clocks.filter((other) => other.series === series).indexOf(clock);
-	const name = series >= 0 ? `series-${Math.floor(series) % SERIES_COLOURS}` : "other";
+	const coloured = series >= 0 && clock.id !== "null";
+	const name = coloured ? `series-${Math.floor(series) % SERIES_COLOURS}` : "other";
 
 	return {
 		colour: colour(name),
