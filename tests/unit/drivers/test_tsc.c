@@ -3,6 +3,7 @@
  * nanosecond.
  */
 #include "driver_checks.h"
+#include "run.h"
 
 enum { TSC, LFENCE, RDTSCP, CPUID };
 
@@ -128,6 +129,22 @@ of_each_device_but_the_null_clock_one_row_is_rated(void **state)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
+/* A run leaves out what is beyond, without a word. */
+static void
+the_table_fits_into_a_run_and_its_rows_into_a_report(void **state)
+{
+	size_t count = 0, rows = 0;
+
+	(void)state;
+	for (; drivers[count]; count++) {
+		assert_true(drivers[count]->clock_count <= DRIVER_CLOCKS_MAX);
+		rows += drivers[count]->clock_count;
+	}
+	assert_true(count <= RUN_DRIVERS_MAX);
+	assert_true(rows <= REPORT_CLOCKS_MAX);
+	assert_true(rows <= OPTIONS_CLOCKS_MAX);
+}
+
 static void
 without_a_tsc_no_driver_reads_anything_and_every_row_says_so(void **state)
 {
@@ -188,6 +205,7 @@ main(void)
 		cmocka_unit_test_setup(
 			a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit, reset),
 		cmocka_unit_test_setup(of_each_device_but_the_null_clock_one_row_is_rated, reset),
+		cmocka_unit_test(the_table_fits_into_a_run_and_its_rows_into_a_report),
 		cmocka_unit_test_setup(
 			without_a_tsc_no_driver_reads_anything_and_every_row_says_so, reset),
 		cmocka_unit_test_setup(

@@ -104,11 +104,13 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 {
 	uint64_t millihz = from->measured_millihz, error_millihz = millihz / 10000000;
 
-	entry->clock = (struct clock){ .id = from->id, .title = from->title, .main = from->main,
-				       .state = CLOCK_PRESENT, .found_by = from->found_by,
-				       .width_bits = from->width_bits, .claimed = from->claimed,
-				       .rating = literal_row(from->id)->rating,
-				       .caveat = literal_row(from->id)->caveat };
+	entry->clock = *literal_row(from->id);
+	entry->clock.title = from->title;
+	entry->clock.main = from->main;
+	entry->clock.state = CLOCK_PRESENT;
+	entry->clock.found_by = from->found_by;
+	entry->clock.width_bits = from->width_bits;
+	entry->clock.claimed = from->claimed;
 	entry->measured = (struct interval_millihz){ millihz != 0, millihz, millihz - error_millihz,
 						     millihz + error_millihz };
 	if (from->claimed.den)
