@@ -185,23 +185,33 @@ worst_warp(const struct pingpong_record *record)
 	return record->least_ticks < 0 ? 0 - (uint64_t)record->least_ticks : 0;
 }
 
+static int64_t
+least_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 /*
- * A TSC that reads v is at v or above, but below v + 1, and two TSCs need not tick at the same
- * moment: so the true offset may lie up to a tick beyond what the readings say. A warp is one of
- * readings: what software sees step back did step back, by however little, also where both TSCs
- * count in steps of several ticks and theirs come at different moments.
+ * A TSC that reads v is at v or above, but below v + RESOLUTION, and two TSCs need not step at the same moment: so the
+ * true offset may lie up to so much beyond what the readings say. A warp is one of readings: what software sees step back
+ * did step back, by however little, also where both TSCs count in steps of several ticks and theirs come at different
+ * moments.
  */
 static struct offset
-allowed(const struct pingpong_record *first, const struct pingpong_record *second)
+allowed(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)
 {
+	int64_t error_ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
+
 	return (struct offset){
-		.low = -1 - first->least_ticks, /* never overflows: the two's complement of it */
-		.high = second->least_ticks == INT64_MAX ? INT64_MAX : second->least_ticks + 1,
+		.low = offset_negate_bound(least_sum(first->least_ticks, error_ticks)),
+		.high = least_sum(second->least_ticks, error_ticks),
 	};
 }
 
 struct pingpong_result
-pingpong_result(const struct pingpong *pingpong)
+pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 {
 	const struct pingpong_record *first = &pingpong->records[PINGPONG_FIRST];
 	const struct pingpong_record *second = &pingpong->records[PINGPONG_SECOND];
@@ -220,7 +230,7 @@ pingpong_result(const struct pingpong *pingpong)
 		result.best_trip_ticks = first->best_trip_ticks;
 	if (!result.played)
 		return result;
-	result.offset = allowed(first, second);
+	result.offset = allowed(first, second, resolution_ticks);
 	if (result.offset.low > result.offset.high) {
 		result.moved_ticks = (uint64_t)result.offset.low - (uint64_t)result.offset.high;
 		result.offset = OFFSET_UNKNOWN;

@@ -68,6 +68,7 @@ void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_br
 
 void pingpong_stop(struct pingpong *pingpong); /* both sides end at their next look */
 
-struct pingpong_result pingpong_result(const struct pingpong *pingpong);
+/* RESOLUTION_TICKS: the TSC moves by at most so much at once; at least 1. */
+struct pingpong_result pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
 
 #endif

@@ -115,7 +115,8 @@ take_result(struct survey_tournament *tournament, size_t place)
 {
 	struct survey *survey = tournament->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
-	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place]);
+	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place],
+								survey->tsc_resolution_ticks);
 
 	if (!result.played || !survey_tournament_both_live(tournament, ranks[0], ranks[1]))
 		return 0;

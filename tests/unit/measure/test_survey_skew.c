@@ -142,6 +142,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum tournament widest,
 		.sample_max = SURVEY_SAMPLES_MIN,
 		.scratch = &bench.scratch,
 		.total_ns = survey_plan_ns(&bench.report, cores),
+		.tsc_resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);

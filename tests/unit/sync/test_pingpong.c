@@ -99,7 +99,7 @@ exchange(void)
 		assert_int_equal(pthread_create(&threads[side], NULL, play, (void *)side), 0);
 	for (size_t side = 0; side < 2; side++)
 		pthread_join(threads[side], NULL);
-	return pingpong_result(&sim.pingpong);
+	return pingpong_result(&sim.pingpong, 1);
 }
 
 /* One side, here: the other never comes. */
@@ -107,7 +107,7 @@ static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
 	play((void *)(uintptr_t)side);
-	return pingpong_result(&sim.pingpong);
+	return pingpong_result(&sim.pingpong, 1);
 }
 
 static int
@@ -432,7 +432,7 @@ static void
 a_result_widens_what_the_readings_say_by_a_tick_each_side(void **state)
 {
 	struct pingpong pingpong = records_of(9, 180, 220);
-	struct pingpong_result result = pingpong_result(&pingpong);
+	struct pingpong_result result = pingpong_result(&pingpong, 1);
 
 	(void)state;
 	assert_true(result.played);
@@ -451,7 +451,7 @@ a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0(void **state)
 
 	(void)state;
 	pingpong.records[PINGPONG_SECOND].warps = 2;
-	result = pingpong_result(&pingpong);
+	result = pingpong_result(&pingpong, 1);
 	assert_int_equal(result.warps, 2);
 	assert_int_equal(result.worst_ticks, 1);
 	assert_int_equal(result.ahead, PINGPONG_FIRST);
@@ -467,7 +467,7 @@ bounds_that_contradict_each_other_by_998_ticks_bound_nothing(void **state)
 	(void)state;
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
-	result = pingpong_result(&pingpong);
+	result = pingpong_result(&pingpong, 1);
 	assert_int_equal(result.moved_ticks, 998); /* at least 899, at most -99 */
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	assert_int_equal(result.warps, 7);
@@ -481,21 +481,71 @@ bounds_that_meet_within_the_tick_have_not_moved(void **state)
 	struct pingpong pingpong = records_of(1, -100, 98);
 
 	(void)state;
-	assert_int_equal(pingpong_result(&pingpong).moved_ticks, 0); /* 99 to 99 */
+	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
-	assert_int_equal(pingpong_result(&pingpong).moved_ticks, 1); /* at least 99, at most 98 */
+	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* at least 99, at most 98 */
+}
+
+static uint64_t
+next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* What a TSC that counts in steps reads: each steps at moments of its own. */
+static int64_t
+read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
+{
+	uint64_t tsc = world + (uint64_t)ahead;
+
+	return (int64_t)(tsc - (tsc + phase) % step);
+}
+
+/* 10,000 pairs of TSCs that count in steps of 1 to 36 ticks, with round trips as short as a few steps. */
+static void
+offset_of_tscs_that_count_in_steps_holds_the_truth(void **state)
+{
+	uint64_t seed = 12;
+	size_t wrong = 0;
+
+	(void)state;
+	for (unsigned run = 0; run < 10000; run++) {
+		uint64_t step = 1 + next_random(&seed) % 36, world = 1000000, phase = next_random(&seed) % step;
+		int64_t ahead = (int64_t)(next_random(&seed) % 2001) - 1000;
+		int64_t least[2] = { INT64_MAX, INT64_MAX };
+		struct pingpong pingpong;
+		struct offset offset;
+
+		for (unsigned trip = 0; trip < 100; trip++)
+			for (unsigned to = 0; to < 2; to++) {
+				int64_t sent = read_in_steps(world, to ? 0 : ahead, step, to ? 0 : phase), received;
+
+				world += 1 + next_random(&seed) % 50;
+				received = read_in_steps(world, to ? ahead : 0, step, to ? phase : 0);
+				world += next_random(&seed) % 50;
+				if (received - sent < least[to])
+					least[to] = received - sent;
+			}
+		pingpong = records_of(100, least[0], least[1]);
+		offset = pingpong_result(&pingpong, step).offset;
+		wrong += offset.low > ahead || offset.high < ahead;
+	}
+	assert_int_equal(wrong, 0);
 }
 
 static void
 figures_at_the_end_of_their_range_stay_bounds(void **state)
 {
 	struct pingpong pingpong = records_of(1, INT64_MAX, INT64_MAX);
-	struct pingpong_result result = pingpong_result(&pingpong);
+	struct pingpong_result result = pingpong_result(&pingpong, 1);
 
 	(void)state;
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	pingpong.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
-	result = pingpong_result(&pingpong);
+	result = pingpong_result(&pingpong, 1);
 	assert_true(result.offset.low == INT64_MAX && result.offset.high == INT64_MAX);
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
@@ -517,7 +567,7 @@ the_median_is_the_upper_end_of_its_bucket(void **state)
 		struct pingpong pingpong = records_of(3, 1, 1);
 
 		pingpong.records[PINGPONG_FIRST].trips[expected[i].bucket] = 3;
-		assert_true(pingpong_result(&pingpong).median_trip_ticks == expected[i].median);
+		assert_true(pingpong_result(&pingpong, 1).median_trip_ticks == expected[i].median);
 	}
 }
 
@@ -531,12 +581,12 @@ the_median_does_not_mind_the_first_trips(void **state)
 	first->best_trip_ticks = 1024;
 	first->trips[100] = 4; /* the long ones */
 	first->trips[36] = 5;
-	assert_int_equal(pingpong_result(&pingpong).median_trip_ticks, 1279);
-	assert_int_equal(pingpong_result(&pingpong).best_trip_ticks, 1024);
+	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
 	first->trips[36] = 4; /* of an even number, the lesser of the two in the middle */
-	assert_int_equal(pingpong_result(&pingpong).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
-	assert_true(pingpong_result(&pingpong).median_trip_ticks > 1279);
+	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);
 }
 
 #define PINGPONG_TEST(name) cmocka_unit_test_setup(name, begin)
@@ -569,6 +619,7 @@ main(void)
 		cmocka_unit_test(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0),
 		cmocka_unit_test(bounds_that_contradict_each_other_by_998_ticks_bound_nothing),
 		cmocka_unit_test(bounds_that_meet_within_the_tick_have_not_moved),
+		cmocka_unit_test(offset_of_tscs_that_count_in_steps_holds_the_truth),
 		cmocka_unit_test(figures_at_the_end_of_their_range_stay_bounds),
 		cmocka_unit_test(the_median_is_the_upper_end_of_its_bucket),
 		cmocka_unit_test(the_median_does_not_mind_the_first_trips),
