@@ -40,14 +40,6 @@ offset_intersect(struct offset a, struct offset b)
 	return (struct offset){ a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high };
 }
 
-struct offset
-offset_settle(struct offset own, struct offset picture)
-{
-	struct offset both = offset_intersect(own, picture);
-
-	return both.low > both.high ? picture : both;
-}
-
 uint64_t
 offset_gap(struct offset a, struct offset b)
 {

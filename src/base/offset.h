@@ -18,7 +18,6 @@ int64_t offset_negate_bound(int64_t bound); /* of what is unbounded, the other u
 struct offset offset_negate(struct offset offset);
 struct offset offset_add(struct offset a, struct offset b);
 struct offset offset_intersect(struct offset a, struct offset b); /* low > high: they contradict each other */
-struct offset offset_settle(struct offset own, struct offset picture); /* both, or PICTURE where they contradict */
 uint64_t offset_gap(struct offset a, struct offset b); /* between the two; 0 where they overlap */
 bool offset_is_known(struct offset offset); /* bounded on both sides */
 bool offset_excludes_zero(struct offset offset);

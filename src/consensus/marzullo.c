@@ -50,9 +50,41 @@ find_unanimity(const struct voters *all)
 		majority.voters++;
 		majority.shared = offset_intersect(majority.shared, vote);
 	}
-	majority.votes = majority.voters;
+	majority.votes = majority.decided = majority.voters;
 	majority.lowest = majority.shared;
 	return majority;
+}
+
+static bool
+overlap(struct offset a, struct offset b)
+{
+	return a.low <= b.high && b.low <= a.high;
+}
+
+/* What all that are disjoint from SHARED leave free around it: a voter beyond it may as well be one of them. */
+static size_t
+count_decided(const struct voters *all, struct offset shared)
+{
+	struct offset ours = OFFSET_UNKNOWN;
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct offset vote = all->vote(all->context, i);
+
+		if (!offset_is_known(vote) || overlap(vote, shared))
+			continue;
+		if (vote.low > shared.high && vote.low - 1 < ours.high)
+			ours.high = vote.low - 1;
+		if (vote.high < shared.low && vote.high + 1 > ours.low)
+			ours.low = vote.high + 1;
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		struct offset vote = all->vote(all->context, i);
+
+		count += offset_is_known(vote) && overlap(vote, shared) && vote.low >= ours.low &&
+			 vote.high <= ours.high;
+	}
+	return count;
 }
 
 /* The best values begin where one of the intervals does, so only lower ends need to be tried. */
@@ -80,5 +112,6 @@ marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t ste
 		if (tally.next_low == INT64_MIN || tally.below < majority.votes)
 			break;
 	}
+	majority.decided = count_decided(&all, majority.shared);
 	return majority;
 }

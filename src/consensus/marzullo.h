@@ -18,6 +18,7 @@ typedef struct offset marzullo_vote(const void *context, size_t voter);
 struct marzullo {
 	size_t voters;        /* with a bounded interval */
 	size_t votes;         /* of them that contain all of SHARED */
+	size_t decided;       /* of those the ones that no voter shares with them that doesn't contain it: the rest are open */
 	struct offset shared; /* the highest such values; OFFSET_UNKNOWN without a voter */
 	bool tied;            /* other values have as many votes: */
 	struct offset lowest; /* the lowest of these; where not tied, SHARED */

@@ -257,7 +257,8 @@ judge_offsets(struct report *report, const struct view *view)
 
 		struct distance distance = view_offset_ns(view, i, &other);
 
-		name_core(report, view, i, other, distance, view_core(view, i)->apic_id,
+		name_core(report, view, i, other, distance,
+			  view->skew->summary.no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
 			  put_rest(rest, count, off));
 	}
 }
@@ -300,17 +301,16 @@ judge_contradictions(struct report *report, const struct view *view)
 	const struct offsets_summary *summary = &report->skew.summary;
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
 	bool many = summary->contradictions != 1;
-	uint32_t apic_id;
 
 	if (view->drifting || summary->contradictions <= limit)
 		return;
-	apic_id = view_core(view, summary->contradiction_b)->apic_id;
-	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", apic_id,
+	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
 					  "before, the worst core %u and core %u, by %lu ns: likely a TSC moved "
 					  "while it was measured.",
 					  summary->contradictions, many ? "s" : "", many ? "" : "s",
-					  view_core(view, summary->contradiction_a)->apic_id, apic_id,
+					  view_core(view, summary->contradiction_a)->apic_id,
+					  view_core(view, summary->contradiction_b)->apic_id,
 					  view_ns_down(view, summary->contradiction_ticks)),
 			summary->contradictions, limit);
 }

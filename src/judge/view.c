@@ -34,19 +34,15 @@ view_drift_ppb(const struct view *view, size_t rank)
 	return distance_of(offset_add(drift_of(view->report, rank), offset_negate(view->skew->most_drift_ppb)));
 }
 
-/*
- * RANK against OTHER. The places of all cores hold only as long as none of them moves: where one drifts, only the
- * pair's own ping-pongs are believed.
- */
+/* RANK against OTHER: by their own ping-pongs, and by their places only where there were none. */
 static struct offset
 offset_from(const struct view *view, size_t other, size_t rank)
 {
 	struct offset own = offsets_pair(&view->skew->offsets, other, rank);
 
-	if (view->drifting)
+	if (offset_is_known(own))
 		return own;
-	return offset_settle(own, offset_add(view_core(view, rank)->offset,
-					     offset_negate(view_core(view, other)->offset)));
+	return offset_add(view_core(view, rank)->offset, offset_negate(view_core(view, other)->offset));
 }
 
 static struct offset
@@ -103,7 +99,10 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 bool
 view_is_off(const struct view *view, size_t rank)
 {
-	return view_core(view, rank)->off_majority && !view_core(view, rank)->drifts;
+	size_t other;
+
+	return view->skew->outlier[rank] && !view_core(view, rank)->drifts &&
+	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
 /* What most cores' drifts share; 0 where there is no majority. */
@@ -124,7 +123,6 @@ view_of(struct report *report)
 	struct view view = { .report = report, .skew = skew,
 			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift") };
-	size_t other;
 
 	scale_init(&view.scale, report->tsc);
 	skew->most_drift_ppb = (struct offset){ 0, 0 };
@@ -137,7 +135,7 @@ view_of(struct report *report)
 		view.drifting += core->drifts;
 	}
 	for (size_t i = 0; i < skew->offsets.cores; i++)
-		report->cores[skew->core_of[i]].off_majority = skew->outlier[i] &&
-			(view_core(&view, i)->drifts || view_offset_ns(&view, i, &other).near > view.offset_limit_ns);
+		report->cores[skew->core_of[i]].off_majority = !skew->summary.no_majority &&
+			((skew->outlier[i] && view_core(&view, i)->drifts) || view_is_off(&view, i));
 	return view;
 }

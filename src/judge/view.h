@@ -32,7 +32,7 @@ struct distance view_offset_ns(const struct view *view, size_t rank, size_t *oth
 
 struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* RANK from OTHER */
 
-/* Whether its offset is a fault of its own: that of a core that drifts is none. */
+/* Whether its offset is a fault of its own, or of the half that it is in: that of a core that drifts is none. */
 bool view_is_off(const struct view *view, size_t rank);
 
 /* The least that TICKS are in ns, at most 2^60 of them. */

@@ -30,6 +30,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
 	memory->solved = take(&next, cores * sizeof(*memory->solved));
 	memory->outlier = take(&next, cores * sizeof(*memory->outlier));
+	memory->disputed = take(&next, cores * sizeof(*memory->disputed));
 	memory->batch_cores = take(&next, cores * sizeof(*memory->batch_cores));
 	memory->batch_ranks = take(&next, cores * sizeof(*memory->batch_ranks));
 	memory->medians = take(&next, cores / 2 * sizeof(*memory->medians));

@@ -48,7 +48,7 @@ struct survey_memory {
 	uint32_t *core_of;       /* core number, by rank */
 	struct offsets first, latest;
 	struct offset *solved;   /* by rank: the offset against the boot core */
-	bool *outlier;           /* likewise */
+	bool *outlier, *disputed; /* likewise */
 	uint32_t *batch_cores;   /* the cores of one batch of ping-pongs: the first and the second of each */
 	uint32_t *batch_ranks;   /* likewise: their ranks */
 	uint64_t *medians;       /* of the round trips of each ping-pong of a batch */

@@ -12,7 +12,7 @@ offsets_clear(struct offsets *offsets)
 
 	for (size_t i = 0; i < pairs; i++)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
-	for (size_t i = 0; offsets->moved_ticks && i < pairs; i++)
+	for (size_t i = 0; i < pairs; i++)
 		offsets->moved_ticks[i] = 0;
 }
 
@@ -52,13 +52,13 @@ offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
 uint64_t
 offsets_moved(const struct offsets *offsets, size_t a, size_t b)
 {
-	return offsets->moved_ticks && has_place(offsets, a, b) ? offsets->moved_ticks[place(offsets, a, b)] : 0;
+	return has_place(offsets, a, b) ? offsets->moved_ticks[place(offsets, a, b)] : 0;
 }
 
 void
 offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
 {
-	if (offsets->moved_ticks && offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
+	if (offsets_moved(offsets, a, b) < ticks && has_place(offsets, a, b))
 		offsets->moved_ticks[place(offsets, a, b)] = ticks;
 }
 

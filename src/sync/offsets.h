@@ -19,7 +19,8 @@ struct offsets {
 	size_t cores;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all ping-pongs: an offset held at some moment between */
-	uint64_t *moved_ticks; /* likewise as many: by so much a pair's own ping-pongs exclude each other; or NULL */
+	/* Likewise as many: by so much a pair's own ping-pongs exclude each other, or, once solved, what the others say of it. */
+	uint64_t *moved_ticks;
 };
 
 void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
@@ -28,7 +29,7 @@ void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and no
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
 
-/* By how much the offset of the two is known to have moved while it was measured, at most; 0: it is not. */
+/* By how much the offset of the two is known to have moved while all of them were measured, at most; 0: it is not. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
@@ -49,16 +50,18 @@ struct offsets_summary {
 };
 
 /*
- * Fills PLACES (one for each core) with the offset of each against the boot core, as tight as its own pair and the
- * ways through others allow, and OUTLIER with whether it is off the majority: proven to differ from more of the other
- * cores than not. Where some are proven to differ, but none from most, or half of them or more do, there is
- * no_majority: then those are marked that differ from the boot core, so of two cores the second, but only if they are
- * half of all, each is proven to differ from each of the other half, all in one direction, and none from any of its
- * own half. Else none is marked: worst_a and worst_b differ, and nothing says which of them is right. A pair that
- * most others contradict takes no part. A few passes over all pairs, and one more for each contradiction that a core
- * has, up to a bound.
+ * Fills PLACES (one for each core) with the offset of each against the boot core: its own pair's, or where there was no
+ * ping-pong, what more than half of the ways through others share. Each holds at the moment at which it was measured.
+ *
+ * OUTLIER is whether the core is off the majority: proven to differ from more than half of all cores, itself included.
+ * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then those
+ * are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each is proven
+ * to differ from each of the other half, all in one direction, and none from any of its own half: so that the group can be
+ * described. Else none is marked: worst_a and worst_b differ, and nothing says which of them is right.
+ *
+ * A few passes over all pairs, and one more for each contradiction that a core has, up to a bound.
  */
-struct offsets_summary offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier);
+struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
 
 /*
  * How fast a core's TSC runs against another's, in parts per 10^9, from its offset in two pictures: [later - earlier]

@@ -1,19 +1,21 @@
 /*
  * One picture from all pairs. See offsets.h.
  *
- * Where a core may be is put to the vote: its own pair with the boot core is one vote, each way through another core
- * (what is known of that one, and its pair with this one) is one more, and what most of them share is the answer. As
- * long as nothing contradicts, that is the intersection of all of them, so no interval gets wider than its own
- * pair's. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot
- * core, one vote of each other core, through the one that it misplaces.
+ * Where two cores had ping-pongs, these alone say what is known of the two: an interval by way of a third core is made of
+ * two that were taken at other moments, between which a core may have moved. Ways over others serve for two things: for
+ * pairs that had no ping-pong, and to see which pairs contradict the rest.
  *
- * Where no more than half of the votes agree, nothing says which are wrong: then the core's own pair with the boot
- * core counts. So of three cores that contradict one another it is the pair of the other two that is named. A core
- * that moved while it was measured is such a case as well.
+ * For both, where a core may be is put to the vote: its own pair with the boot core is one vote, each way through another
+ * core (what is known of that one, and its pair with this one) is one more, and what more than half of them share is the
+ * answer. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot core, one
+ * vote of each other core, through the one that it misplaces. Where no more than half of the votes agree, nothing says
+ * which are wrong: then the core's own pair with the boot core counts. So of three cores that contradict one another it is
+ * the pair of the other two that contradicts.
  */
 #include "offsets.h"
 
 #include "marzullo.h"
+#include "minority.h"
 
 #define PASSES         2  /* the second goes through cores that the first has narrowed */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
@@ -41,13 +43,12 @@ vote(const struct picture *picture)
 	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->cores,
 						 VOTE_STEPS_MAX);
 
-	if (majority.votes * 2 <= majority.voters)
-		return offsets_pair(picture->offsets, 0, picture->rank);
-	return (struct offset){ majority.lowest.low, majority.shared.high };
+	return majority.decided * 2 > majority.voters ? majority.shared :
+							offsets_pair(picture->offsets, 0, picture->rank);
 }
 
 static void
-place_cores(const struct offsets *offsets, struct offset *places)
+vote_on_places(const struct offsets *offsets, struct offset *places)
 {
 	size_t passes = offsets->kind == TOURNAMENT_ALL ? PASSES : 0;
 
@@ -65,30 +66,36 @@ implied(const struct offset *places, size_t a, size_t b)
 	return offset_add(places[b], offset_negate(places[a]));
 }
 
+/*
+ * The pair's own interval, wherever it has one. Only where it alone says that the two differ, and is outvoted, it is the
+ * picture's: one of the two moved, and which moment is the odd one is for the contradictions to say.
+ */
 static struct offset
 between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	return offset_settle(offsets_pair(offsets, a, b), implied(places, a, b));
+	struct offset own = offsets_pair(offsets, a, b), picture = implied(places, a, b);
+
+	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(picture) &&
+				      offset_gap(own, picture)))
+		return picture;
+	return own;
 }
 
+/* By how much the pair contradicts the places that all pairs voted for, or itself. */
 static void
-record_contradiction(struct offsets_summary *summary, size_t a, size_t b, uint64_t ticks)
+record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a,
+		     size_t b)
 {
+	uint64_t ticks;
+
+	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), implied(places, a, b)));
+	ticks = offsets_moved(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
 		return;
 	summary->contradiction_ticks = ticks;
 	summary->contradiction_a = a;
 	summary->contradiction_b = b;
-}
-
-static void
-record_bound(struct offsets_summary *summary, struct offset offset)
-{
-	uint64_t farthest = offset_is_known(offset) ? offset_farthest(offset) : UINT64_MAX;
-
-	if (farthest > summary->bound_ticks)
-		summary->bound_ticks = farthest;
 }
 
 static bool
@@ -103,21 +110,26 @@ is_worse(struct offset offset, struct offset than)
 	return offset_farthest(offset) > offset_farthest(than);
 }
 
+static void
+record_bound(struct offsets_summary *summary, struct offset offset)
+{
+	uint64_t farthest = offset_is_known(offset) ? offset_farthest(offset) : UINT64_MAX;
+
+	if (farthest > summary->bound_ticks)
+		summary->bound_ticks = farthest;
+}
+
 /* The bound holds whichever is right. */
 static void
-record_pair(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	    size_t a, size_t b)
+record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), picture = implied(places, a, b);
-	struct offset settled = offset_settle(own, picture);
-	uint64_t ticks = offset_gap(own, picture), moved_ticks = offsets_moved(offsets, a, b);
+	struct offset own = offsets_pair(offsets, a, b), settled = between(offsets, places, a, b);
 
-	if (offset_is_known(own))
-		summary->pairs++;
-	record_contradiction(summary, a, b, ticks > moved_ticks ? ticks : moved_ticks);
-	if (ticks > 0)
-		record_bound(summary, own);
+	record_contradiction(summary, offsets, places, a, b);
+	summary->pairs += offset_is_known(own);
 	record_bound(summary, settled);
+	if (offset_is_known(own))
+		record_bound(summary, own);
 	if (!offset_is_known(settled) || !is_worse(settled, summary->worst))
 		return;
 	summary->worst_a = a;
@@ -125,22 +137,21 @@ record_pair(struct offsets_summary *summary, const struct offsets *offsets, cons
 	summary->worst = settled;
 }
 
-/* Of a core: the others whose place against it is known, and those from which it is proven to differ. */
-static bool
-differs_from_most(const struct offsets *offsets, const struct offset *places, size_t rank, bool *placed)
+struct solution {
+	const struct offsets *offsets;
+	const struct offset *places;
+};
+
+/* By pairs and not by the places against the boot core, which is asked like any other. */
+static enum minority_pair
+ask(const void *context, size_t a, size_t b)
 {
-	size_t asked = 0, proven = 0;
+	const struct solution *solution = context;
+	struct offset offset = between(solution->offsets, solution->places, a, b);
 
-	for (size_t other = 0; other < offsets->cores; other++) {
-		struct offset offset = between(offsets, places, other, rank);
-
-		if (other == rank || !offset_is_known(offset))
-			continue;
-		asked++;
-		proven += offset_excludes_zero(offset);
-	}
-	*placed = asked > 0;
-	return proven * 2 > asked;
+	if (!offset_is_known(offset))
+		return MINORITY_UNKNOWN;
+	return offset_excludes_zero(offset) ? MINORITY_DIFFERS : MINORITY_OPEN;
 }
 
 /*
@@ -184,37 +195,23 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 	summary->outliers = halves ? offsets->cores / 2 : 0;
 }
 
-/*
- * The boot core is asked like any other. By pairs and not by the places against the boot core, whose error would be
- * counted twice: a pair may well prove what the two places leave open.
- */
-static void
-mark_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
-	      bool *outlier)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < offsets->cores; i++) {
-		bool placed;
-
-		outlier[i] = differs_from_most(offsets, places, i, &placed);
-		summary->outliers += outlier[i];
-		count += placed;
-	}
-	/* To differ from most says something only as long as there are most, which don't. */
-	if (offset_excludes_zero(summary->worst) && (summary->outliers == 0 || summary->outliers * 2 >= count))
-		mark_half(summary, offsets, places, outlier);
-}
-
 struct offsets_summary
-offsets_solve(const struct offsets *offsets, struct offset *places, bool *outlier)
+offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
+	struct solution solution = { offsets, places };
+	struct minority minority;
 
-	place_cores(offsets, places);
+	vote_on_places(offsets, places);
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
-	mark_outliers(&summary, offsets, places, outlier);
+	minority = minority_find(ask, &solution, offsets->cores, outlier, disputed);
+	summary.outliers = minority.outliers;
+	if (minority.any_differs && !minority.outliers)
+		mark_half(&summary, offsets, places, outlier);
+	for (size_t i = 0; i < offsets->cores; i++)
+		if (offset_is_known(offsets_pair(offsets, 0, i)))
+			places[i] = offsets_pair(offsets, 0, i);
 	return summary;
 }

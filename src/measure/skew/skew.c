@@ -141,7 +141,8 @@ place_cores(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
 
-	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier);
+	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier,
+						      memory->disputed);
 	survey->report->skew.outlier = memory->outlier;
 	for (size_t i = 0; i < memory->first.cores; i++)
 		survey->report->cores[memory->core_of[i]].offset = memory->solved[i];

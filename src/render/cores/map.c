@@ -26,20 +26,6 @@ core_of(const struct report *report, size_t rank)
 	return &report->cores[report->skew.core_of[rank]];
 }
 
-/* Whether what the two measured of each other excludes what all pairs together say of them. */
-static bool
-contradicts(const struct report *report, size_t a, size_t b)
-{
-	const struct offsets_summary *summary = &report->skew.summary;
-	struct offset implied, both;
-
-	if (!summary->contradictions)
-		return false;
-	implied = offset_add(core_of(report, b)->offset, offset_negate(core_of(report, a)->offset));
-	both = offset_intersect(offsets_pair(&report->skew.offsets, a, b), implied);
-	return both.low > both.high;
-}
-
 static enum pair
 pair_of(const struct report *report, size_t a, size_t b)
 {
@@ -47,7 +33,7 @@ pair_of(const struct report *report, size_t a, size_t b)
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (contradicts(report, a, b))
+	if (offsets_moved(&report->skew.offsets, a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;

@@ -148,6 +148,7 @@ static inline void
 literal_forget_tournament(struct report *report)
 {
 	free(report->skew.offsets.pairs);
+	free(report->skew.offsets.moved_ticks);
 	free((uint32_t *)report->skew.core_of);
 	free((bool *)report->skew.outlier);
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
@@ -200,8 +201,10 @@ literal_solve(struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct offset *solved = calloc(skew->offsets.cores, sizeof(*solved));
 	bool *outlier = calloc(skew->offsets.cores, sizeof(*outlier));
+	bool *disputed = calloc(skew->offsets.cores, sizeof(*disputed));
 
-	skew->summary = offsets_solve(&skew->offsets, solved, outlier);
+	skew->summary = offsets_solve(&skew->offsets, solved, outlier, disputed);
+	free(disputed);
 	for (size_t rank = 0; rank < skew->offsets.cores; rank++)
 		report->cores[skew->core_of[rank]].offset = solved[rank];
 	free(solved);
@@ -244,6 +247,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->median_trip_ns = 58;
 	skew->offsets = (struct offsets){ .kind = kind, .cores = count, .begin_tsc = 1000, .end_tsc = 2000000 };
 	skew->offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.pairs));
+	skew->offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.moved_ticks));
 	skew->drift_measured = count > 1;
 	skew->drift_span_ns = 18071000000;
 	for (size_t a = 0; a < count; a++) {

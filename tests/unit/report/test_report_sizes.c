@@ -21,6 +21,7 @@ static struct latency none;
 static struct report_core cores[CORES];
 static uint32_t core_of[CORES];
 static struct offset pairs[CORES * (CORES - 1) / 2];
+static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
 
 static void
 fill_core(struct report_core *core)
@@ -67,7 +68,7 @@ make_report(size_t count)
 	report->skew.kind_reason = "";
 	report->skew.core_of = core_of;
 	report->skew.offsets = (struct offsets){
-		.kind = TOURNAMENT_ALL, .cores = count, .pairs = pairs, .end_tsc = 1,
+		.kind = TOURNAMENT_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
 	return report;
 }

@@ -1,0 +1,276 @@
+/*
+ * Tournaments of cores drawn at random, whose truth is known at every moment: what is said of a core holds at the moment
+ * of its ping-pong, and only cores in a minority are named. Each count of failures must be 0.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "offsets.h"
+
+#define CORES_MAX 16
+#define PAIRS_MAX (CORES_MAX * (CORES_MAX - 1) / 2)
+#define TRIALS 1000
+#define ROUND_TICKS 1000000
+
+struct core {
+	int64_t ticks;          /* ahead of the world */
+	int64_t ppm;            /* gained in every million ticks */
+	int64_t step, step_tsc; /* from then on */
+	bool wide;              /* its ping-pongs say little */
+};
+
+struct picture {
+	struct offsets offsets;
+	struct offset pairs[PAIRS_MAX];
+	uint64_t moved_ticks[PAIRS_MAX], tsc[PAIRS_MAX];
+	struct offset places[CORES_MAX];
+	bool outlier[CORES_MAX], disputed[CORES_MAX];
+	struct offsets_summary summary;
+};
+
+struct trial {
+	uint64_t seed;
+	size_t cores;
+	struct core core[CORES_MAX];
+	struct picture first;
+};
+
+static uint64_t
+next_random(struct trial *trial)
+{
+	trial->seed ^= trial->seed << 13;
+	trial->seed ^= trial->seed >> 7;
+	trial->seed ^= trial->seed << 17;
+	return trial->seed;
+}
+
+static uint64_t
+between(struct trial *trial, uint64_t low, uint64_t high)
+{
+	return low + next_random(trial) % (high - low + 1);
+}
+
+static void
+begin(struct trial *trial, uint64_t seed, size_t cores_min, size_t cores_max)
+{
+	memset(trial, 0, sizeof(*trial));
+	trial->seed = seed * 0x9e3779b97f4a7c15u + 1;
+	for (unsigned i = 0; i < 8; i++)
+		next_random(trial);
+	trial->cores = between(trial, cores_min, cores_max);
+}
+
+static int64_t
+truth_of(const struct core *core, uint64_t tsc)
+{
+	return core->ticks + core->ppm * (int64_t)(tsc / 1000) / 1000 + ((int64_t)tsc >= core->step_tsc ? core->step : 0);
+}
+
+static int64_t
+truth(const struct trial *trial, size_t a, size_t b, uint64_t tsc)
+{
+	return truth_of(&trial->core[b], tsc) - truth_of(&trial->core[a], tsc);
+}
+
+/* The best messages each way are late by so much: mostly little, sometimes far more. */
+static int64_t
+delay(struct trial *trial, bool wide)
+{
+	if (wide)
+		return (int64_t)between(trial, 20000, 90000);
+	return (int64_t)between(trial, 60, 200) << (next_random(trial) % 16 ? 0 : 2);
+}
+
+/* A whole tournament from BEGIN_TSC, a round after the other. */
+static void
+play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_t begin_tsc)
+{
+	size_t rounds = tournament_rounds(kind, trial->cores);
+
+	picture->offsets = (struct offsets){ .kind = kind, .cores = trial->cores, .pairs = picture->pairs,
+					     .moved_ticks = picture->moved_ticks, .begin_tsc = begin_tsc,
+					     .end_tsc = begin_tsc + rounds * ROUND_TICKS };
+	offsets_clear(&picture->offsets);
+	for (size_t round = 0; round < rounds; round++)
+		for (size_t a = 0; a < trial->cores; a++) {
+			size_t b = tournament_opponent(kind, trial->cores, round, a);
+			uint64_t tsc = begin_tsc + round * ROUND_TICKS + ROUND_TICKS / 2;
+			bool wide = b < trial->cores && (trial->core[a].wide || trial->core[b].wide);
+
+			if (b == TOURNAMENT_BYE || b < a)
+				continue;
+			picture->tsc[tournament_index(kind, trial->cores, a, b)] = tsc;
+			offsets_set(&picture->offsets, a, b,
+				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
+						     truth(trial, a, b, tsc) + delay(trial, wide) });
+		}
+	picture->summary = offsets_solve(&picture->offsets, picture->places, picture->outlier, picture->disputed);
+}
+
+/* How many cores' places exclude what was true when the two met. */
+static size_t
+count_wrong_places(const struct trial *trial, const struct picture *picture)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 1; i < trial->cores; i++) {
+		uint64_t tsc = picture->tsc[tournament_index(picture->offsets.kind, trial->cores, 0, i)];
+		int64_t was = truth(trial, 0, i, tsc);
+
+		wrong += picture->places[i].low > was || picture->places[i].high < was;
+	}
+	return wrong;
+}
+
+static size_t
+count_named_but(const struct trial *trial, const struct picture *picture, size_t guilty)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < trial->cores; i++)
+		count += picture->outlier[i] && i != guilty && !picture->summary.no_majority;
+	return count;
+}
+
+static void
+report_counts(const char *what, size_t wrong, size_t named)
+{
+	if (wrong || named)
+		printf("%s: of %d runs, %zu places exclude the truth, %zu healthy cores are named\n", what, TRIALS, wrong,
+		       named);
+}
+
+/* Any of them, the boot core too, by up to 100 ppm. */
+static void
+one_core_that_drifts_misplaces_nobody(void **state)
+{
+	struct trial trial;
+	size_t wrong = 0, named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 3, CORES_MAX);
+		size_t guilty = between(&trial, 0, trial.cores - 1);
+
+		trial.core[guilty].ppm = (int64_t)between(&trial, 0, 2000) - 1000;
+		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
+		wrong += count_wrong_places(&trial, &trial.first);
+		named += count_named_but(&trial, &trial.first, guilty);
+	}
+	report_counts(__func__, wrong, named);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(named, 0);
+}
+
+/* At any moment of the tournament, of every size. */
+static void
+one_core_that_steps_misplaces_nobody(void **state)
+{
+	struct trial trial;
+	size_t wrong = 0, named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 3, CORES_MAX);
+		size_t guilty = between(&trial, 0, trial.cores - 1);
+
+		trial.core[guilty].step = (int64_t)(1u << between(&trial, 6, 24));
+		trial.core[guilty].step_tsc = (int64_t)between(&trial, 1000, trial.cores * ROUND_TICKS);
+		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
+		wrong += count_wrong_places(&trial, &trial.first);
+		named += count_named_but(&trial, &trial.first, guilty);
+	}
+	report_counts(__func__, wrong, named);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(named, 0);
+}
+
+/* In two equal halves nobody is in a minority, however many cores are too badly measured to tell. */
+static void
+halves_some_of_which_are_wide_have_no_majority(void **state)
+{
+	struct trial trial;
+	size_t named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 2, CORES_MAX / 2);
+		trial.cores *= 2;
+		for (size_t i = 0; i < trial.cores; i++) {
+			trial.core[i].ticks = i % 2 ? 5000 : 0;
+			trial.core[i].wide = next_random(&trial) % 4 == 0;
+		}
+		play(&trial, &trial.first, seed % 2 ? TOURNAMENT_ALL : TOURNAMENT_STAR, 1000);
+		named += count_named_but(&trial, &trial.first, CORES_MAX);
+	}
+	report_counts(__func__, 0, named);
+	assert_int_equal(named, 0);
+}
+
+/* So in three groups, of which none has more than half. */
+static void
+three_groups_have_no_majority(void **state)
+{
+	struct trial trial;
+	size_t named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 2, CORES_MAX / 3);
+		trial.cores *= 3;
+		for (size_t i = 0; i < trial.cores; i++) {
+			trial.core[i].ticks = (int64_t)(i % 3) * 7000;
+			trial.core[i].wide = next_random(&trial) % 4 == 0;
+		}
+		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
+		named += count_named_but(&trial, &trial.first, CORES_MAX);
+	}
+	report_counts(__func__, 0, named);
+	assert_int_equal(named, 0);
+}
+
+/* And yet the majority names those that are in none: each of a minority, where all are well measured. */
+static void
+minority_is_named_and_nobody_else(void **state)
+{
+	struct trial trial;
+	size_t silent = 0, named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 3, CORES_MAX);
+		size_t sick = between(&trial, 1, (trial.cores - 1) / 2), from = between(&trial, 0, trial.cores - sick);
+
+		for (size_t i = from; i < from + sick; i++)
+			trial.core[i].ticks = 20000;
+		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
+		for (size_t i = 0; i < trial.cores; i++) {
+			bool guilty = i >= from && i < from + sick;
+
+			named += !guilty && trial.first.outlier[i];
+			silent += guilty && !trial.first.outlier[i];
+		}
+	}
+	report_counts(__func__, 0, named);
+	assert_int_equal(silent, 0);
+	assert_int_equal(named, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_core_that_drifts_misplaces_nobody),
+		cmocka_unit_test(one_core_that_steps_misplaces_nobody),
+		cmocka_unit_test(halves_some_of_which_are_wide_have_no_majority),
+		cmocka_unit_test(three_groups_have_no_majority),
+		cmocka_unit_test(minority_is_named_and_nobody_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
