@@ -68,12 +68,9 @@ put_tsc(const struct report *report, struct text *reason)
 {
 	const struct report_skew *skew = &report->skew;
 
-	if (report->cores_started > 1 && skew->measured && skew->summary.bound_ticks != UINT64_MAX) {
-		struct scale scale;
-
-		scale_init(&scale, report->tsc);
+	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within ", skew->offsets.cores);
-		put_ns(reason, (uint64_t)scale_ns_up(&scale, (int64_t)skew->summary.bound_ticks));
+		put_ns(reason, skew->within_ns);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}

@@ -145,6 +145,18 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
+#define MOMENT_SIZE 32 /* "18446744073709551615.9 s" */
+
+static const char *
+first_moment(const struct view *view, char moment[MOMENT_SIZE])
+{
+	struct text text;
+
+	text_init(&text, moment, MOMENT_SIZE);
+	report_put_moment(&text, view->report, view->skew->offsets.end_tsc);
+	return moment;
+}
+
 struct group { /* that is off as a whole */
 	char subject[SUBJECT_SIZE]; /* which cores these are */
 	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
@@ -155,11 +167,13 @@ static void
 name_group(struct report *report, const struct view *view, const struct group *group)
 {
 	struct distance distance = group->distance;
+	char moment[MOMENT_SIZE];
 
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of %s, are %lu to %lu ns %s core %u's, %s.", group->subject,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's at %s, %s.", group->subject,
 				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
-				       view_core(view, group->other)->apic_id, cause_of_offset(view)),
+				       view_core(view, group->other)->apic_id, first_moment(view, moment),
+				       cause_of_offset(view)),
 		     distance, view->offset_limit_ns);
 }
 
@@ -217,11 +231,13 @@ static void
 name_core(struct report *report, const struct view *view, size_t rank, size_t other, struct distance distance,
 	  uint32_t named, const char *rest)
 {
+	char moment[MOMENT_SIZE];
+
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
-				       "Core %u's TSC is %lu to %lu ns %s core %u's, %s.%s",
+				       "Core %u's TSC is %lu to %lu ns %s core %u's at %s, %s.%s",
 				       view_core(view, rank)->apic_id, distance.near, distance.far,
 				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
-				       cause_of_offset(view), rest),
+				       first_moment(view, moment), cause_of_offset(view), rest),
 		     distance, view->offset_limit_ns);
 }
 

@@ -4,6 +4,7 @@
 #include "marzullo.h"
 #include "rules.h"
 
+#define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip */
 #define TICKS_MAX (INT64_C(1) << 60) /* what scale_ns_down() takes */
 
 const struct report_core *
@@ -75,13 +76,19 @@ view_ns_down(const struct view *view, uint64_t ticks)
 	return (uint64_t)scale_ns_down(&view->scale, bounded(ticks));
 }
 
+uint64_t
+view_ns_up(const struct view *view, uint64_t ticks)
+{
+	return (uint64_t)scale_ns_up(&view->scale, bounded(ticks));
+}
+
 static struct distance
 distance_ns(const struct view *view, struct offset offset)
 {
 	struct distance ticks = distance_of(offset);
 
 	return (struct distance){ view_ns_down(view, ticks.near),
-				  (uint64_t)scale_ns_up(&view->scale, bounded(ticks.far)), ticks.ahead };
+				  view_ns_up(view, ticks.far), ticks.ahead };
 }
 
 struct distance
@@ -116,6 +123,31 @@ find_most_drift(struct view *view, struct report_skew *skew)
 		skew->most_drift_ppb = majority.shared;
 }
 
+/* What counts as synchronised: a bound that is no longer than a few messages take says nothing about the TSCs. */
+static uint64_t
+sync_limit_ns(const struct report *report)
+{
+	uint64_t limit_ns = rules_limit_of(report, "tsc-sync"), trips_ns = TRIPS * report->skew.best_trip_ns;
+
+	return limit_ns == rules_find("tsc-sync")->limit && limit_ns < trips_ns ? trips_ns : limit_ns;
+}
+
+/* In the first tournament and in the last, with nobody off or moving in either or between them. */
+static void
+decide_synchrony(struct report *report, const struct view *view)
+{
+	struct report_skew *skew = &report->skew;
+	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_bound_ticks : first;
+	size_t off = 0;
+
+	for (size_t i = 0; i < skew->offsets.cores; i++)
+		off += view_core(view, i)->off_majority || view_core(view, i)->drifts;
+	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX;
+	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
+	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
+			     !skew->summary.contradictions && skew->within_ns <= sync_limit_ns(report);
+}
+
 struct view
 view_of(struct report *report)
 {
@@ -137,5 +169,6 @@ view_of(struct report *report)
 	for (size_t i = 0; i < skew->offsets.cores; i++)
 		report->cores[skew->core_of[i]].off_majority = !skew->summary.no_majority &&
 			((skew->outlier[i] && view_core(&view, i)->drifts) || view_is_off(&view, i));
+	decide_synchrony(report, &view);
 	return view;
 }

@@ -20,7 +20,7 @@ struct distance {
 	bool ahead;
 };
 
-/* Judges which cores drift and which are off the majority: sets it in the rows of REPORT's cores. */
+/* Judges which cores drift and which are off the majority, and whether all are synchronised: sets it in REPORT. */
 struct view view_of(struct report *report);
 
 const struct report_core *view_core(const struct view *view, size_t rank);
@@ -37,5 +37,6 @@ bool view_is_off(const struct view *view, size_t rank);
 
 /* The least that TICKS are in ns, at most 2^60 of them. */
 uint64_t view_ns_down(const struct view *view, uint64_t ticks);
+uint64_t view_ns_up(const struct view *view, uint64_t ticks); /* the most */
 
 #endif

@@ -30,6 +30,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
 	memory->solved = take(&next, cores * sizeof(*memory->solved));
 	memory->outlier = take(&next, cores * sizeof(*memory->outlier));
+	memory->latest_outlier = take(&next, cores * sizeof(*memory->latest_outlier));
 	memory->disputed = take(&next, cores * sizeof(*memory->disputed));
 	memory->batch_cores = take(&next, cores * sizeof(*memory->batch_cores));
 	memory->batch_ranks = take(&next, cores * sizeof(*memory->batch_ranks));

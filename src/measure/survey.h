@@ -49,6 +49,7 @@ struct survey_memory {
 	struct offsets first, latest;
 	struct offset *solved;   /* by rank: the offset against the boot core */
 	bool *outlier, *disputed; /* likewise */
+	bool *latest_outlier;
 	uint32_t *batch_cores;   /* the cores of one batch of ping-pongs: the first and the second of each */
 	uint32_t *batch_ranks;   /* likewise: their ranks */
 	uint64_t *medians;       /* of the round trips of each ping-pong of a batch */

@@ -118,14 +118,36 @@ report_offset_ns(const struct report *report, struct offset offset)
 	return (struct interval_ns){ true, middle(low, high), low, high };
 }
 
-struct interval_ns
-report_within_ns(const struct report *report)
+uint64_t
+report_moment_ns(const struct report *report, uint64_t tsc)
 {
-	uint64_t bound_ticks = report->skew.summary.bound_ticks;
+	uint64_t start_tsc = report->skew.start_tsc;
+	struct scale scale;
 
-	if (bound_ticks == UINT64_MAX)
-		return (struct interval_ns){ .known = false };
-	return report_offset_ns(report, (struct offset){ 0, (int64_t)bound_ticks });
+	scale_init(&scale, report->tsc);
+	return tsc > start_tsc ? scale_ns(&scale, tsc - start_tsc) : 0;
+}
+
+void
+report_put_moment(struct text *out, const struct report *report, uint64_t tsc)
+{
+	uint64_t ms = report_moment_ns(report, tsc) / 1000000;
+
+	if (ms < 1000)
+		text_printf(out, "%lu ms", ms);
+	else
+		text_printf(out, "%lu.%lu s", ms / 1000, ms / 100 % 10);
+}
+
+void
+report_put_tournaments(struct text *out, const struct report *report)
+{
+	text_put(out, "at ");
+	report_put_moment(out, report, report->skew.offsets.end_tsc);
+	if (!report->skew.drift_measured)
+		return;
+	text_put(out, " and ");
+	report_put_moment(out, report, report->skew.latest_end_tsc);
 }
 
 void

@@ -69,6 +69,8 @@ struct core_latency { /* of one clock, read from one core; count == 0 where not 
 	uint64_t min_ns, p50_ns, p99_ns;
 };
 
+struct text;
+
 struct report_core {
 	uint32_t apic_id;
 	bool started; /* true for the boot core */
@@ -114,12 +116,18 @@ struct report_skew {
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* of the first tournament */
+	uint64_t start_tsc;      /* the run's begin, from which the moments of all tournaments are counted */
 	const uint32_t *core_of; /* core number (index into report.cores), by rank in it */
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
-	bool drift_measured;     /* there was a second one */
+	bool drift_measured;     /* there was a second one: */
+	uint64_t latest_begin_tsc, latest_end_tsc, latest_bound_ticks; /* of the last one, as offsets and summary of the first */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
-	struct offset most_drift_ppb; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
+	/* Judged: */
+	bool synchronised;       /* no core moved, and none is off; and so little is open that it means something, to the end */
+	bool within_known;
+	uint64_t within_ns;      /* no two cores' TSCs were further apart, neither in the first tournament nor in the last */
+	struct drift most_drift; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
 };
 
 struct report_gap {
@@ -220,8 +228,14 @@ struct interval_ppb report_drift_ppb(const struct report *report, const struct r
 /* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
-/* Its high end: no two cores' TSCs are further apart. Not known where nothing proves it. */
-struct interval_ns report_within_ns(const struct report *report);
+/* When the boot core's TSC read TSC, from the run's begin. */
+uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
+
+/* Likewise, as "3.1 s" or "312 ms". */
+void report_put_moment(struct text *out, const struct report *report, uint64_t tsc);
+
+/* "at 3.1 s and 9.8 s": when the cores had their tournaments; or the one alone. */
+void report_put_tournaments(struct text *out, const struct report *report);
 
 /* Adds a note while there is space; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

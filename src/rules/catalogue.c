@@ -149,6 +149,19 @@ const struct rule rules[] = {
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
 	{
+		.id = "tsc-sync",
+		.clock = "tsc",
+		.what = "bound of the cores' offsets up to which they count as synchronised, or 4 times the best round "
+			"trip where that is more and no other limit is given",
+		.limit = 1000,
+		.unit = "ns",
+		.severity = VERDICT_PASS,
+		.sentence = "Beyond it, whether the cores' TSCs are synchronised is not determined.",
+		.cause = "Round trips between cores that are too long to tell, as on a busy host.",
+		.advice = "Run again on an idle host; in a guest, pin the virtual cores to physical ones.",
+		.source = "Linux arch/x86/kernel/tsc_sync.c",
+	},
+	{
 		.id = "tsc-drift",
 		.clock = "tsc",
 		.what = "proven drift of a core's TSC from the majority's",

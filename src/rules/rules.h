@@ -19,7 +19,7 @@ struct rule {
 	const char *what;      /* the figure that is compared with the limit; NULL: a fact, without a limit */
 	uint64_t limit;        /* the highest figure that breaks nothing, unless options.limits has another */
 	const char *unit;      /* of figure and limit; NULL for a fact */
-	enum verdict severity; /* warn or fail */
+	enum verdict severity; /* warn or fail; pass: only a limit, which breaks nothing */
 	const char *sentence;  /* what it means, for people */
 	const char *cause;     /* what it mostly comes from */
 	const char *advice;    /* what to do next: a setting, a kernel parameter */

@@ -134,6 +134,7 @@ describe_tournament(struct survey *survey, const struct survey_tournament *tourn
 	}
 	skew->offsets = *tournament->offsets;
 	skew->core_of = survey->memory.core_of;
+	skew->start_tsc = survey->start_tsc;
 }
 
 static void
@@ -180,6 +181,16 @@ play_first(struct survey *survey)
 			    rounds);
 }
 
+/* The last one is solved as the first was: what it says by itself is how far apart the cores are then. */
+static void
+solve_latest(struct survey *survey)
+{
+	struct survey_memory *memory = &survey->memory;
+
+	survey->report->skew.latest_bound_ticks = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier,
+								memory->disputed).bound_ticks;
+}
+
 /*
  * By each core's own ping-pongs with the boot core: those held at one moment each. An offset by way of others was
  * taken at several, between which a core that drifts has moved.
@@ -194,6 +205,8 @@ record_drifts(struct survey *survey)
 		survey->report->cores[memory->core_of[i]].drift_ppb =
 			offsets_drift(offsets_pair(first, 0, i), first, offsets_pair(latest, 0, i), latest);
 	survey->report->skew.drift_measured = true;
+	survey->report->skew.latest_begin_tsc = latest->begin_tsc;
+	survey->report->skew.latest_end_tsc = latest->end_tsc;
 	survey->report->skew.drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
 }
 
@@ -207,8 +220,10 @@ survey_skew(struct survey *survey)
 	if (survey->report->skew.measured) {
 		survey_tournament_begin(&tournament, survey, &survey->memory.latest, survey->memory.first.kind);
 		play_all(survey, &tournament);
-		if (tournament.pingpongs > 0)
+		if (tournament.pingpongs > 0) {
+			solve_latest(survey);
 			record_drifts(survey);
+		}
 	} else if (list_cores(survey) > 1) {
 		play_first(survey);
 	}

@@ -157,8 +157,12 @@ function skewWords(report) {
 			`${ns(skew.median_trip_ns)} in the median.`);
 	if (skew.schedule_reason)
 		said.push(skew.schedule_reason);
+	const moments = [skew.first_ms, skew.last_ms].filter(isNumber).map((at) => ns(at * 1e6)).join(" and ");
+
 	if (isNumber(skew.within_ns))
-		said.push(`All TSCs agree within ${ns(skew.within_ns)}.`);
+		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
+	else if (isNumber(skew.at_best_ns))
+		said.push(`Synchronisation not determined: at best within ${ns(skew.at_best_ns)} at ${moments}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push("Largest offset: core",
 			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,

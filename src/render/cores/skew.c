@@ -3,7 +3,7 @@
 
 #include "scale.h"
 
-/* What the first tournament says as a whole; the first that holds. */
+/* What the tournaments say as a whole; the first that holds. */
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
 	SYNC_UNMEASURED,
@@ -11,6 +11,8 @@ enum synchrony {
 	SYNC_OFF_MAJORITY, /* some are off it */
 	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
 	SYNC_UNKNOWN,      /* the offset of some is not known */
+	SYNC_MOVED,        /* some drift or stepped from the first to the last */
+	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
 	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
 	SYNC_PROVEN,
 };
@@ -22,6 +24,16 @@ off_majority(const struct report *report)
 
 	for (size_t i = 0; i < report->core_count; i++)
 		count += report->cores[i].off_majority;
+	return count;
+}
+
+static size_t
+drifting(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->core_count; i++)
+		count += report->cores[i].drifts;
 	return count;
 }
 
@@ -40,6 +52,10 @@ synchrony(const struct report *report)
 		return SYNC_CONTRADICTED;
 	if (summary->bound_ticks == UINT64_MAX)
 		return SYNC_UNKNOWN;
+	if (drifting(report))
+		return SYNC_MOVED;
+	if (!report->skew.synchronised)
+		return SYNC_OPEN;
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
 }
 
@@ -67,6 +83,25 @@ ns_up(const struct report *report, uint64_t ticks)
 	return scale_ns_up(&scale, (int64_t)ticks);
 }
 
+/* What holds at the first tournament. */
+static void
+put_first(struct text *text, const struct report *report)
+{
+	text_put(text, " at ");
+	report_put_moment(text, report, report->skew.offsets.end_tsc);
+}
+
+static void
+put_open(struct text *text, const struct report *report)
+{
+	text_put(text, "synchronisation not determined: at best ");
+	if (report->skew.within_known)
+		text_printf(text, "within %lu ns ", report->skew.within_ns);
+	report_put_tournaments(text, report);
+	if (!report->skew.drift_measured)
+		text_put(text, ", and not measured again");
+}
+
 static void
 put_clause(struct text *text, const struct report *report)
 {
@@ -81,25 +116,39 @@ put_clause(struct text *text, const struct report *report)
 		text_put(text, "the cores' offsets were not measured");
 		break;
 	case SYNC_UNDECIDED:
-		text_printf(text, "not synchronised, and no majority of the %zu cores shows which are right", cores);
+		text_put(text, "not synchronised");
+		put_first(text, report);
+		text_printf(text, ", and no majority of the %zu cores shows which are right", cores);
 		break;
 	case SYNC_OFF_MAJORITY:
-		text_printf(text, "not synchronised, as %zu of %zu cores %s off the majority", off_majority(report), cores,
-			    off_majority(report) == 1 ? "is" : "are");
+		text_put(text, "not synchronised");
+		put_first(text, report);
+		text_printf(text, ", %zu of %zu cores off the majority", off_majority(report), cores);
 		break;
 	case SYNC_CONTRADICTED:
-		text_printf(text, "not proven synchronised, as %zu pair%s contradict%s the rest",
-			    summary->contradictions, table_plural(summary->contradictions),
-			    table_singular(summary->contradictions));
+		text_put(text, "synchronisation not determined");
+		put_first(text, report);
+		text_printf(text, ", as %zu pair%s contradict%s the rest", summary->contradictions,
+			    table_plural(summary->contradictions), table_singular(summary->contradictions));
 		break;
 	case SYNC_UNKNOWN:
-		text_put(text, "not proven synchronised, as not every core's offset is known");
+		text_put(text, "synchronisation not determined");
+		put_first(text, report);
+		text_put(text, ", as not every core's offset is known");
+		break;
+	case SYNC_MOVED:
+		text_put(text, "not synchronised throughout the run");
+		break;
+	case SYNC_OPEN:
+		put_open(text, report);
 		break;
 	case SYNC_UNEQUAL:
-		text_printf(text, "within %ld ns, but not equal", ns_up(report, summary->bound_ticks));
+		text_printf(text, "within %lu ns, but not equal, ", report->skew.within_ns);
+		report_put_tournaments(text, report);
 		break;
 	case SYNC_PROVEN:
-		text_printf(text, "proven synchronised within %ld ns", ns_up(report, summary->bound_ticks));
+		text_printf(text, "synchronised within %lu ns ", report->skew.within_ns);
+		report_put_tournaments(text, report);
 		break;
 	}
 }
@@ -124,15 +173,15 @@ put_distances(struct text *text, const struct report *report)
 	const struct offsets_summary *summary = &report->skew.summary;
 
 	if (offset_is_known(summary->worst))
-		text_printf(text, " Cores %u and %u differ by %ld to %ld ns.", apic_id(report, summary->worst_a),
+		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
 			    apic_id(report, summary->worst_b), ns_down(report, offset_nearest(summary->worst)),
 			    ns_up(report, offset_farthest(summary->worst)));
 	if (summary->contradictions)
-		text_printf(text, " Cores %u and %u contradict the rest the most, by %ld ns.",
+		text_printf(text, " Cores %u and %u contradicted the rest the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
 			    ns_up(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
-		text_printf(text, " No two differ by more than %ld ns.", ns_up(report, summary->bound_ticks));
+		text_printf(text, " No two differed by more than %ld ns.", ns_up(report, summary->bound_ticks));
 }
 
 static void
@@ -180,15 +229,13 @@ table_skew(struct text *out, const struct report *report)
 void
 table_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t drifting = 0;
+	size_t count = drifting(report);
 
-	for (size_t i = 0; i < report->core_count; i++)
-		drifting += report->cores[i].drifts;
 	put_clause(out, report);
 	if (report->skew.measured && synchrony(report) == SYNC_PROVEN) {
 		text_put(out, ": ");
 		put_pairs(out, &report->skew);
 	}
-	if (drifting)
-		text_printf(out, "; %zu drift%s", drifting, table_singular(drifting));
+	if (count)
+		text_printf(out, "; %zu drift%s", count, table_singular(count));
 }

@@ -210,6 +210,7 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;
+	skew->latest_bound_ticks = skew->summary.bound_ticks; /* the last one says the same */
 }
 
 /* As if the pairs had said so of the core with that RANK. */
@@ -250,6 +251,11 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.moved_ticks));
 	skew->drift_measured = count > 1;
 	skew->drift_span_ns = 18071000000;
+	skew->start_tsc = 1000;
+	skew->offsets.begin_tsc += 6200000000;
+	skew->offsets.end_tsc += 6200000000;
+	skew->latest_begin_tsc = 42340000000;
+	skew->latest_end_tsc = 42342000000;
 	for (size_t a = 0; a < count; a++) {
 		for (size_t b = a + 1; b < count && (!a || kind == TOURNAMENT_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;

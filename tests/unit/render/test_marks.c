@@ -229,7 +229,7 @@ a_core_that_is_off_is_named_once_and_no_other_is_marked(void **state)
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
 	assert_int_equal(marked_in_map(report), 2 * (CORES - 1)); /* the pairs with it */
-	assert_says(report, "not synchronised, as 1 of 8 cores");
+	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
 	literal_free(report);
 }
 

@@ -370,9 +370,8 @@ map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
 	assert_non_null(strstr(buffer, "column's, > is ahead,\n? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
-	assert_says(report, "\nNot proven synchronised, as 1 pair contradicts the rest: ping-pongs of 14 of 15 "
-			    "pairs of 6 cores (");
-	assert_says(report, " Cores 4 and 8 contradict the rest the most, by ");
+	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of 14 of 15 pairs of 6 cores (");
+	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
 	literal_free(report);
 }
 
@@ -384,28 +383,27 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
-	assert_says(report, "\nProven synchronised within 29 ns: ping-pongs of all pairs of 4 cores (6 in 3 rounds, 2 at a "
+	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in 3 rounds, 2 at a "
 			    "time), best round trip 41 ns.\nDrift");
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
-	assert_says(report, "\nNot synchronised, as 1 of 4 cores is off the majority: ping-pongs of all pairs of 4 cores (");
-	assert_says(report, " Cores 4 and 6 differ by 9978 to 10024 ns. No two differ by more than 10024 ns.\n");
+	assert_says(report, "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_tournament(report, TOURNAMENT_STAR, NULL);
-	assert_says(report, "\nProven synchronised within 52 ns: ping-pongs of the boot core with 3 others (3 in 3 "
-			    "rounds, 1 at a time), best round trip 41 ns. All pairs would take longer than this profile "
+	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 others (3 in 3 rounds, 1 at "
+			    "a time), best round trip 41 ns. All pairs would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
 	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
-	assert_says(report, "\nNot proven synchronised, as not every core's offset is known: ping-pongs of 2 of 3 "
-			    "pairs of 4 cores (");
+	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: ping-pongs of 2 of 3 pairs of 4 cores (");
 	literal_forget_tournament(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 	literal_free(report);
 
 	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
-	assert_says(report, "\nNot synchronised, and no majority of the 2 cores shows which are right: ping-pongs "
-			    "of all pairs of 2 cores (1 in 1 round, 1 at a time)");
+	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: ping-pongs of all pairs "
+			    "of 2 cores (1 in 1 round, 1 at a time)");
 	literal_free(report);
 	report = literal_of(4, TOURNAMENT_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
@@ -413,9 +411,9 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
 	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_solve(report);
-	assert_says(report, "\nNot synchronised, and no majority of the 4 cores shows which are right: ping-pongs "
-			    "of all pairs of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differ by 5000 to "
-			    "5050 ns. No two differ by more than ");
+	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of all pairs "
+			    "of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differed by 5000 to "
+			    "5050 ns. No two differed by more than ");
 	assert_null(strstr(buffer, " 4! "));
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
@@ -423,6 +421,34 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	literal_free(report);
 	report = literal_of(1, TOURNAMENT_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
+	literal_free(report);
+}
+
+/* Whatever is proven only within more than that, once only, or not any more in the end, is no proof. */
+static void
+synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
+{
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+
+	(void)state;
+	report->skew.latest_bound_ticks = 1000000;
+	assert_says(report, "\nSynchronisation not determined: at best within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
+	report->skew.latest_bound_ticks = 2000;
+	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
+	report->skew.latest_bound_ticks = 2001;
+	assert_says(report, "\nSynchronisation not determined: at best within 1001 ns at ");
+	report->skew.best_trip_ns = 251;
+	assert_says(report, "\nSynchronised within 1001 ns at ");
+	LITERAL_COPY(report->options.limits[0].rule, "tsc-sync");
+	report->options.limits[0].value = 900;
+	report->options.limit_count = 1;
+	assert_says(report, "\nSynchronisation not determined: at best within 1001 ns at ");
+	report->options.limits[0].value = 2000;
+	report->cores[2].drift = (struct drift){ 10, 20 };
+	assert_says(report, "\nNot synchronised throughout the run: ");
+	report->cores[2].drift = (struct drift){ -3, 3 };
+	report->skew.drift_measured = false;
+	assert_says(report, "\nSynchronisation not determined: at best within 29 ns at 3.1 s, and not measured again: ");
 	literal_free(report);
 }
 
@@ -682,6 +708,7 @@ main(void)
 		cmocka_unit_test(map_of_a_star_is_the_row_of_the_boot_core),
 		cmocka_unit_test(map_shows_the_pair_that_contradicts_and_the_one_that_never_met),
 		cmocka_unit_test(sentence_on_synchrony_is_what_the_pairs_prove),
+		cmocka_unit_test(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end),
 		cmocka_unit_test(offset_that_may_be_10_ms_or_more_has_units_at_both_ends),
 		cmocka_unit_test(sentence_on_drift_names_the_core_that_drifts_most),
 		cmocka_unit_test(sentence_on_tsc_adjust_says_none_equal_or_which),
