@@ -8,6 +8,8 @@
 #include "text.h"
 
 #define NAMED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
+#define MOMENT_SIZE  32 /* "18446744073709551615.9 s" */
+#define MOMENTS_SIZE (2 * MOMENT_SIZE + 16)
 #define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
 #define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
@@ -58,6 +60,8 @@ is_explained(const struct view *view, size_t a, size_t b)
 {
 	size_t cores = view->skew->offsets.cores;
 
+	if (a < cores && b < cores && view->skew->drift_measured && view_drift_ppb(view, a, b).near > view->drift_limit_ppb)
+		return true;
 	return (a < cores && has_own_finding(view, a)) || (b < cores && has_own_finding(view, b)) ||
 	       (a < cores && b < cores && has_odd_pair(view) &&
 		view_pair_ns(view, a, b).near > view->offset_limit_ns);
@@ -145,7 +149,6 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-#define MOMENT_SIZE 32 /* "18446744073709551615.9 s" */
 
 static const char *
 first_moment(const struct view *view, char moment[MOMENT_SIZE])
@@ -279,33 +282,62 @@ judge_offsets(struct report *report, const struct view *view)
 	}
 }
 
+/* Two tournaments tell that a TSC moved, not how. */
 static const char *
 cause_of_drift(const struct view *view)
 {
-	if (view->no_drift_majority)
-		return "than the boot core's, and nothing shows which of them is right";
 	if (view->report->hypervisor[0])
-		return "than most: likely the hypervisor scales it, or moves the core between unequal ones";
-	return "than most: likely a broken oscillator, or a source of its own";
+		return "likely the hypervisor scales it, or moves the core between unequal ones";
+	return "likely a broken oscillator, or a source of its own, or it was written";
+}
+
+static const char *
+drift_moments(const struct view *view, char moments[MOMENTS_SIZE])
+{
+	struct text text;
+
+	text_init(&text, moments, MOMENTS_SIZE);
+	text_put(&text, "between ");
+	report_put_moment(&text, view->report, view->skew->offsets.end_tsc);
+	text_put(&text, " and ");
+	report_put_moment(&text, view->report, view->skew->latest_end_tsc);
+	return moments;
+}
+
+static void
+name_drifting_pair(struct report *report, const struct view *view)
+{
+	struct distance distance = view_drift_ppb(view, view->drift_a, view->drift_b);
+	char moments[MOMENTS_SIZE];
+
+	set_distance(rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
+				       "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
+				       "them moved.", view_core(view, view->drift_b)->apic_id, distance.near,
+				       distance.far, distance.ahead ? "faster" : "slower",
+				       view_core(view, view->drift_a)->apic_id, drift_moments(view, moments)),
+		     distance, view->drift_limit_ppb);
 }
 
 static void
 judge_drifts(struct report *report, const struct view *view)
 {
 	size_t count = 0;
-	char rest[REST_SIZE];
+	char rest[REST_SIZE], moments[MOMENTS_SIZE];
 
+	if (view->no_drift_majority)
+		name_drifting_pair(report, view);
 	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
-		struct distance distance = view_drift_ppb(view, i);
-		uint32_t apic_id = view_core(view, i)->apic_id;
-		bool is_named = !view->no_drift_majority || view->skew->offsets.cores == 2;
+		const struct report_core *core = view_core(view, i);
+		struct offset from_most = { core->from_most.low_ppb, core->from_most.high_ppb };
+		struct distance distance = { offset_nearest(from_most), offset_farthest(from_most), from_most.low > 0 };
 
-		if (!view_core(view, i)->drifts)
+		if (!core->drifts)
 			continue;
 		count++;
-		set_distance(rules_add_finding(report, "tsc-drift", "tsc", is_named ? apic_id : REPORT_NO_CORE,
-					       "Core %u's TSC runs %lu to %lu ppb %s %s.%s", apic_id,
-					       distance.near, distance.far, distance.ahead ? "faster" : "slower",
+		set_distance(rules_add_finding(report, "tsc-drift", "tsc", core->apic_id,
+					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, steadily or by a step: %s.%s",
+					       core->apic_id, distance.near, distance.far,
+					       distance.ahead ? "faster" : "slower", drift_moments(view, moments),
 					       cause_of_drift(view), put_rest(rest, count, view->drifting)),
 			     distance, view->drift_limit_ppb);
 	}
@@ -318,7 +350,7 @@ judge_contradictions(struct report *report, const struct view *view)
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
 	bool many = summary->contradictions != 1;
 
-	if (view->drifting || summary->contradictions <= limit)
+	if (view->skew->any_moved || summary->contradictions <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 					  "%zu pair%s of cores contradict%s what the others say, or what was measured "

@@ -1,7 +1,7 @@
 /* Which core is off, from which others, and how far. See view.h. */
 #include "view.h"
 
-#include "marzullo.h"
+#include "minority.h"
 #include "rules.h"
 
 #define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip */
@@ -21,18 +21,92 @@ distance_of(struct offset offset)
 	return (struct distance){ offset_nearest(offset), offset_farthest(offset), offset.low > 0 };
 }
 
-static struct offset
-drift_of(const void *report_context, size_t rank)
+struct distance
+view_drift_ppb(const struct view *view, size_t other, size_t rank)
 {
-	const struct report *report = report_context;
+	const struct offsets *offsets = &view->skew->offsets;
+	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
+	struct drift drift;
 
-	return report->cores[report->skew.core_of[rank]].drift_ppb;
+	if (a == b || (offsets->kind == TOURNAMENT_STAR && a > 0))
+		return (struct distance){ .near = 0 };
+	drift = view->skew->drifts[tournament_index(offsets->kind, offsets->cores, a, b)];
+	return distance_of(other < rank ? (struct offset){ drift.low_ppb, drift.high_ppb } :
+					  offset_negate((struct offset){ drift.low_ppb, drift.high_ppb }));
 }
 
-struct distance
-view_drift_ppb(const struct view *view, size_t rank)
+/* In a star two cores that had no ping-pong are not compared: the boot core between may be the one that moved. */
+static enum minority_pair
+ask(const void *context, size_t a, size_t b)
 {
-	return distance_of(offset_add(drift_of(view->report, rank), offset_negate(view->skew->most_drift_ppb)));
+	const struct view *view = context;
+	struct distance distance = view_drift_ppb(view, a, b);
+
+	if (distance.far == 0)
+		return MINORITY_UNKNOWN;
+	return distance.near > view->drift_limit_ppb ? MINORITY_DIFFERS : MINORITY_OPEN;
+}
+
+/* RANK against whichever core that is in order it is proven to differ from the most. */
+static struct distance
+drift_from_most(const struct view *view, size_t rank)
+{
+	struct distance furthest = { .near = 0 };
+
+	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
+		struct distance distance = view_drift_ppb(view, i, rank);
+
+		if (!view->skew->disputed[i] && distance.near > furthest.near)
+			furthest = distance;
+	}
+	return furthest;
+}
+
+static void
+find_worst_drift(struct view *view)
+{
+	size_t cores = view->skew->offsets.cores;
+	uint64_t worst = 0;
+
+	for (size_t b = 1; b < cores; b++) {
+		for (size_t a = 0; a < b; a++) {
+			uint64_t near = view_drift_ppb(view, a, b).near;
+
+			if (near <= worst)
+				continue;
+			worst = near;
+			view->drift_a = a;
+			view->drift_b = b;
+		}
+	}
+}
+
+static void
+find_drifts(struct report *report, struct view *view)
+{
+	struct report_skew *skew = &report->skew;
+	struct minority minority;
+
+	skew->any_moved = false;
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].drifts = false;
+	if (!skew->drift_measured)
+		return;
+	minority = minority_find(ask, view, skew->offsets.cores, skew->moved, skew->disputed);
+	view->drifting = minority.outliers;
+	skew->any_moved = minority.any_differs;
+	view->no_drift_majority = minority.any_differs && !minority.outliers;
+	find_worst_drift(view);
+	for (size_t i = 0; i < skew->offsets.cores; i++) {
+		struct report_core *core = &report->cores[skew->core_of[i]];
+		struct distance distance = drift_from_most(view, i);
+		struct offset from_most = { (int64_t)distance.near, (int64_t)distance.far };
+
+		if (!distance.ahead)
+			from_most = offset_negate(from_most);
+		core->drifts = skew->moved[i];
+		core->from_most = (struct drift){ from_most.low, from_most.high };
+	}
 }
 
 /* RANK against OTHER: by their own ping-pongs, and by their places only where there were none. */
@@ -112,17 +186,6 @@ view_is_off(const struct view *view, size_t rank)
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
-/* What most cores' drifts share; 0 where there is no majority. */
-static void
-find_most_drift(struct view *view, struct report_skew *skew)
-{
-	struct marzullo majority = marzullo_find(drift_of, view->report, skew->offsets.cores, skew->offsets.cores);
-
-	view->no_drift_majority = majority.tied;
-	if (!majority.tied && majority.voters)
-		skew->most_drift_ppb = majority.shared;
-}
-
 /* What counts as synchronised: a bound that is no longer than a few messages take says nothing about the TSCs. */
 static uint64_t
 sync_limit_ns(const struct report *report)
@@ -141,10 +204,10 @@ decide_synchrony(struct report *report, const struct view *view)
 	size_t off = 0;
 
 	for (size_t i = 0; i < skew->offsets.cores; i++)
-		off += view_core(view, i)->off_majority || view_core(view, i)->drifts;
+		off += view_core(view, i)->off_majority;
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
-	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
+	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->any_moved && !skew->summary.no_majority &&
 			     !skew->summary.contradictions && skew->within_ns <= sync_limit_ns(report);
 }
 
@@ -157,15 +220,7 @@ view_of(struct report *report)
 			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift") };
 
 	scale_init(&view.scale, report->tsc);
-	skew->most_drift_ppb = (struct offset){ 0, 0 };
-	if (skew->drift_measured)
-		find_most_drift(&view, skew);
-	for (size_t i = 0; i < skew->offsets.cores; i++) {
-		struct report_core *core = &report->cores[skew->core_of[i]];
-
-		core->drifts = skew->drift_measured && view_drift_ppb(&view, i).near > view.drift_limit_ppb;
-		view.drifting += core->drifts;
-	}
+	find_drifts(report, &view);
 	for (size_t i = 0; i < skew->offsets.cores; i++)
 		report->cores[skew->core_of[i]].off_majority = !skew->summary.no_majority &&
 			((skew->outlier[i] && view_core(&view, i)->drifts) || view_is_off(&view, i));

@@ -12,6 +12,7 @@ struct view { /* of the report's tournament; a core is meant by its rank among t
 	uint64_t offset_limit_ns, drift_limit_ppb;
 	bool no_drift_majority;
 	size_t drifting;
+	size_t drift_a, drift_b; /* the pair that is proven to drift apart the most */
 };
 
 /* How far something is proven to be off, and how far it may be at most. */
@@ -25,7 +26,7 @@ struct view view_of(struct report *report);
 
 const struct report_core *view_core(const struct view *view, size_t rank);
 
-struct distance view_drift_ppb(const struct view *view, size_t rank); /* from most */
+struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank); /* RANK from OTHER; 0 to 0: not known */
 
 /* From whichever core that is in order RANK is proven to be furthest: OTHER. */
 struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);

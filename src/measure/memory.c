@@ -28,6 +28,10 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->latest.pairs = take(&next, pairs * sizeof(*memory->latest.pairs));
 	memory->first.moved_ticks = take(&next, pairs * sizeof(*memory->first.moved_ticks));
 	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
+	memory->first.moments = take(&next, pairs * sizeof(*memory->first.moments));
+	memory->latest.moments = take(&next, pairs * sizeof(*memory->latest.moments));
+	memory->drifts = take(&next, pairs * sizeof(*memory->drifts));
+	memory->moved = take(&next, cores * sizeof(*memory->moved));
 	memory->solved = take(&next, cores * sizeof(*memory->solved));
 	memory->outlier = take(&next, cores * sizeof(*memory->outlier));
 	memory->latest_outlier = take(&next, cores * sizeof(*memory->latest_outlier));

@@ -87,7 +87,8 @@ struct report_core {
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
 	bool off_majority;        /* judged: its TSC is off most others' */
-	bool drifts;              /* judged: against most others */
+	bool drifts;              /* judged: against most others ... */
+	struct drift from_most;   /* ... by so much at least and at most */
 };
 
 struct report_contended { /* all cores at once on one shared last value */
@@ -121,13 +122,15 @@ struct report_skew {
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one: */
+	const struct drift *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
 	uint64_t latest_begin_tsc, latest_end_tsc, latest_bound_ticks; /* of the last one, as offsets and summary of the first */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
 	/* Judged: */
+	bool *moved, *disputed;  /* by rank: those that moved against most; and scratch */
+	bool any_moved;          /* some pair did, whoever of the two it was */
 	bool synchronised;       /* no core moved, and none is off; and so little is open that it means something, to the end */
 	bool within_known;
 	uint64_t within_ns;      /* no two cores' TSCs were further apart, neither in the first tournament nor in the last */
-	struct drift most_drift; /* judged: what most cores' drifts share; the boot core's, 0, where there is no most */
 };
 
 struct report_gap {

@@ -14,6 +14,8 @@ offsets_clear(struct offsets *offsets)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
 	for (size_t i = 0; i < pairs; i++)
 		offsets->moved_ticks[i] = 0;
+	for (size_t i = 0; offsets->moments && i < pairs; i++)
+		offsets->moments[i] = (struct moment){ 0, 0 };
 }
 
 /* In a star only the boot core is paired with the others: their own pairs have no place. */
@@ -77,16 +79,39 @@ least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 	return offset_negate_bound(clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
 }
 
-struct offset
-offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
-	      const struct offsets *later_of)
+static struct moment
+moment_of(const struct offsets *offsets, size_t a, size_t b)
 {
-	struct offset moved = offset_add(later, offset_negate(earlier));
-	uint64_t shortest = later_of->begin_tsc - earlier_of->end_tsc;
-	uint64_t longest = later_of->end_tsc - earlier_of->begin_tsc;
+	struct moment whole = { offsets->begin_tsc, offsets->end_tsc };
 
-	if (!offset_is_known(moved) || later_of->begin_tsc <= earlier_of->end_tsc || longest < shortest)
-		return OFFSET_UNKNOWN;
-	return (struct offset){ least_ppb(moved.low, shortest, longest),
+	if (!offsets->moments || !has_place(offsets, a, b) || !offsets->moments[place(offsets, a, b)].end_tsc)
+		return whole;
+	return offsets->moments[place(offsets, a, b)];
+}
+
+void
+offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
+{
+	struct moment *all;
+
+	if (!offsets->moments || !has_place(offsets, a, b))
+		return;
+	all = &offsets->moments[place(offsets, a, b)];
+	if (!all->end_tsc || moment.begin_tsc < all->begin_tsc)
+		all->begin_tsc = moment.begin_tsc;
+	if (moment.end_tsc > all->end_tsc)
+		all->end_tsc = moment.end_tsc;
+}
+
+struct drift
+offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
+{
+	struct offset moved = offset_add(offsets_pair(later, a, b), offset_negate(offsets_pair(earlier, a, b)));
+	struct moment from = moment_of(earlier, a, b), to = moment_of(later, a, b);
+	uint64_t shortest = to.begin_tsc - from.end_tsc, longest = to.end_tsc - from.begin_tsc;
+
+	if (!offset_is_known(moved) || to.begin_tsc <= from.end_tsc || longest < shortest)
+		return (struct drift){ INT64_MIN, INT64_MAX };
+	return (struct drift){ least_ppb(moved.low, shortest, longest),
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }

@@ -13,6 +13,11 @@
 #include "offset.h"
 #include "tournament.h"
 
+/* When a pair had its ping-pong, or its first and its last, by the boot core's TSC. */
+struct moment {
+	uint64_t begin_tsc, end_tsc;
+};
+
 /* What one tournament found. The cores that took part are numbered without gaps, by rank; rank 0 is the boot core. */
 struct offsets {
 	enum tournament kind;
@@ -21,6 +26,7 @@ struct offsets {
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all ping-pongs: an offset held at some moment between */
 	/* Likewise as many: by so much a pair's own ping-pongs exclude each other, or, once solved, what the others say of it. */
 	uint64_t *moved_ticks;
+	struct moment *moments; /* likewise; where end_tsc is 0, as where it is NULL, that of the tournament */
 };
 
 void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and none moved */
@@ -63,13 +69,19 @@ struct offsets_summary {
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
 
+/* Parts per 10^9. unknown: low is INT64_MIN and high INT64_MAX. */
+struct drift {
+	int64_t low_ppb, high_ppb;
+};
+
+/* The pair had a ping-pong in this time as well. */
+void offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
+
 /*
- * How fast a core's TSC runs against another's, in parts per 10^9, from its offset in two pictures: [later - earlier]
- * over the time between them, whose own ends are intervals too (begin_tsc, end_tsc); rounded outwards. Unknown where
- * either offset is, or where the two pictures overlap in time. The offsets are to be the pair's own, by
- * offsets_pair(): a way through a third core that drifts itself would lay its drift on this one.
+ * How fast B's TSC runs against A's, from their own ping-pongs in two pictures: [later - earlier] over the time between
+ * them, whose own ends are intervals too; rounded outwards. Unknown where either offset is, or where the two overlap in
+ * time. Ways through third cores are not asked: one that drifts itself would lay its drift on the two.
  */
-struct offset offsets_drift(struct offset earlier, const struct offsets *earlier_of, struct offset later,
-			    const struct offsets *later_of);
+struct drift offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
 #endif

@@ -46,8 +46,10 @@ play(struct survey_tournament *tournament, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		pingpong_begin(&batch.pingpongs[i], tournament->trips_max, scale_ticks(&survey->scale, bound_ns));
+	tournament->batch.begin_tsc = survey->hooks.tsc_ordered();
 	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, exchange, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
+	tournament->batch.end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
 		pingpong_stop(&batch.pingpongs[i]);
 }
@@ -81,8 +83,10 @@ keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct p
 
 	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], result->moved_ticks);
 	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], gap_ticks);
-	if (!gap_ticks)
-		offsets_set(tournament->offsets, ranks[0], ranks[1], offset_intersect(before, result->offset));
+	if (gap_ticks || !offset_is_known(result->offset))
+		return;
+	offsets_record_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
+	offsets_set(tournament->offsets, ranks[0], ranks[1], offset_intersect(before, result->offset));
 }
 
 /* Known or not: of a pair that moved nothing may be known yet. */

@@ -191,23 +191,29 @@ solve_latest(struct survey *survey)
 								memory->disputed).bound_ticks;
 }
 
-/*
- * By each core's own ping-pongs with the boot core: those held at one moment each. An offset by way of others was
- * taken at several, between which a core that drifts has moved.
- */
+/* Of every pair that had a ping-pong in both, each over its own time; against the boot core also by core. */
 static void
 record_drifts(struct survey *survey)
 {
 	const struct survey_memory *memory = &survey->memory;
 	const struct offsets *first = &memory->first, *latest = &memory->latest;
+	struct report_skew *skew = &survey->report->skew;
+	size_t pairs = tournament_pairs(first->kind, first->cores), a, b;
 
-	for (size_t i = 0; i < first->cores; i++)
-		survey->report->cores[memory->core_of[i]].drift_ppb =
-			offsets_drift(offsets_pair(first, 0, i), first, offsets_pair(latest, 0, i), latest);
-	survey->report->skew.drift_measured = true;
-	survey->report->skew.latest_begin_tsc = latest->begin_tsc;
-	survey->report->skew.latest_end_tsc = latest->end_tsc;
-	survey->report->skew.drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
+	for (size_t i = 0; i < pairs; i++) {
+		tournament_pair(first->kind, i, &a, &b);
+		memory->drifts[i] = offsets_drift(first, latest, a, b);
+		if (a == 0)
+			survey->report->cores[memory->core_of[b]].drift = memory->drifts[i];
+	}
+	survey->report->cores[memory->core_of[0]].drift = (struct drift){ 0, 0 };
+	skew->drifts = memory->drifts;
+	skew->moved = memory->moved;
+	skew->disputed = memory->disputed;
+	skew->drift_measured = true;
+	skew->latest_begin_tsc = latest->begin_tsc;
+	skew->latest_end_tsc = latest->end_tsc;
+	skew->drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
 }
 
 void

@@ -22,6 +22,7 @@ struct survey_tournament {
 	uint64_t pingpongs;      /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
+	struct moment batch;     /* the latest */
 	struct { /* the first batches since the concurrency changed for the last time */
 		size_t batches;
 		uint64_t pair_ns[SURVEY_STEADY_MAX]; /* of each, its time by the number of its pairs; in order */

@@ -11,7 +11,7 @@ enum synchrony {
 	SYNC_OFF_MAJORITY, /* some are off it */
 	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
 	SYNC_UNKNOWN,      /* the offset of some is not known */
-	SYNC_MOVED,        /* some drift or stepped from the first to the last */
+	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
 	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
 	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
 	SYNC_PROVEN,
@@ -52,7 +52,7 @@ synchrony(const struct report *report)
 		return SYNC_CONTRADICTED;
 	if (summary->bound_ticks == UINT64_MAX)
 		return SYNC_UNKNOWN;
-	if (drifting(report))
+	if (report->skew.any_moved)
 		return SYNC_MOVED;
 	if (!report->skew.synchronised)
 		return SYNC_OPEN;

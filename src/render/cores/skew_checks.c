@@ -27,13 +27,6 @@ struct drifts {
 	struct offset most_ppb;         /* ... and how fast */
 };
 
-/* Against most cores', which is against the boot core's as long as that one is among them. */
-static struct offset
-drift_from_most(const struct report *report, const struct report_core *core)
-{
-	return offset_add(core->drift_ppb, offset_negate(report->skew.most_drift_ppb));
-}
-
 static struct drifts
 drifts_of(const struct report *report)
 {
@@ -41,7 +34,7 @@ drifts_of(const struct report *report)
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
-		struct offset from_most = drift_from_most(report, core);
+		struct offset from_most = { core->from_most.low_ppb, core->from_most.high_ppb };
 
 		if (!core->started || (core->boot && !core->drifts))
 			continue;
@@ -85,7 +78,11 @@ put_drifts(struct text *out, const struct report *report)
 		table_drift(text, drifts.most_ppb, 0);
 		text_put(text, " ppm");
 	} else if (drifts.known) {
-		text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known, drifts.others);
+		if (report->skew.any_moved)
+			text_put(text, "proven, and no majority shows whose; all within ");
+		else
+			text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known,
+				    drifts.others);
 		table_drift(text, drifts.within, 0);
 		text_put(text, " ppm");
 	}

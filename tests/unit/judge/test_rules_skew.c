@@ -46,11 +46,19 @@ set_limit(struct report *report, const char *rule, uint64_t value)
 	report->options.limits[report->options.limit_count++].value = value;
 }
 
-/* Judges and frees REPORT, in which there is nothing to find. */
+static void
+judge(struct report *report)
+{
+	if (report->skew.drifts)
+		literal_drifts(report);
+	judge_report(report);
+}
+
+/* Judges and frees REPORT, which has nothing to be accused of. */
 static void
 assert_clean(struct report *report)
 {
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
 	literal_free(report);
@@ -159,7 +167,7 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 	struct report *report = machine_with_warps(1, 0);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", 6,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
 					  "after it; 1 warp in 80000 iterations."),
@@ -175,7 +183,7 @@ warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 	struct report *report = machine_with_warps(5, 7);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-warp", 4,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
 					  "after it; 12 warps in 160000 iterations."),
@@ -187,7 +195,7 @@ warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 	assert_clean(report);
 	report = machine_with_warps(5, 7);
 	set_limit(report, "tsc-warp", 11);
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].limit, 11);
 	literal_free(report);
@@ -210,7 +218,7 @@ warps_without_a_tournament_are_a_finding(void **state)
 
 	(void)state;
 	literal_forget_tournament(report);
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-warp");
 	literal_free(report);
@@ -227,7 +235,7 @@ warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 		report->skew.locked.worst_ticks = 19000;
 		report->skew.locked.worst_a = 6;
 		report->skew.locked.worst_b = 2;
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, core == 4 ? 2 : 1);
 		assert_string_equal(report->findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
 		literal_free(report);
@@ -244,7 +252,7 @@ core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
 				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s, off the majority: likely "
 				      "the firmware wrote it, or it was reset later.");
@@ -259,7 +267,7 @@ core_behind_is_named_as_such_and_a_guest_has_another_cause(void **state)
 
 	(void)state;
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-	judge_report(report);
+	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
 			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s, off the majority: likely the hypervisor "
 			    "gives it an offset of its own.");
@@ -272,7 +280,7 @@ boot_core_that_is_skewed_is_named_itself(void **state)
 	struct report *report = machine_with_skewed_core(5, 0, 3000);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-offset");
 	assert_int_equal(report->findings[0].core, 0);
@@ -289,7 +297,7 @@ offset_within_its_limit_is_allowed(void **state)
 
 		(void)state;
 		set_limit(report, "tsc-offset", limit_ns);
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, limit_ns == 9976);
 		literal_free(report);
 	}
@@ -302,7 +310,7 @@ offset_without_a_known_rate_is_given_in_ticks(void **state)
 
 	(void)state;
 	report->tsc = (struct rate){ 0, 0 };
-	judge_report(report);
+	judge(report);
 	assert_true(report->findings[0].low <= 20000 && report->findings[0].high >= 20000);
 	assert_true(report->findings[0].low > 19900);
 	literal_free(report);
@@ -314,7 +322,7 @@ two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off(void **state)
 	struct report *report = machine_with_skewed_core(2, 1, 2000);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
 			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s, and nothing shows "
 			    "which of them is right.");
@@ -331,7 +339,7 @@ skewed_package_is_one_finding_without_a_core(void **state)
 	for (size_t i = 4; i < 8; i++)
 		truth_ticks[i] = -6000;
 	report = machine(12, 4, truth_ticks);
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
 	assert_true(report->findings[0].low <= 3000 && report->findings[0].high >= 3000);
@@ -347,7 +355,7 @@ skewed_half_of_two_packages_is_one_finding_without_a_core(void **state)
 	struct report *report = machine(8, 4, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_non_null(strstr(report->findings[0].text, "The TSCs of package 1, of all its 4 cores, are "));
 	assert_non_null(strstr(report->findings[0].text, "and nothing shows which of them is right."));
@@ -363,7 +371,7 @@ skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 	assert_int_equal(report->finding_count, 1);
@@ -393,7 +401,7 @@ half_of_cores_with_faults_of_their_own_is_no_half(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct report *report = machine(machines[i].count, machines[i].count / 2, machines[i].truth_ticks);
 
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
 		assert_ptr_equal(strstr(report->findings[0].text, machines[i].text), report->findings[0].text);
@@ -409,7 +417,7 @@ package_whose_cores_are_off_in_both_directions_is_named_core_by_core(void **stat
 	struct report *report = machine(6, 2, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(report->findings[i].core, 8 + 2 * i);
@@ -438,7 +446,7 @@ pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 	struct report *report = machine_with_one_proven_pair(2, 3);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
 					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s, and nothing shows "
 					  "which of them is right."),
@@ -448,7 +456,7 @@ pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 	literal_free(report);
 
 	report = machine_with_one_proven_pair(0, 2); /* the boot core is no better than another */
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
 	literal_free(report);
@@ -469,7 +477,7 @@ warp_between_the_two_of_a_proven_pair_is_no_second_finding(void **state)
 		report->skew.locked.worst_ticks = 990000;
 		report->skew.locked.worst_a = other ? 4 : 6;
 		report->skew.locked.worst_b = other ? 2 : 0;
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, other ? 1 : 2);
 		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
 		literal_free(report);
@@ -494,7 +502,7 @@ warp_between_two_of_three_groups_is_no_second_finding(void **state)
 		report->skew.lock_free.worst_ticks = 4990;
 		report->skew.lock_free.worst_a = warps[i].ahead;
 		report->skew.lock_free.worst_b = warps[i].behind;
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, warps[i].findings);
 		assert_string_equal(report->findings[report->finding_count - 1].rule, "tsc-offset");
 		assert_int_equal(report->findings[report->finding_count - 1].core, REPORT_NO_CORE);
@@ -508,8 +516,8 @@ pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
 	struct report *report = machine_with_one_proven_pair(1, 2);
 
 	(void)state;
-	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
-	judge_report(report);
+	report->cores[2].drift = (struct drift){ 500, 600 };
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
 	literal_free(report);
@@ -522,7 +530,7 @@ part_of_a_package_is_named_core_by_core(void **state)
 	struct report *report = machine(12, 4, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(report->findings[i].core, 8 + 2 * i);
@@ -531,7 +539,7 @@ part_of_a_package_is_named_core_by_core(void **state)
 	truth_ticks[7] = 5000; /* all of it, but one of its cores doesn't say where it is */
 	report = machine(12, 4, truth_ticks);
 	report->cores[7].facts.has_topology = false;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_null(strstr(report->findings[3].text, "likewise"));
 	literal_free(report);
@@ -544,7 +552,7 @@ package_of_one_core_is_named_by_the_core(void **state)
 	struct report *report = machine(4, 1, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, 4);
 	literal_free(report);
@@ -557,7 +565,7 @@ cores_off_in_both_directions_are_measured_against_those_in_order(void **state)
 	struct report *report = machine(8, 8, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(report->findings[i].low <= 2500 && report->findings[i].high >= 2500);
@@ -575,7 +583,7 @@ of_six_cores_that_are_off_four_are_named_and_two_are_counted(void **state)
 	struct report *report = machine(16, 4, truth_ticks);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_int_equal(report->findings[3].core, 14);
 	assert_null(strstr(report->findings[2].text, "likewise"));
@@ -591,11 +599,12 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
-	judge_report(report);
+	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
-					  "Core 6's TSC runs 49996 to 50004 ppb faster than most: likely a broken "
-					  "oscillator, or a source of its own."),
+					  "Core 6's TSC ran 49996 to 50004 ppb faster than most between 3.1 s and 21.1 s, "
+					  "steadily or by a step: likely a broken oscillator, or a source of its own, or it "
+					  "was written."),
 		      49996, 49996, 50004, 0);
 	literal_free(report);
 
@@ -628,7 +637,7 @@ drift_is_allowed_up_to_its_limit(void **state)
 		(void)state;
 		report->cores[1].drift_ppb = (struct offset){ -110, -100 };
 		set_limit(report, "tsc-drift", limit);
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, limit == 99);
 		literal_free(report);
 	}
@@ -641,11 +650,11 @@ boot_core_that_drifts_alone_is_named_itself(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 4; i++)
-		report->cores[i].drift_ppb = (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i };
-	judge_report(report);
+		report->cores[i].drift = (struct drift){ -1000 - (int64_t)i, -990 + (int64_t)i };
+	judge(report);
 	assert_only_finding(report, "tsc-drift", 0,
-			    "Core 0's TSC runs 989 to 1001 ppb faster than most: likely a broken oscillator, or a "
-			    "source of its own.");
+			    "Core 0's TSC ran 989 to 1001 ppb faster than most between 3.1 s and 21.1 s, steadily or by "
+			    "a step: likely a broken oscillator, or a source of its own, or it was written.");
 	literal_free(report);
 }
 
@@ -655,11 +664,11 @@ of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
 	struct report *report = machine(2, 2, NULL);
 
 	(void)state;
-	report->cores[1].drift_ppb = (struct offset){ 10, 20 };
-	judge_report(report);
-	assert_only_finding(report, "tsc-drift", 2,
-			    "Core 2's TSC runs 10 to 20 ppb faster than the boot core's, and nothing shows which "
-			    "of them is right.");
+	report->cores[1].drift = (struct drift){ 10, 20 };
+	judge(report);
+	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
+			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
+			    "shows which of them moved.");
 	literal_free(report);
 }
 
@@ -670,12 +679,12 @@ drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[1].drift_ppb = report->cores[3].drift_ppb = (struct offset){ -900, 900 };
-	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
-	judge_report(report);
+	report->cores[1].drift = report->cores[3].drift = (struct drift){ -900, 900 };
+	report->cores[2].drift = (struct drift){ 10, 20 };
+	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
-			    "Core 4's TSC runs 10 to 20 ppb faster than the boot core's, and nothing shows which "
-			    "of them is right.");
+			    "Core 4's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
+			    "shows which of them moved.");
 	literal_free(report);
 }
 
@@ -686,8 +695,8 @@ of_five_cores_that_drift_four_are_named_and_one_is_counted(void **state)
 
 	(void)state;
 	for (size_t i = 1; i <= 5; i++)
-		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
-	judge_report(report);
+		report->cores[i].drift = (struct drift){ 100, 200 };
+	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_non_null(strstr(report->findings[3].text, " 1 more core likewise."));
 	literal_free(report);
@@ -705,7 +714,7 @@ core_that_drifts_has_no_other_finding(void **state)
 	report->skew.locked.worst_a = 4;
 	report->skew.locked.worst_b = 0;
 	assert_true(report->skew.outlier[2]);
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
 	assert_int_equal(report->findings[0].core, 4);
@@ -726,8 +735,8 @@ core_that_only_its_place_puts_off_the_majority_is_not_accused(void **state)
 			if (i != 1)
 				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
-			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
-		judge_report(report);
+			report->cores[2].drift = (struct drift){ 70, 80 };
+		judge(report);
 		assert_int_equal(report->finding_count, drifting);
 		assert_false(report->cores[1].off_majority);
 		literal_free(report);
@@ -759,7 +768,7 @@ pair_that_contradicts_the_others_warns_and_is_named(void **state)
 	text_printf(&expected,
 		    "1 pair of cores contradicts what the others say, or what was measured before, the worst core 4 "
 		    "and core 8, by %lu ns: likely a TSC moved while it was measured.", ns);
-	judge_report(report);
+	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
 	assert_figure(assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
 	literal_free(report);
@@ -787,7 +796,7 @@ same_adjust_on_all_cores_warns_with_its_magnitude(void **state)
 	struct report *report = machine_with_adjust(-12345, -12345);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is -12345 ticks on all 4 cores: the firmware wrote the TSC "
 					  "after reset."),
@@ -806,7 +815,7 @@ unequal_adjust_warns_once_with_the_difference(void **state)
 	struct report *report = machine_with_adjust(-10, -1000000);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust-unequal", 4,
 					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
 					  "wrote their TSCs differently."),
@@ -822,7 +831,7 @@ adjust_that_is_unequal_within_its_limit_is_still_not_0(void **state)
 	(void)state;
 	set_limit(report, "tsc-adjust-unequal", 2);
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-	judge_report(report);
+	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-adjust", REPORT_NO_CORE,
 					  "TSC_ADJUST is up to 9 ticks on all 4 cores: the firmware or the "
 					  "hypervisor wrote the TSC after reset."),
@@ -851,7 +860,7 @@ extreme_adjusts_differ_by_all_of_63_bits(void **state)
 	struct report *report = machine_with_adjust(INT64_MAX, INT64_MIN);
 
 	(void)state;
-	judge_report(report);
+	judge(report);
 	assert_int_equal(report->findings[0].measured, INT64_MAX);
 	assert_int_equal(report->findings[0].core, 4);
 	literal_free(report);
@@ -901,7 +910,7 @@ largest_figures_fit_their_sentences(void **state)
 		report->skew.lock_free = report->skew.locked;
 		report->skew.summary.contradictions = SIZE_MAX;
 		report->skew.summary.contradiction_ticks = UINT64_MAX;
-		judge_report(report);
+		judge(report);
 		assert_int_equal(report->finding_count, drifting ? 6 : 7);
 		assert_int_equal(report->findings[0].measured, INT64_MAX);
 		for (size_t i = 0; i < report->finding_count; i++)

@@ -151,6 +151,9 @@ literal_forget_tournament(struct report *report)
 	free(report->skew.offsets.moved_ticks);
 	free((uint32_t *)report->skew.core_of);
 	free((bool *)report->skew.outlier);
+	free((struct drift *)report->skew.drifts);
+	free(report->skew.moved);
+	free(report->skew.disputed);
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
@@ -213,6 +216,24 @@ literal_solve(struct report *report)
 	skew->latest_bound_ticks = skew->summary.bound_ticks; /* the last one says the same */
 }
 
+/* Each pair's drift, from those of its two cores; after these were changed. */
+static inline void
+literal_drifts(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	struct drift *drifts = (struct drift *)skew->drifts;
+
+	for (size_t i = 0; i < tournament_pairs(skew->kind, skew->offsets.cores); i++) {
+		size_t a, b;
+
+		tournament_pair(skew->kind, i, &a, &b);
+		struct drift of_a = report->cores[skew->core_of[a]].drift, of_b = report->cores[skew->core_of[b]].drift;
+		struct offset moved = offset_add((struct offset){ of_b.low_ppb, of_b.high_ppb },
+						 offset_negate((struct offset){ of_a.low_ppb, of_a.high_ppb }));
+		drifts[i] = (struct drift){ moved.low, moved.high };
+	}
+}
+
 /* As if the pairs had said so of the core with that RANK. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
@@ -250,6 +271,9 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.pairs));
 	skew->offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.moved_ticks));
 	skew->drift_measured = count > 1;
+	skew->drifts = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->drifts));
+	skew->moved = calloc(count + 1, sizeof(*skew->moved));
+	skew->disputed = calloc(count + 1, sizeof(*skew->disputed));
 	skew->drift_span_ns = 18071000000;
 	skew->start_tsc = 1000;
 	skew->offsets.begin_tsc += 6200000000;
@@ -269,7 +293,8 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	}
 	literal_solve(report);
 	for (size_t rank = 0; rank < count; rank++)
-		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
+		report->cores[cores[rank]].drift = rank ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
+	literal_drifts(report);
 }
 
 /* Each core that started is observed for a second, and no time is stolen from it. */
@@ -440,8 +465,9 @@ literal_sick(void)
 	report->skew.worst_warp_ns = 499976;
 	report->skew.worst_warp_a = 0;
 	report->skew.worst_warp_b = 8;
-	report->cores[3].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
-	report->cores[5].drift_ppb = (struct offset){ 49996, 50004 };
+	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
+	report->cores[5].drift = (struct drift){ 49996, 50004 };
+	literal_drifts(report);
 	report->cores[4].facts.tsc_adjust = -1000000;
 	literal_observe(report);
 	literal_take_away(report, 1, 12034, 9876543);

@@ -27,6 +27,7 @@ static char room[SCREEN_BUFFER_SIZE];
 static struct report *
 judged(struct report *report)
 {
+	literal_drifts(report);
 	judge_report(report);
 	recommend(report);
 	return report;

@@ -870,10 +870,12 @@ boot_core_that_moves_meanwhile_leaves_each_its_own_pair(void **state)
 static struct offset
 drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_t second_begin, uint64_t second_end)
 {
-	struct offsets first = { .begin_tsc = 1000, .end_tsc = 1000 + first_end };
-	struct offsets second = { .begin_tsc = 1000 + second_begin, .end_tsc = 1000 + second_end };
+	struct offsets first = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &earlier, .begin_tsc = 1000,
+				 .end_tsc = 1000 + first_end };
+	struct offsets second = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &later, .begin_tsc = 1000 + second_begin,
+				  .end_tsc = 1000 + second_end };
 
-	return offsets_drift(earlier, &first, later, &second);
+	return offsets_drift(&first, &second, 0, 1);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "minority.h"
 #include "offsets.h"
 
 #define CORES_MAX 16
@@ -28,16 +29,31 @@ struct picture {
 	struct offsets offsets;
 	struct offset pairs[PAIRS_MAX];
 	uint64_t moved_ticks[PAIRS_MAX], tsc[PAIRS_MAX];
+	struct moment moments[PAIRS_MAX];
 	struct offset places[CORES_MAX];
 	bool outlier[CORES_MAX], disputed[CORES_MAX];
 	struct offsets_summary summary;
 };
 
+/* Which pairs are proven to have moved against each other from the first tournament to the last. */
+static enum minority_pair
+ask(const void *context, size_t a, size_t b)
+{
+	const struct picture *pictures = context;
+	struct drift drift = offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
+
+	if (drift.low_ppb == INT64_MIN || drift.high_ppb == INT64_MAX)
+		return MINORITY_UNKNOWN;
+	return drift.low_ppb > 0 || drift.high_ppb < 0 ? MINORITY_DIFFERS : MINORITY_OPEN;
+}
+
 struct trial {
 	uint64_t seed;
 	size_t cores;
 	struct core core[CORES_MAX];
-	struct picture first;
+	struct picture pictures[2]; /* the first tournament, and the last */
+	bool moved[CORES_MAX], disputed[CORES_MAX];
+	struct minority minority;
 };
 
 static uint64_t
@@ -93,7 +109,8 @@ play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_
 	size_t rounds = tournament_rounds(kind, trial->cores);
 
 	picture->offsets = (struct offsets){ .kind = kind, .cores = trial->cores, .pairs = picture->pairs,
-					     .moved_ticks = picture->moved_ticks, .begin_tsc = begin_tsc,
+					     .moved_ticks = picture->moved_ticks, .moments = picture->moments,
+					     .begin_tsc = begin_tsc,
 					     .end_tsc = begin_tsc + rounds * ROUND_TICKS };
 	offsets_clear(&picture->offsets);
 	for (size_t round = 0; round < rounds; round++)
@@ -105,6 +122,8 @@ play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_
 			if (b == TOURNAMENT_BYE || b < a)
 				continue;
 			picture->tsc[tournament_index(kind, trial->cores, a, b)] = tsc;
+			offsets_record_moment(&picture->offsets, a, b,
+					      (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
 			offsets_set(&picture->offsets, a, b,
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
@@ -158,9 +177,9 @@ one_core_that_drifts_misplaces_nobody(void **state)
 		size_t guilty = between(&trial, 0, trial.cores - 1);
 
 		trial.core[guilty].ppm = (int64_t)between(&trial, 0, 2000) - 1000;
-		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
-		wrong += count_wrong_places(&trial, &trial.first);
-		named += count_named_but(&trial, &trial.first, guilty);
+		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		wrong += count_wrong_places(&trial, &trial.pictures[0]);
+		named += count_named_but(&trial, &trial.pictures[0], guilty);
 	}
 	report_counts(__func__, wrong, named);
 	assert_int_equal(wrong, 0);
@@ -181,9 +200,9 @@ one_core_that_steps_misplaces_nobody(void **state)
 
 		trial.core[guilty].step = (int64_t)(1u << between(&trial, 6, 24));
 		trial.core[guilty].step_tsc = (int64_t)between(&trial, 1000, trial.cores * ROUND_TICKS);
-		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
-		wrong += count_wrong_places(&trial, &trial.first);
-		named += count_named_but(&trial, &trial.first, guilty);
+		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		wrong += count_wrong_places(&trial, &trial.pictures[0]);
+		named += count_named_but(&trial, &trial.pictures[0], guilty);
 	}
 	report_counts(__func__, wrong, named);
 	assert_int_equal(wrong, 0);
@@ -205,8 +224,8 @@ halves_some_of_which_are_wide_have_no_majority(void **state)
 			trial.core[i].ticks = i % 2 ? 5000 : 0;
 			trial.core[i].wide = next_random(&trial) % 4 == 0;
 		}
-		play(&trial, &trial.first, seed % 2 ? TOURNAMENT_ALL : TOURNAMENT_STAR, 1000);
-		named += count_named_but(&trial, &trial.first, CORES_MAX);
+		play(&trial, &trial.pictures[0], seed % 2 ? TOURNAMENT_ALL : TOURNAMENT_STAR, 1000);
+		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
 	}
 	report_counts(__func__, 0, named);
 	assert_int_equal(named, 0);
@@ -227,8 +246,114 @@ three_groups_have_no_majority(void **state)
 			trial.core[i].ticks = (int64_t)(i % 3) * 7000;
 			trial.core[i].wide = next_random(&trial) % 4 == 0;
 		}
-		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
-		named += count_named_but(&trial, &trial.first, CORES_MAX);
+		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
+		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
+	}
+	report_counts(__func__, 0, named);
+	assert_int_equal(named, 0);
+}
+
+#define LATER_TSC 400000000
+
+/* Both tournaments; how many pairs' drifts exclude the truth, of cores that never step. */
+static size_t
+follow(struct trial *trial, enum tournament kind)
+{
+	size_t wrong = 0;
+
+	play(trial, &trial->pictures[0], kind, 1000);
+	play(trial, &trial->pictures[1], kind, LATER_TSC);
+	trial->minority = minority_find(ask, trial->pictures, trial->cores, trial->moved, trial->disputed);
+	for (size_t a = 0; a < trial->cores; a++)
+		for (size_t b = a + 1; b < trial->cores && (!a || kind == TOURNAMENT_ALL); b++) {
+			struct drift drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
+			int64_t ppb = 1000 * (trial->core[b].ppm - trial->core[a].ppm);
+
+			wrong += drift.low_ppb > ppb || drift.high_ppb < ppb;
+		}
+	return wrong;
+}
+
+static size_t
+count_moved_but(const struct trial *trial, size_t guilty)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < trial->cores; i++)
+		count += trial->moved[i] && i != guilty;
+	return count;
+}
+
+/* The boot core or another, in the first tournament, in the last, or between: it alone may be named. */
+static void
+one_core_that_steps_makes_nobody_else_drift(void **state)
+{
+	struct trial trial;
+	size_t named = 0, found = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 2, CORES_MAX);
+		size_t guilty = seed % 2 ? 0 : between(&trial, 0, trial.cores - 1);
+
+		trial.core[guilty].step = (int64_t)(1u << between(&trial, 6, 24));
+		trial.core[guilty].step_tsc = (int64_t)between(&trial, 1000, trial.cores * ROUND_TICKS);
+		if (seed % 3 == 0)
+			trial.core[guilty].step_tsc += LATER_TSC;
+		if (seed % 7 == 0)
+			trial.core[guilty].step_tsc = LATER_TSC / 2;
+		follow(&trial, TOURNAMENT_ALL);
+		named += count_moved_but(&trial, guilty);
+		found += trial.moved[guilty];
+	}
+	report_counts(__func__, 0, named);
+	assert_int_equal(named, 0);
+	assert_in_range(found, TRIALS / 4, TRIALS);
+}
+
+static void
+one_core_that_drifts_is_named_and_every_drift_holds(void **state)
+{
+	struct trial trial;
+	size_t named = 0, silent = 0, wrong = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		begin(&trial, seed, 3, CORES_MAX);
+		size_t guilty = between(&trial, 0, trial.cores - 1);
+
+		for (size_t i = 0; i < trial.cores; i++)
+			trial.core[i].ticks = (int64_t)between(&trial, 0, 2000000) - 1000000;
+		trial.core[guilty].ppm = seed % 2 ? 50 : -50;
+		wrong += follow(&trial, TOURNAMENT_ALL);
+		named += count_moved_but(&trial, guilty);
+		silent += !trial.moved[guilty];
+	}
+	report_counts(__func__, wrong, named);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(named, 0);
+	assert_int_equal(silent, 0);
+}
+
+/* Each with its own rate, and some cores badly measured: no group has more than half. */
+static void
+three_groups_that_drift_and_halves_have_no_majority(void **state)
+{
+	struct trial trial;
+	size_t named = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		size_t groups = 2 + seed % 2;
+
+		begin(&trial, seed, 1, CORES_MAX / groups);
+		trial.cores *= groups;
+		for (size_t i = 0; i < trial.cores; i++) {
+			trial.core[i].ppm = (int64_t)(i % groups) * 40;
+			trial.core[i].wide = next_random(&trial) % 4 == 0;
+		}
+		follow(&trial, TOURNAMENT_ALL);
+		named += count_moved_but(&trial, CORES_MAX);
 	}
 	report_counts(__func__, 0, named);
 	assert_int_equal(named, 0);
@@ -248,12 +373,12 @@ minority_is_named_and_nobody_else(void **state)
 
 		for (size_t i = from; i < from + sick; i++)
 			trial.core[i].ticks = 20000;
-		play(&trial, &trial.first, TOURNAMENT_ALL, 1000);
+		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
 		for (size_t i = 0; i < trial.cores; i++) {
 			bool guilty = i >= from && i < from + sick;
 
-			named += !guilty && trial.first.outlier[i];
-			silent += guilty && !trial.first.outlier[i];
+			named += !guilty && trial.pictures[0].outlier[i];
+			silent += guilty && !trial.pictures[0].outlier[i];
 		}
 	}
 	report_counts(__func__, 0, named);
@@ -269,6 +394,9 @@ main(void)
 		cmocka_unit_test(one_core_that_steps_misplaces_nobody),
 		cmocka_unit_test(halves_some_of_which_are_wide_have_no_majority),
 		cmocka_unit_test(three_groups_have_no_majority),
+		cmocka_unit_test(one_core_that_steps_makes_nobody_else_drift),
+		cmocka_unit_test(one_core_that_drifts_is_named_and_every_drift_holds),
+		cmocka_unit_test(three_groups_that_drift_and_halves_have_no_majority),
 		cmocka_unit_test(minority_is_named_and_nobody_else),
 	};
 
