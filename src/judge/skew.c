@@ -328,7 +328,7 @@ judge_drifts(struct report *report, const struct view *view)
 		name_drifting_pair(report, view);
 	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
 		const struct report_core *core = view_core(view, i);
-		struct offset from_most = { core->from_most.low_ppb, core->from_most.high_ppb };
+		struct offset from_most = { core->from_most.low, core->from_most.high };
 		struct distance distance = { offset_nearest(from_most), offset_farthest(from_most), from_most.low > 0 };
 
 		if (!core->drifts)

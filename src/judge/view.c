@@ -26,13 +26,13 @@ view_drift_ppb(const struct view *view, size_t other, size_t rank)
 {
 	const struct offsets *offsets = &view->skew->offsets;
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
-	struct drift drift;
+	struct offset drift;
 
 	if (a == b || (offsets->kind == TOURNAMENT_STAR && a > 0))
 		return (struct distance){ .near = 0 };
 	drift = view->skew->drifts[tournament_index(offsets->kind, offsets->cores, a, b)];
-	return distance_of(other < rank ? (struct offset){ drift.low_ppb, drift.high_ppb } :
-					  offset_negate((struct offset){ drift.low_ppb, drift.high_ppb }));
+	return distance_of(other < rank ? drift :
+					  offset_negate(drift));
 }
 
 /* In a star two cores that had no ping-pong are not compared: the boot core between may be the one that moved. */
@@ -105,7 +105,7 @@ find_drifts(struct report *report, struct view *view)
 		if (!distance.ahead)
 			from_most = offset_negate(from_most);
 		core->drifts = skew->moved[i];
-		core->from_most = (struct drift){ from_most.low, from_most.high };
+		core->from_most = from_most;
 	}
 }
 

@@ -50,7 +50,7 @@ struct survey_memory {
 	struct offset *solved;   /* by rank: the offset against the boot core */
 	bool *outlier, *disputed; /* likewise */
 	bool *latest_outlier, *moved;
-	struct drift *drifts;    /* of each pair, from the first to the latest */
+	struct offset *drifts;    /* of each pair, from the first to the latest */
 	uint32_t *batch_cores;   /* the cores of one batch of ping-pongs: the first and the second of each */
 	uint32_t *batch_ranks;   /* likewise: their ranks */
 	uint64_t *medians;       /* of the round trips of each ping-pong of a batch */

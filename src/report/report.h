@@ -88,7 +88,7 @@ struct report_core {
 	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
 	bool off_majority;        /* judged: its TSC is off most others' */
 	bool drifts;              /* judged: against most others ... */
-	struct drift from_most;   /* ... by so much at least and at most */
+	struct offset from_most;   /* ... by so much at least and at most */
 };
 
 struct report_contended { /* all cores at once on one shared last value */
@@ -122,7 +122,7 @@ struct report_skew {
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one: */
-	const struct drift *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
+	const struct offset *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
 	uint64_t latest_begin_tsc, latest_end_tsc, latest_bound_ticks; /* of the last one, as offsets and summary of the first */
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
 	/* Judged: */

@@ -103,7 +103,7 @@ offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment
 		all->end_tsc = moment.end_tsc;
 }
 
-struct drift
+struct offset
 offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
 {
 	struct offset moved = offset_add(offsets_pair(later, a, b), offset_negate(offsets_pair(earlier, a, b)));
@@ -111,7 +111,7 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 	uint64_t shortest = to.begin_tsc - from.end_tsc, longest = to.end_tsc - from.begin_tsc;
 
 	if (!offset_is_known(moved) || to.begin_tsc <= from.end_tsc || longest < shortest)
-		return (struct drift){ INT64_MIN, INT64_MAX };
-	return (struct drift){ least_ppb(moved.low, shortest, longest),
+		return (struct offset){ INT64_MIN, INT64_MAX };
+	return (struct offset){ least_ppb(moved.low, shortest, longest),
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }

@@ -69,11 +69,6 @@ struct offsets_summary {
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
 
-/* Parts per 10^9. unknown: low is INT64_MIN and high INT64_MAX. */
-struct drift {
-	int64_t low_ppb, high_ppb;
-};
-
 /* The pair had a ping-pong in this time as well. */
 void offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
 
@@ -82,6 +77,6 @@ void offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct m
  * them, whose own ends are intervals too; rounded outwards. Unknown where either offset is, or where the two overlap in
  * time. Ways through third cores are not asked: one that drifts itself would lay its drift on the two.
  */
-struct drift offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
+struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
 #endif

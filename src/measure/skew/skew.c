@@ -204,9 +204,9 @@ record_drifts(struct survey *survey)
 		tournament_pair(first->kind, i, &a, &b);
 		memory->drifts[i] = offsets_drift(first, latest, a, b);
 		if (a == 0)
-			survey->report->cores[memory->core_of[b]].drift = memory->drifts[i];
+			survey->report->cores[memory->core_of[b]].drift_ppb = memory->drifts[i];
 	}
-	survey->report->cores[memory->core_of[0]].drift = (struct drift){ 0, 0 };
+	survey->report->cores[memory->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
 	skew->drifts = memory->drifts;
 	skew->moved = memory->moved;
 	skew->disputed = memory->disputed;

@@ -34,7 +34,7 @@ drifts_of(const struct report *report)
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
-		struct offset from_most = { core->from_most.low_ppb, core->from_most.high_ppb };
+		struct offset from_most = { core->from_most.low, core->from_most.high };
 
 		if (!core->started || (core->boot && !core->drifts))
 			continue;

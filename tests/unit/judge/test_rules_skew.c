@@ -516,7 +516,7 @@ pair_with_a_core_that_drifts_is_explained_by_the_drift(void **state)
 	struct report *report = machine_with_one_proven_pair(1, 2);
 
 	(void)state;
-	report->cores[2].drift = (struct drift){ 500, 600 };
+	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -599,7 +599,7 @@ core_that_drifts_is_named_with_the_proven_part(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[3].drift = (struct drift){ 49996, 50004 };
+	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
 					  "Core 6's TSC ran 49996 to 50004 ppb faster than most between 3.1 s and 21.1 s, "
@@ -650,7 +650,7 @@ boot_core_that_drifts_alone_is_named_itself(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 4; i++)
-		report->cores[i].drift = (struct drift){ -1000 - (int64_t)i, -990 + (int64_t)i };
+		report->cores[i].drift_ppb = (struct offset){ -1000 - (int64_t)i, -990 + (int64_t)i };
 	judge(report);
 	assert_only_finding(report, "tsc-drift", 0,
 			    "Core 0's TSC ran 989 to 1001 ppb faster than most between 3.1 s and 21.1 s, steadily or by "
@@ -664,7 +664,7 @@ of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
 	struct report *report = machine(2, 2, NULL);
 
 	(void)state;
-	report->cores[1].drift = (struct drift){ 10, 20 };
+	report->cores[1].drift_ppb = (struct offset){ 10, 20 };
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
@@ -679,8 +679,8 @@ drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 	struct report *report = machine(4, 4, NULL);
 
 	(void)state;
-	report->cores[1].drift = report->cores[3].drift = (struct drift){ -900, 900 };
-	report->cores[2].drift = (struct drift){ 10, 20 };
+	report->cores[1].drift_ppb = report->cores[3].drift_ppb = (struct offset){ -900, 900 };
+	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 4's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
@@ -695,7 +695,7 @@ of_five_cores_that_drift_four_are_named_and_one_is_counted(void **state)
 
 	(void)state;
 	for (size_t i = 1; i <= 5; i++)
-		report->cores[i].drift = (struct drift){ 100, 200 };
+		report->cores[i].drift_ppb = (struct offset){ 100, 200 };
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	assert_non_null(strstr(report->findings[3].text, " 1 more core likewise."));
@@ -735,7 +735,7 @@ core_that_only_its_place_puts_off_the_majority_is_not_accused(void **state)
 			if (i != 1)
 				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
-			report->cores[2].drift = (struct drift){ 70, 80 };
+			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
 		judge(report);
 		assert_int_equal(report->finding_count, drifting);
 		assert_false(report->cores[1].off_majority);
@@ -956,8 +956,8 @@ main(void)
 		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
 		cmocka_unit_test(of_two_cores_that_drift_neither_is_said_to_be_off),
 		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
-		cmocka_unit_test(of_five_cores_that_drift_four_are_told_and_one_is_counted),
-		cmocka_unit_test(core_that_drifts_is_accused_of_nothing_else),
+		cmocka_unit_test(of_five_cores_that_drift_four_are_named_and_one_is_counted),
+		cmocka_unit_test(core_that_drifts_has_no_other_finding),
 		cmocka_unit_test(core_that_only_its_place_puts_off_the_majority_is_not_accused),
 		cmocka_unit_test(pair_that_contradicts_the_others_warns_and_is_named),
 		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),

@@ -151,7 +151,7 @@ literal_forget_tournament(struct report *report)
 	free(report->skew.offsets.moved_ticks);
 	free((uint32_t *)report->skew.core_of);
 	free((bool *)report->skew.outlier);
-	free((struct drift *)report->skew.drifts);
+	free((struct offset *)report->skew.drifts);
 	free(report->skew.moved);
 	free(report->skew.disputed);
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
@@ -221,16 +221,16 @@ static inline void
 literal_drifts(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	struct drift *drifts = (struct drift *)skew->drifts;
+	struct offset *drifts = (struct offset *)skew->drifts;
 
 	for (size_t i = 0; i < tournament_pairs(skew->kind, skew->offsets.cores); i++) {
 		size_t a, b;
 
 		tournament_pair(skew->kind, i, &a, &b);
-		struct drift of_a = report->cores[skew->core_of[a]].drift, of_b = report->cores[skew->core_of[b]].drift;
-		struct offset moved = offset_add((struct offset){ of_b.low_ppb, of_b.high_ppb },
-						 offset_negate((struct offset){ of_a.low_ppb, of_a.high_ppb }));
-		drifts[i] = (struct drift){ moved.low, moved.high };
+		struct offset of_a = report->cores[skew->core_of[a]].drift_ppb, of_b = report->cores[skew->core_of[b]].drift_ppb;
+		struct offset moved = offset_add((struct offset){ of_b.low, of_b.high },
+						 offset_negate((struct offset){ of_a.low, of_a.high }));
+		drifts[i] = (struct offset){ moved.low, moved.high };
 	}
 }
 
@@ -293,7 +293,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	}
 	literal_solve(report);
 	for (size_t rank = 0; rank < count; rank++)
-		report->cores[cores[rank]].drift = rank ? (struct drift){ -3, 3 } : (struct drift){ 0, 0 };
+		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
 	literal_drifts(report);
 }
 
@@ -465,8 +465,8 @@ literal_sick(void)
 	report->skew.worst_warp_ns = 499976;
 	report->skew.worst_warp_a = 0;
 	report->skew.worst_warp_b = 8;
-	report->cores[3].drift = (struct drift){ INT64_MIN, INT64_MAX };
-	report->cores[5].drift = (struct drift){ 49996, 50004 };
+	report->cores[3].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
+	report->cores[5].drift_ppb = (struct offset){ 49996, 50004 };
 	literal_drifts(report);
 	report->cores[4].facts.tsc_adjust = -1000000;
 	literal_observe(report);

@@ -446,9 +446,9 @@ synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
 	report->options.limit_count = 1;
 	assert_says(report, "\nSynchronisation not determined: at best within 1001 ns at ");
 	report->options.limits[0].value = 2000;
-	report->cores[2].drift = (struct drift){ 10, 20 };
+	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
 	assert_says(report, "\nNot synchronised throughout the run: ");
-	report->cores[2].drift = (struct drift){ -3, 3 };
+	report->cores[2].drift_ppb = (struct offset){ -3, 3 };
 	report->skew.drift_measured = false;
 	assert_says(report, "\nSynchronisation not determined: at best within 29 ns at 3.1 s, and not measured again: ");
 	literal_free(report);
@@ -477,16 +477,16 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 	(void)state;
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
-	report->cores[1].drift = (struct drift){ INT64_MIN, INT64_MAX };
-	report->cores[2].drift = (struct drift){ 1, 90 };
-	report->cores[3].drift = (struct drift){ -80, -2 };
+	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
+	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
+	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
 	assert_says(report, "over 18.1 s: proven, and no majority shows whose; all within -0.080 .. +0.090 ppm.\n");
 	literal_free(report);
 
 	report = literal_of(6, TOURNAMENT_ALL, NULL);
-	report->cores[1].drift = (struct drift){ INT64_MIN, INT64_MAX };
-	report->cores[2].drift = (struct drift){ 10, 90 };
-	report->cores[3].drift = (struct drift){ -80, -20 };
+	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
+	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
+	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
 	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
 	report->skew.drift_measured = false;

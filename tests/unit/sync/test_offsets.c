@@ -640,7 +640,7 @@ player_of_4_is_marked_once_three_pairs_prove_it_apart(void **state)
 	offsets_set(&world->offsets, 3, 2, (struct offset){ 999000, 1001000 });
 	solve(world);
 	assert_true(world->summary.no_majority);
-	assert_apart_are_just(world, 0, 0);
+	assert_outliers_are_just(world, 0, 0);
 	offsets_set(&world->offsets, 0, 2, (struct offset){ 999000, 1001000 });
 	solve(world);
 	assert_false(world->summary.no_majority);
@@ -744,7 +744,7 @@ pair_that_moved_contradicts_once_by_the_most_that_is_known(void **state)
 	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
 
 	(void)state;
-	meet_all(world);
+	measure_all(world);
 	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
 	offsets_record_moved(&world->offsets, 2, 1, 700);
 	offsets_record_moved(&world->offsets, 1, 2, 500);
@@ -967,25 +967,25 @@ main(void)
 		cmocka_unit_test(majority_of_seeded_intervals_is_that_of_counting_every_value),
 		cmocka_unit_test(way_through_a_third_says_nothing_of_a_pair_that_met),
 		cmocka_unit_test(core_that_met_only_one_that_never_met_the_first_is_placed_through_two),
-		cmocka_unit_test(player_that_never_met_the_first_is_placed_through_another),
-		cmocka_unit_test(player_that_met_nobody_is_unknown_and_leaves_no_bound),
-		cmocka_unit_test(nobody_met_leaves_everything_unknown),
-		cmocka_unit_test(star_bounds_pairs_that_never_met),
-		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_players),
-		cmocka_unit_test(truth_lies_in_every_interval_of_players_of_all_offsets),
+		cmocka_unit_test(core_unknown_to_the_first_is_placed_through_another),
+		cmocka_unit_test(core_without_a_pair_is_unknown_and_leaves_no_bound),
+		cmocka_unit_test(no_pair_leaves_everything_unknown),
+		cmocka_unit_test(star_bounds_pairs_that_it_has_not),
+		cmocka_unit_test(truth_lies_in_every_interval_of_1_to_1024_cores),
+		cmocka_unit_test(truth_lies_in_every_interval_of_cores_of_all_offsets),
 		cmocka_unit_test(wide_way_is_no_vote_where_the_others_are_halves),
-		cmocka_unit_test(one_skewed_player_of_3_to_1024_alone_stands_apart),
-		cmocka_unit_test(skewed_boot_core_is_the_one_that_stands_apart),
-		cmocka_unit_test(skewed_socket_of_a_third_stands_apart_as_a_whole),
-		cmocka_unit_test(two_players_that_differ_have_no_majority_and_the_second_is_marked),
+		cmocka_unit_test(one_skewed_core_of_3_to_1024_is_the_only_outlier),
+		cmocka_unit_test(skewed_boot_core_is_the_outlier),
+		cmocka_unit_test(skewed_socket_of_a_third_are_outliers_all),
+		cmocka_unit_test(two_cores_that_differ_have_no_majority_and_the_second_is_marked),
 		cmocka_unit_test(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked),
 		cmocka_unit_test(halves_that_differ_among_themselves_are_none),
-		cmocka_unit_test(player_is_apart_that_only_its_pairs_prove_to_be_so),
-		cmocka_unit_test(pair_that_alone_is_proven_apart_is_the_worst_and_neither_of_it_is_marked),
+		cmocka_unit_test(core_is_an_outlier_that_only_its_pairs_prove_to_be_so),
+		cmocka_unit_test(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked),
 		cmocka_unit_test(player_of_4_is_marked_once_three_pairs_prove_it_apart),
-		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_nobody),
-		cmocka_unit_test(three_players_that_all_differ_mark_nobody),
-		cmocka_unit_test(badly_measured_player_hides_no_skewed_one),
+		cmocka_unit_test(halves_that_are_not_proven_pair_by_pair_mark_none),
+		cmocka_unit_test(three_cores_that_all_differ_mark_none),
+		cmocka_unit_test(badly_measured_core_hides_no_skewed_one),
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
 		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),

@@ -40,11 +40,11 @@ static enum minority_pair
 ask(const void *context, size_t a, size_t b)
 {
 	const struct picture *pictures = context;
-	struct drift drift = offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
+	struct offset drift = offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
 
-	if (drift.low_ppb == INT64_MIN || drift.high_ppb == INT64_MAX)
+	if (drift.low == INT64_MIN || drift.high == INT64_MAX)
 		return MINORITY_UNKNOWN;
-	return drift.low_ppb > 0 || drift.high_ppb < 0 ? MINORITY_DIFFERS : MINORITY_OPEN;
+	return drift.low > 0 || drift.high < 0 ? MINORITY_DIFFERS : MINORITY_OPEN;
 }
 
 struct trial {
@@ -266,10 +266,10 @@ follow(struct trial *trial, enum tournament kind)
 	trial->minority = minority_find(ask, trial->pictures, trial->cores, trial->moved, trial->disputed);
 	for (size_t a = 0; a < trial->cores; a++)
 		for (size_t b = a + 1; b < trial->cores && (!a || kind == TOURNAMENT_ALL); b++) {
-			struct drift drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
+			struct offset drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
 			int64_t ppb = 1000 * (trial->core[b].ppm - trial->core[a].ppm);
 
-			wrong += drift.low_ppb > ppb || drift.high_ppb < ppb;
+			wrong += drift.low > ppb || drift.high < ppb;
 		}
 	return wrong;
 }
