@@ -134,30 +134,30 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 
 /* Which tournament goes on, by the survey's own marks: it alone tells a rehearsal from the first one. */
 static struct span *
-tournament(const struct bench *bench, enum moment *moment)
+tournament(const struct bench *bench, enum when *when)
 {
 	const struct survey_memory *memory = &bench->run.survey.memory;
 
-	*moment = !memory->first.begin_tsc ? MOMENT_NEVER : !memory->first.end_tsc ? MOMENT_FIRST : MOMENT_LAST;
-	return *moment == MOMENT_FIRST ? &machine.first : *moment == MOMENT_LAST ? &machine.last : NULL;
+	*when = !memory->first.begin_tsc ? WHEN_NEVER : !memory->first.end_tsc ? WHEN_FIRST : WHEN_LAST;
+	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 
 /* A batch of a tournament: those who step in it do so at some moment of it. */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
-	static uint64_t batches[MOMENT_LAST + 1];
-	enum moment moment;
-	struct span *span = tournament(context, &moment);
+	static uint64_t batches[WHEN_LAST + 1];
+	enum when when;
+	struct span *span = tournament(context, &when);
 	size_t finished;
 
 	if (span && !span->from_ps) {
 		span->from_ps = sim.now_ps;
-		batches[moment] = 0;
+		batches[when] = 0;
 	}
-	batches[moment]++;
+	batches[when]++;
 	for (size_t i = 0; span && i < machine.cores; i++)
-		if (machine.core[i].moment == moment && machine.core[i].batch == batches[moment])
+		if (machine.core[i].when == when && machine.core[i].batch == batches[when])
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(machine.wake_ps + 50 * SIM_PS_PER_US);
 	finished = run_some(context, cores, count, job, argument, bound_ns);
 	if (span)

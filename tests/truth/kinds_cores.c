@@ -55,9 +55,9 @@ draw_drifting(void)
 }
 
 static void
-draw_step(size_t core, enum moment moment)
+draw_step(size_t core, enum when moment)
 {
-	machine.core[core].moment = moment;
+	machine.core[core].when = moment;
 	machine.core[core].batch = 1 + draw_below(machine.cores + machine.cores / 2);
 	machine.core[core].step = draw_offset();
 }
@@ -66,28 +66,28 @@ void
 draw_step_in_first(void)
 {
 	draw_cores();
-	draw_step(draw_core(), MOMENT_FIRST);
+	draw_step(draw_core(), WHEN_FIRST);
 }
 
 void
 draw_step_of_boot_core(void)
 {
 	draw_cores();
-	draw_step(0, MOMENT_FIRST);
+	draw_step(0, WHEN_FIRST);
 }
 
 void
 draw_step_between(void)
 {
 	draw_cores();
-	draw_step(draw_below(machine.cores), MOMENT_BETWEEN);
+	draw_step(draw_below(machine.cores), WHEN_BETWEEN);
 }
 
 void
 draw_step_in_last(void)
 {
 	draw_cores();
-	draw_step(draw_below(machine.cores), MOMENT_LAST);
+	draw_step(draw_below(machine.cores), WHEN_LAST);
 }
 
 void

@@ -75,7 +75,7 @@ begins(void *context, const char *phase)
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
 	for (size_t i = 0; i < machine.cores && strcmp(phase, "cores") == 0; i++)
-		if (machine.core[i].moment == MOMENT_BETWEEN)
+		if (machine.core[i].when == WHEN_BETWEEN)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	samples_phase(phase);
 	access_phase(phase);

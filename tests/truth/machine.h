@@ -36,12 +36,12 @@ enum event {
 	EVENT_BACK,     /* from then on the TSC is set back, again and again */
 };
 
-enum moment { MOMENT_NEVER, MOMENT_FIRST, MOMENT_BETWEEN, MOMENT_LAST }; /* of a step: in which tournament */
+enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* of a step: in which tournament */
 
 struct core {
 	uint64_t microhz;    /* of its TSC */
 	int64_t offset;      /* ticks, at the run's begin */
-	enum moment moment;  /* when it steps, */
+	enum when when;    /* when it steps, */
 	uint64_t batch;      /* in the so manieth batch of that tournament */
 	int64_t step;        /* ticks */
 	uint64_t steps_at_ps; /* SIM_NEVER as long as it has not */

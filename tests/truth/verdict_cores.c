@@ -117,21 +117,19 @@ static void
 look_at_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	struct interval_ns within = report_within_ns(report);
 	long double truth = hull_ticks(furthest()), truth_ns = truth / verdict_tsc_hz(report) * 1e9L;
 	long double loose_ns = 4.0L * skew->best_trip_ns > 1000 ? 4.0L * skew->best_trip_ns : 1000;
 	bool is_named = false;
 
-	if (!within.known)
+	if (!skew->within_known)
 		return;
 	for (size_t i = 0; i < report->finding_count; i++)
 		is_named |= strncmp(report->findings[i].rule, "tsc-", 4) == 0;
-	tally(CHECK_WITHIN, truth <= skew->summary.bound_ticks && truth_ns <= within.high,
-	      "within %lld ns (%llu ticks), not %.1Lf ns (%.1Lf)%s", (long long)within.high,
-	      (unsigned long long)skew->summary.bound_ticks, truth_ns, truth, is_named ? "; but cores are named" : "");
+	tally(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
+	      (unsigned long long)skew->within_ns, truth_ns, truth, is_named ? "; but cores are named" : "");
 	if (!is_named)
-		tally(CHECK_WITHIN_LOOSE, within.high <= loose_ns, "within %lld ns; best round trip %llu ns",
-		      (long long)within.high, (unsigned long long)skew->best_trip_ns);
+		tally(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
+		      (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }
 
 /* The narrowest that all pairs together allow, where no core moves: ways over third cores too, as short as they get. */
