@@ -4,50 +4,21 @@
 struct panel {
 	const struct rate_interval *rates;
 	size_t count;
+	const struct falseticker_sources *sources;
 	uint64_t limit_ppb;
+	uint32_t disagree[FALSETICKER_RATES_MAX]; /* bit B of disagree[A]: A and B */
+};
+
+struct group {
+	uint32_t members;
+	unsigned clocks, sources;
+	uint64_t narrowest;
 };
 
 static uint32_t
 bit(size_t rate)
 {
 	return UINT32_C(1) << rate;
-}
-
-static bool
-disagree(const struct panel *panel, size_t a, size_t b)
-{
-	struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
-
-	return rate_beyond(&by, panel->limit_ppb);
-}
-
-/* Those that disagree with any other. */
-static uint32_t
-voters(const struct panel *panel)
-{
-	uint32_t set = 0;
-
-	for (size_t a = 0; a < panel->count; a++)
-		for (size_t b = 0; b < panel->count; b++)
-			if (disagree(panel, a, b))
-				set |= bit(a);
-	return set;
-}
-
-/*
- * The largest group in which LATEST is the one that begins highest: all that begin no higher and agree with it
- * reach up to it, less the limit, and so agree with each other too. Each largest group has such a latest one.
- */
-static uint32_t
-group_below(const struct panel *panel, uint32_t among, size_t latest)
-{
-	uint32_t set = 0;
-
-	for (size_t i = 0; i < panel->count; i++)
-		if (falseticker_has(among, i) && panel->rates[i].low <= panel->rates[latest].low &&
-		    !disagree(panel, i, latest))
-			set |= bit(i);
-	return set;
 }
 
 static unsigned
@@ -60,23 +31,116 @@ size(uint32_t set)
 	return count;
 }
 
-/* The largest groups of VOTING rates, all in one set, and whether there are several. */
 static void
-find_groups(const struct panel *panel, uint32_t voting, struct falseticker *found)
+compare_all(struct panel *panel)
 {
-	uint32_t first = 0;
+	for (size_t a = 0; a < panel->count; a++) {
+		for (size_t b = 0; b < panel->count; b++) {
+			struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
 
-	for (size_t i = 0; i < panel->count; i++) {
-		uint32_t group = falseticker_has(voting, i) ? group_below(panel, voting, i) : 0;
-
-		if (size(group) > size(first)) {
-			first = found->truechimers = group;
-			found->undecided = false;
-		} else if (group && size(group) == size(first) && group != first) {
-			found->truechimers |= group;
-			found->undecided = true;
+			if (rate_beyond(&by, panel->limit_ppb))
+				panel->disagree[a] |= bit(b), panel->disagree[b] |= bit(a);
 		}
 	}
+}
+
+static uint32_t
+known(const struct panel *panel)
+{
+	uint32_t set = 0;
+
+	for (size_t i = 0; i < panel->count; i++)
+		if (panel->rates[i].known)
+			set |= bit(i);
+	return set;
+}
+
+/* Whether any two of SET disagree. */
+static bool
+is_split(const struct panel *panel, uint32_t set)
+{
+	for (size_t i = 0; i < panel->count; i++)
+		if (falseticker_has(set, i) && panel->disagree[i] & set)
+			return true;
+	return false;
+}
+
+/*
+ * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with whom a
+ * voter agrees agree among themselves, and the groups of voters share no member.
+ */
+static uint32_t
+voters(const struct panel *panel, uint32_t set)
+{
+	uint32_t voting = 0;
+
+	for (size_t i = 0; i < panel->count; i++)
+		if (falseticker_has(set, i) && panel->disagree[i] & set &&
+		    !is_split(panel, set & ~panel->disagree[i]))
+			voting |= bit(i);
+	return voting;
+}
+
+/* Of how many sources SET is: the most of its members that are all separate. */
+static unsigned
+sources(const struct panel *panel, uint32_t set)
+{
+	size_t first = 0;
+	unsigned with, without;
+
+	if (!panel->sources || !set)
+		return size(set);
+	while (!falseticker_has(set, first))
+		first++;
+	set &= ~bit(first);
+	with = 1 + sources(panel, set & panel->sources->separate[first]);
+	without = (set & panel->sources->separate[first]) == set ? 0 : sources(panel, set);
+	return with > without ? with : without;
+}
+
+static uint64_t
+width(const struct rate_interval *rate)
+{
+	return rate->high - rate->low;
+}
+
+/* Those of VOTING that agree with FIRST. */
+static struct group
+group_of(const struct panel *panel, uint32_t voting, size_t first)
+{
+	struct group group = { .members = voting & ~panel->disagree[first], .narrowest = UINT64_MAX };
+
+	group.clocks = size(group.members);
+	group.sources = sources(panel, group.members);
+	for (size_t i = 0; i < panel->count; i++)
+		if (falseticker_has(group.members, i) && width(&panel->rates[i]) < group.narrowest)
+			group.narrowest = width(&panel->rates[i]);
+	return group;
+}
+
+static bool
+is_larger(const struct group *a, const struct group *b)
+{
+	if (a->clocks != b->clocks)
+		return a->clocks > b->clocks;
+	return a->sources != b->sources ? a->sources > b->sources : a->narrowest < b->narrowest;
+}
+
+static struct group
+largest_group(const struct panel *panel, uint32_t voting)
+{
+	struct group largest = { .members = 0 };
+
+	for (size_t i = 0; i < panel->count; i++) {
+		struct group group;
+
+		if (!falseticker_has(voting, i))
+			continue;
+		group = group_of(panel, voting, i);
+		if (is_larger(&group, &largest))
+			largest = group;
+	}
+	return largest;
 }
 
 /* The consensus of those in SET alone. */
@@ -91,43 +155,74 @@ reference_of(const struct panel *panel, uint32_t set)
 	return rate_consensus(rates, panel->count);
 }
 
-static uint64_t
-width(const struct panel *panel, size_t a, size_t b)
+/* Of SET those that disagree with REFERENCE. */
+static uint32_t
+accused(const struct panel *panel, uint32_t set, size_t reference)
 {
-	return panel->rates[a].high - panel->rates[a].low + panel->rates[b].high - panel->rates[b].low;
+	return reference < panel->count ? set & panel->disagree[reference] : 0;
+}
+
+/* Two and more siblings that agree, with more than half of them, accuse the others. */
+static void
+ask_siblings(const struct panel *panel, struct falseticker *found)
+{
+	uint32_t siblings = panel->sources ? panel->sources->siblings & known(panel) : 0;
+	uint32_t voting = voters(panel, siblings);
+	struct group largest = largest_group(panel, voting);
+
+	found->sibling = panel->count;
+	if (largest.clocks < 2 || 2 * largest.clocks <= size(voting))
+		return;
+	found->siblings = largest.members;
+	found->sibling = reference_of(panel, largest.members);
+	found->falsetickers = accused(panel, voting & ~largest.members, found->sibling);
 }
 
 static void
-name_two(const struct panel *panel, struct falseticker *found)
+name_two(const struct panel *panel, uint32_t voting, struct falseticker *found)
 {
 	uint64_t narrowest = UINT64_MAX;
 
 	for (size_t a = 0; a < panel->count; a++) {
 		for (size_t b = a + 1; b < panel->count; b++) {
-			if (!falseticker_has(found->truechimers, a) || !falseticker_has(found->truechimers, b) ||
-			    !disagree(panel, a, b) || width(panel, a, b) >= narrowest)
+			uint64_t both = width(&panel->rates[a]) + width(&panel->rates[b]);
+
+			if (!falseticker_has(voting, a) || !falseticker_has(voting & panel->disagree[a], b) ||
+			    (!falseticker_has(found->truechimers, a) && !falseticker_has(found->truechimers, b)) ||
+			    both >= narrowest)
 				continue;
-			narrowest = width(panel, a, b);
+			narrowest = both;
 			found->a = a;
 			found->b = b;
 		}
 	}
+	found->group_a = voting & ~panel->disagree[found->a];
+	found->group_b = voting & ~panel->disagree[found->b];
+	found->others = voting & ~found->group_a & ~found->group_b;
 }
 
 struct falseticker
-falseticker_find(const struct rate_interval *rates, size_t count, uint64_t limit_ppb)
+falseticker_find(const struct rate_interval *rates, size_t count, const struct falseticker_sources *all_sources,
+		 uint64_t limit_ppb)
 {
-	const struct panel panel = { rates, count, limit_ppb };
-	uint32_t voting = voters(&panel);
+	struct panel panel = { .rates = rates, .count = count, .sources = all_sources, .limit_ppb = limit_ppb };
 	struct falseticker found = { .truechimers = 0 };
+	uint32_t among, voting, rest;
+	struct group largest;
 
-	find_groups(&panel, voting, &found);
-	found.truechimers |= ~voting; /* one that disagrees with none belongs to each group */
+	compare_all(&panel);
+	ask_siblings(&panel, &found);
+	among = known(&panel) & ~found.falsetickers;
+	voting = voters(&panel, among);
+	largest = largest_group(&panel, voting);
+	rest = voting & ~largest.members;
+	found.undecided = rest && (2 * largest.clocks <= size(voting) ||
+				   largest.sources <= sources(&panel, rest));
+	found.truechimers = found.undecided ? largest.members : among & ~rest;
 	found.reference = reference_of(&panel, found.truechimers);
-	for (size_t i = 0; i < count; i++)
-		if (!falseticker_has(found.truechimers, i) && disagree(&panel, i, found.reference))
-			found.falsetickers |= bit(i);
 	if (found.undecided)
-		name_two(&panel, &found);
+		name_two(&panel, voting, &found);
+	else
+		found.falsetickers |= accused(&panel, rest, found.reference);
 	return found;
 }

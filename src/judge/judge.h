@@ -10,4 +10,7 @@
  */
 void judge_report(struct report *report);
 
+/* Clocks whose rates are further apart disagree: by this the TSC's rate is settled too. */
+uint64_t judge_rate_limit_ppb(const struct report *report);
+
 #endif

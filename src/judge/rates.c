@@ -6,6 +6,7 @@
 
 #include "falseticker.h"
 #include "text.h"
+#include "witnesses.h"
 
 #define PPB          INT64_C(1000000000)
 #define PPB_PER_PPM  1000
@@ -17,7 +18,7 @@ struct vote {
 	struct report *report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* by clock */
 	struct falseticker found;
-	uint32_t changed; /* bit I: clock I has a finding of a change, alone or as one of two */
+	uint32_t changed; /* bit I: clock I has a finding of a change, alone or in one of two groups */
 };
 
 static uint64_t
@@ -62,9 +63,9 @@ ppm_phrase(const struct interval_ppb *ppb)
 	return phrase;
 }
 
-/* Those that agree with each other: "hpet, pit and rtc". */
+/* "hpet, pit and rtc": those of SET whose rates are known. */
 static struct phrase
-group_phrase(const struct vote *vote)
+group_phrase(const struct vote *vote, uint32_t set)
 {
 	const size_t count = vote->report->clock_count;
 	struct phrase phrase = { "" };
@@ -73,14 +74,63 @@ group_phrase(const struct vote *vote)
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	for (size_t i = 0; i < count; i++)
-		members += vote->rates[i].known && falseticker_has(vote->found.truechimers, i);
+		members += vote->rates[i].known && falseticker_has(set, i);
 	for (size_t i = 0; i < count; i++) {
-		if (!vote->rates[i].known || !falseticker_has(vote->found.truechimers, i))
+		if (!vote->rates[i].known || !falseticker_has(set, i))
 			continue;
 		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(vote, i));
 		said++;
 	}
 	return phrase;
+}
+
+/* Voters that are in neither of the two groups which are named. */
+static struct phrase
+others_phrase(const struct vote *vote)
+{
+	struct phrase phrase = { "" };
+	struct text text;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	if (vote->found.others)
+		text_printf(&text, " Apart from both: %s.", group_phrase(vote, vote->found.others).bytes);
+	return phrase;
+}
+
+static const char *
+them(uint32_t a, uint32_t b)
+{
+	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
+}
+
+/* Who accuses a falseticker, and the one that represents them. */
+static uint32_t
+accusers(const struct falseticker *found)
+{
+	return found->undecided ? found->siblings : found->truechimers;
+}
+
+static size_t
+reference(const struct falseticker *found)
+{
+	return found->undecided ? found->sibling : found->reference;
+}
+
+uint64_t
+judge_rate_limit_ppb(const struct report *report)
+{
+	uint64_t off = limit_ppb(report, "rate-off"), wrong = limit_ppb(report, "rate-wrong");
+
+	return off < wrong ? off : wrong;
+}
+
+/* IMPLIED: by which it shows who has a source of his own. */
+static void
+hold_vote(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
+{
+	struct falseticker_sources sources = witnesses_of(vote->report, implied);
+
+	vote->found = falseticker_find(vote->rates, vote->report->clock_count, &sources, limit);
 }
 
 /* Rounded outwards. */
@@ -162,14 +212,37 @@ collect_changes(struct vote *vote, bool halves)
 static void
 name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[vote->found.reference], &vote->rates[clock]);
+	struct interval_ppb by = rate_compare(&vote->rates[reference(&vote->found)], &vote->rates[clock]);
 
 	vote->changed |= UINT32_C(1) << clock;
 	set_figure(rules_add_finding(vote->report, "rate-changed", id_of(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(vote, clock),
 				     ppm_phrase(&by).bytes,
 				     halves ? "within the window" : "between the window and the end",
-				     group_phrase(vote).bytes),
+				     group_phrase(vote, accusers(&vote->found)).bytes),
+		   &by, limit);
+}
+
+/* Groups of which no clock has a finding of a change yet. */
+static bool
+has_new_groups(const struct vote *vote)
+{
+	return vote->found.undecided && !(vote->changed & (vote->found.group_a | vote->found.group_b));
+}
+
+static void
+name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
+{
+	const struct falseticker *found = &vote->found;
+	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
+
+	vote->changed |= found->group_a | found->group_b | found->others;
+	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
+				     group_phrase(vote, found->group_a).bytes, group_phrase(vote, found->group_b).bytes,
+				     ppm_phrase(&by).bytes,
+				     halves ? "within the window" : "between the window and the end",
+				     them(found->group_a, found->group_b), others_phrase(vote).bytes),
 		   &by, limit);
 }
 
@@ -177,24 +250,17 @@ static void
 judge_changes(struct vote *vote, bool halves)
 {
 	uint64_t limit = limit_ppb(vote->report, "rate-changed");
-	size_t a, b;
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
 
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		implied[i] = vote->report->clocks[i].implied_window;
 	collect_changes(vote, halves);
-	vote->found = falseticker_find(vote->rates, vote->report->clock_count, limit);
+	hold_vote(vote, implied, limit);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (falseticker_has(vote->found.falsetickers, i) && !falseticker_has(vote->changed, i))
 			name_change(vote, i, halves, limit);
-	a = vote->found.a;
-	b = vote->found.b;
-	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
-		return;
-	struct interval_ppb by = rate_compare(&vote->rates[b], &vote->rates[a]);
-
-	vote->changed |= UINT32_C(1) << a | UINT32_C(1) << b;
-	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s changed by %s; nothing shows which of them changed.",
-				     id_of(vote, a), id_of(vote, b), ppm_phrase(&by).bytes),
-		   &by, limit);
+	if (has_new_groups(vote))
+		name_changed_groups(vote, halves, limit);
 }
 
 /* Whether after the rates' window ENTRY's clock ran otherwise than in it. */
@@ -236,7 +302,7 @@ collect_rates(struct vote *vote)
 static void
 name_rate(struct vote *vote, size_t clock)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote->found.reference]);
+	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[reference(&vote->found)]);
 	const char *rule = "rate-wrong";
 
 	if (!rate_beyond(&by, limit_ppb(vote->report, rule)))
@@ -247,17 +313,15 @@ name_rate(struct vote *vote, size_t clock)
 		return;
 	set_figure(rules_add_finding(vote->report, rule, id_of(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off what it claims, by %s, which agree.", id_of(vote, clock),
-				     ppm_phrase(&by).bytes, group_phrase(vote).bytes),
+				     ppm_phrase(&by).bytes, group_phrase(vote, accusers(&vote->found)).bytes),
 		   &by, limit_ppb(vote->report, rule));
 }
 
 static void
 judge_each_rate(struct vote *vote)
 {
-	uint64_t off = limit_ppb(vote->report, "rate-off"), wrong = limit_ppb(vote->report, "rate-wrong");
-
 	collect_rates(vote);
-	vote->found = falseticker_find(vote->rates, vote->report->clock_count, off < wrong ? off : wrong);
+	hold_vote(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (falseticker_has(vote->found.falsetickers, i))
 			name_rate(vote, i);
@@ -267,16 +331,16 @@ static void
 note_leaps(struct vote *vote)
 {
 	uint64_t limit = limit_ppb(vote->report, "rate-off");
-	size_t reference = vote->found.reference;
+	size_t truth = vote->found.reference;
 
-	for (size_t i = 0; i < vote->report->clock_count && reference < vote->report->clock_count; i++) {
+	for (size_t i = 0; i < vote->report->clock_count && truth < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
-		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[reference]);
+		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
 		if (may_leap(vote->report, entry) && is_voter(vote->report, entry) && rate_beyond(&by, limit) &&
 		    !falseticker_has(vote->found.falsetickers, i))
 			report_note(vote->report, "%s ran %s off %s in the rates' window, %s.", id_of(vote, i),
-				    ppm_phrase(&by).bytes, id_of(vote, reference), contradicts_itself(entry) ?
+				    ppm_phrase(&by).bytes, id_of(vote, truth), contradicts_itself(entry) ?
 				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :
 				    "and it is not known how after it: the whole machine may have been stopped");
 	}
@@ -286,18 +350,19 @@ static void
 judge_disagreement(struct vote *vote)
 {
 	uint64_t limit = limit_ppb(vote->report, "rate-disagree");
-	size_t a, b;
+	const struct falseticker *found = &vote->found;
 
-	vote->found = falseticker_find(vote->rates, vote->report->clock_count, limit);
-	a = vote->found.a;
-	b = vote->found.b;
-	if (!vote->found.undecided || falseticker_has(vote->changed, a) || falseticker_has(vote->changed, b))
+	hold_vote(vote, vote->rates, limit);
+	if (!has_new_groups(vote))
 		return;
-	struct interval_ppb by = rate_compare(&vote->rates[a], &vote->rates[b]);
+	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
+	bool several = found->group_a & (found->group_a - 1);
 
 	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
-				     "By their claims %s runs %s faster than %s; nothing shows which of them is wrong.",
-				     id_of(vote, a), ppm_phrase(&by).bytes, id_of(vote, b)),
+				     "By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
+				     group_phrase(vote, found->group_a).bytes, several ? "" : "s",
+				     ppm_phrase(&by).bytes, group_phrase(vote, found->group_b).bytes,
+				     them(found->group_a, found->group_b), others_phrase(vote).bytes),
 		   &by, limit);
 }
 

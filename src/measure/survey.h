@@ -78,11 +78,13 @@ struct survey {
 	struct sample *samples; /* the caller's, sample_max of them, at least SURVEY_SAMPLES_MIN */
 	size_t sample_max;
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
+	uint64_t rate_limit_ppb;        /* clocks whose rates are further apart disagree: the judge's limit */
 	struct survey_memory memory;    /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
 
 	/* The survey's own, from here on. */
 	struct scale scale;             /* by the provisional rate first, by report->tsc after survey_rates */
 	struct rate_interval tsc;       /* the TSC's rate as measured */
+	bool tsc_doubtful;              /* no majority of the clocks stands behind it */
 	uint64_t start_tsc;             /* the run's begin */
 	bool tsc_stopped;               /* nothing is timed any more, the report is incomplete */
 	uint64_t tsc_resolution_ticks;  /* the TSC moves by at most so much at once */

@@ -111,11 +111,13 @@ const struct rule rules[] = {
 	{
 		.id = "rate-disagree",
 		.clock = "any",
-		.what = "rate of two clocks against each other, where no majority shows which is wrong",
+		.what = "rate of two clocks or groups of them against each other, where no majority shows which is "
+			"wrong",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
-		.sentence = "Two clocks disagree, and too few others are present to show which is wrong.",
+		.sentence = "Clocks disagree, and too few with sources of their own are present to show which is "
+			    "wrong.",
 		.cause = "As for rate-wrong, with too few working clocks to name the falseticker.",
 		.advice = "Give the TSC's rate with tsc_hz=, enable the HPET in the firmware's settings, or run "
 			  "profile=soak, in which the RTC votes too.",

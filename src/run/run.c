@@ -176,6 +176,7 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 	survey->samples = run->samples;
 	survey->sample_max = RUN_SAMPLES;
 	survey->scratch = &run->scratch;
+	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_lay_out(survey, memory, cores, widest);
 	/* For the plan of the time; which are there shows when they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;

@@ -2,6 +2,7 @@
 #include "survey_tracks.h"
 
 #include "text.h"
+#include "witnesses.h"
 
 #define MICROHZ_PER_MILLIHZ 1000
 
@@ -129,13 +130,57 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 	}
 }
 
+/* What is claimed of the TSC's rate, within what it is rounded by. */
+static struct rate_interval
+claim_of(const struct clock *tsc)
+{
+	const struct rate *claimed = &tsc->claimed;
+	uint64_t within = tsc->claimed_within_hz * SURVEY_MICROHZ_PER_HZ;
+	uint64_t low = scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den);
+
+	if (!claimed->den)
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){
+		true,
+		scale_mul_div_nearest(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+		low > within ? low - within : 0,
+		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den) + within,
+	};
+}
+
+/*
+ * By which clock the TSC's rate is taken: the vote is the one by which the judge accuses, what is claimed of the TSC takes
+ * part in it, and a clock that it accuses is not the one.
+ */
+static size_t
+choose_reference(struct survey *survey, const struct rate_interval *rates)
+{
+	const struct report *report = survey->report;
+	struct rate_interval votes[REPORT_CLOCKS_MAX], trusted[REPORT_CLOCKS_MAX];
+	struct falseticker_sources sources;
+	struct falseticker found;
+	size_t best;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? claim_of(&report->clocks[i].clock) : rates[i];
+	sources = witnesses_of(report, votes);
+	found = falseticker_find(votes, report->clock_count, &sources, survey->rate_limit_ppb);
+	for (size_t i = 0; i < report->clock_count; i++) {
+		trusted[i] = rates[i];
+		trusted[i].known &= falseticker_has(found.truechimers, i);
+	}
+	best = rate_consensus(trusted, report->clock_count);
+	survey->tsc_doubtful = found.undecided;
+	return best < report->clock_count ? best : rate_consensus(rates, report->clock_count);
+}
+
 /* The TSC's rate for the report, and how it was come by. */
 static void
 settle_tsc(struct survey *survey, const struct rate_interval *rates)
 {
 	struct report *report = survey->report;
 	struct report_clock *tsc = survey_find_clock(report, "tsc");
-	size_t best = rate_consensus(rates, report->clock_count);
+	size_t best = choose_reference(survey, rates);
 	struct text source;
 
 	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
@@ -157,24 +202,6 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	scale_init(&survey->scale, report->tsc);
 	if (tsc && survey->tsc.known)
 		set_measured(tsc, &survey->tsc);
-}
-
-/* What is claimed of the TSC's rate, within what it is rounded by. */
-static struct rate_interval
-claim_of(const struct clock *tsc)
-{
-	const struct rate *claimed = &tsc->claimed;
-	uint64_t within = tsc->claimed_within_hz * SURVEY_MICROHZ_PER_HZ;
-	uint64_t low = scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den);
-
-	if (!claimed->den)
-		return (struct rate_interval){ .known = false };
-	return (struct rate_interval){
-		true,
-		scale_mul_div_nearest(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
-		low > within ? low - within : 0,
-		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den) + within,
-	};
 }
 
 static bool
@@ -237,8 +264,8 @@ void
 survey_note_doubt(const struct survey *survey)
 {
 	struct report *report = survey->report;
-	size_t known = 0, agreeing = 0;
-	const char *alone = "";
+	const char *source = "";
+	size_t known = 0;
 
 	for (size_t i = 0; i < report->clock_count && survey->tsc.known; i++) {
 		const struct rate_interval *rate = &report->clocks[i].implied;
@@ -246,17 +273,15 @@ survey_note_doubt(const struct survey *survey)
 		if (!survey->tracks[i].entry || !rate->known)
 			continue;
 		known++;
-		if (rate->low > survey->tsc.high || survey->tsc.low > rate->high)
-			continue;
-		agreeing++;
-		alone = report->clocks[i].clock.id;
+		if (rate->value == survey->tsc.value)
+			source = report->clocks[i].clock.id;
 	}
 	if (!report->tsc.den && !survey->tsc_stopped)
 		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
-		report_note(report, "All times rest on %s alone: no other clock could be asked.", alone);
-	else if (known > 1 && agreeing == 1)
-		report_note(report, "No two clocks agree on the TSC's rate: all times rest on %s, which may be wrong.",
-			    alone);
+		report_note(report, "All times rest on %s alone: no other clock could be asked.", source);
+	else if (known > 1 && survey->tsc_doubtful)
+		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times rest on %s, which may "
+				    "be wrong.", source);
 }

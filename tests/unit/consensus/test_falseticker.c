@@ -26,7 +26,7 @@ at(int64_t value, int64_t within)
 static void
 assert_all_agree(const struct rate_interval *rates, size_t count, size_t reference)
 {
-	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+	struct falseticker falseticker = falseticker_find(rates, count, NULL, LIMIT_PPB);
 
 	assert_int_equal(falseticker.falsetickers, 0);
 	assert_false(falseticker.undecided);
@@ -36,7 +36,7 @@ assert_all_agree(const struct rate_interval *rates, size_t count, size_t referen
 static void
 assert_falsetickers(const struct rate_interval *rates, size_t count, uint32_t falsetickers, size_t reference)
 {
-	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+	struct falseticker falseticker = falseticker_find(rates, count, NULL, LIMIT_PPB);
 
 	assert_int_equal(falseticker.falsetickers, falsetickers);
 	assert_int_equal(falseticker.truechimers & falsetickers, 0);
@@ -47,7 +47,7 @@ assert_falsetickers(const struct rate_interval *rates, size_t count, uint32_t fa
 static void
 assert_undecided(const struct rate_interval *rates, size_t count, uint32_t falsetickers, size_t a, size_t b)
 {
-	struct falseticker falseticker = falseticker_find(rates, count, LIMIT_PPB);
+	struct falseticker falseticker = falseticker_find(rates, count, NULL, LIMIT_PPB);
 
 	assert_true(falseticker.undecided);
 	assert_int_equal(falseticker.falsetickers, falsetickers);
@@ -91,10 +91,10 @@ inside_the_error_there_is_no_falseticker(void **state)
 static void
 several_falsetickers_are_all_named(void **state)
 {
-	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
+	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3), at(2, 9), at(-3, 9) };
 
 	(void)state;
-	assert_falsetickers(rates, 5, 1u << 0 | 1u << 3 | 1u << 4, 2);
+	assert_falsetickers(rates, 7, 1u << 0 | 1u << 3 | 1u << 4, 2);
 }
 
 static void
@@ -127,13 +127,73 @@ two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named(void **state)
 	assert_undecided(rates, 4, 0, 1, 2);
 }
 
+/* Two of five are more than any others, and not most. */
 static void
-one_far_from_both_of_two_equal_groups_is_still_a_falseticker(void **state)
+the_largest_of_several_groups_is_no_majority(void **state)
+{
+	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
+	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
+
+	(void)state;
+	assert_undecided(rates, 5, 0, 0, 2);
+	assert_int_equal(found.reference, 2);
+	assert_int_equal(found.group_a, 1u << 0);
+	assert_int_equal(found.group_b, 1u << 1 | 1u << 2);
+	assert_int_equal(found.others, 1u << 3 | 1u << 4);
+}
+
+static void
+who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused(void **state)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9), at(-20000, 1) };
 
 	(void)state;
-	assert_undecided(rates, 5, 1u << 4, 1, 2);
+	assert_undecided(rates, 5, 0, 1, 4);
+}
+
+/* It reaches from one group to the other: in the middle of two it is with neither, however far it is from a third. */
+static void
+a_wide_one_has_no_vote_for_two_sides(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(500, 600), at(-20000, 2), at(1, 5) };
+	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
+
+	(void)state;
+	assert_true(found.undecided); /* two of four */
+	assert_int_equal(found.falsetickers, 0);
+	assert_int_equal(found.reference, 0);
+	assert_int_equal((found.group_a | found.group_b | found.others) & 1u << 2, 0);
+}
+
+static void
+three_of_one_source_are_one_against_two(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(201, 2), at(200, 3) };
+	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
+	struct falseticker found = falseticker_find(rates, 5, &sources, LIMIT_PPB);
+
+	(void)state;
+	assert_true(found.undecided);
+	assert_int_equal(found.falsetickers, 0);
+	assert_int_equal(found.group_a | found.group_b, 0x1f);
+	assert_int_equal(found.others, 0);
+	assert_falsetickers(rates, 5, 0x03, 2); /* by five sources, three would be most */
+}
+
+static void
+one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(0, 3), at(500, 2) };
+	struct falseticker_sources sources = { .separate = { 0x8, 0x8, 0x8, 0x7 }, .siblings = 0x7 };
+	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
+
+	(void)state;
+	assert_int_equal(found.falsetickers, 0x2);
+	assert_true(found.undecided); /* the host's clock and another */
+	assert_int_equal(found.siblings, 0x5);
+	assert_int_equal(found.sibling, 0);
+	assert_int_equal(found.group_a, 0x5);
+	assert_int_equal(found.group_b, 0x8);
 }
 
 /* Of a chain only the ends disagree; the one between agrees with all and has no vote. */
@@ -151,7 +211,7 @@ one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker(void
 {
 	/* The last is 160 and 120 from two of the group, which outvote it, but 65 from what most of it share. */
 	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
-	struct falseticker falseticker = falseticker_find(rates, 5, LIMIT_PPB);
+	struct falseticker falseticker = falseticker_find(rates, 5, NULL, LIMIT_PPB);
 
 	(void)state;
 	assert_false(falseticker.undecided);
@@ -170,7 +230,11 @@ main(void)
 		cmocka_unit_test(two_that_disagree_are_named_and_neither_is_the_falseticker),
 		cmocka_unit_test(a_wide_one_does_not_decide_between_two),
 		cmocka_unit_test(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named),
-		cmocka_unit_test(one_far_from_both_of_two_equal_groups_is_still_a_falseticker),
+		cmocka_unit_test(the_largest_of_several_groups_is_no_majority),
+		cmocka_unit_test(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused),
+		cmocka_unit_test(a_wide_one_has_no_vote_for_two_sides),
+		cmocka_unit_test(three_of_one_source_are_one_against_two),
+		cmocka_unit_test(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say),
 		cmocka_unit_test(the_ends_of_a_chain_are_the_two_that_disagree),
 		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker),
 	};

@@ -271,6 +271,7 @@ open_clocks(void)
 		.samples = bench->samples,
 		.sample_max = SAMPLES,
 		.scratch = &bench->scratch,
+		.rate_limit_ppb = 100000,
 	};
 }
 
@@ -526,6 +527,13 @@ assert_clean(void)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
 
+/* Then what the chip set's counters and it agree on has two witnesses. */
+static void
+give_the_tsc_a_crystal_of_its_own(void)
+{
+	bench->off_tenths[TSC] = 200;
+}
+
 static void
 begin_well(void)
 {
@@ -572,6 +580,7 @@ an_rtc_that_drifts_alone_is_named(void **state)
 	static const int64_t off_ppm[] = { 150, -1000, -20000 };
 
 	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
 	for (size_t i = 0; i < sizeof(off_ppm) / sizeof(off_ppm[0]); i++) {
 		bench->off_tenths[RTC] = 10 * off_ppm[i];
 		begin_well();
@@ -607,6 +616,7 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
 
 	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
 	for (unsigned i = 0; i < 16; i++) {
 		bool guest = i % 2, after = i / 2 % 2;
 
@@ -787,19 +797,139 @@ what_the_reader_says_of_the_tsc_goes_before_cpuid(void **state)
 
 /* By 180 ppm in the second half: 90 on the whole, less than any finding. */
 static void
+change_within_the_window(int clock)
+{
+	survey_prepare(&bench->survey);
+	bench->changing = clock;
+	bench->change_ppm = 180;
+	/* The window begins with the next second. */
+	bench->changes_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2;
+	survey_rates(&bench->survey);
+	assert_int_equal(bench->changes_at_ps, SIM_NEVER);
+}
+
+/* Of a second the RTC sees no middle. Where the others have crystals of their own, they are three witnesses. */
+static void
 a_rate_that_changes_within_the_window_is_found_and_no_other_is(void **state)
+{
+	(void)state;
+	bench->off_tenths[TSC] = 200;
+	bench->off_tenths[PM] = 400;
+	bench->off_tenths[PIT] = -200;
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		change_within_the_window(c);
+		assert_only("rate-changed", ids[c], 180);
+		close_clocks();
+	}
+}
+
+static void
+of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed(void **state)
+{
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	for (int c = TSC; c <= PM; c++) {
+		begin_well();
+		change_within_the_window(c);
+		assert_only("rate-changed", c == TSC ? NULL : ids[c], 180);
+		if (c == TSC)
+			assert_non_null(strstr(bench->report.findings[0].text,
+					       "The rate of tsc against hpet, acpi_pm and pit changed by "));
+		close_clocks();
+	}
+}
+
+/* As under Xen, whose time bends: its devices are one clock, however exact they were. One device alone is another thing. */
+static void
+a_hosts_time_that_changes_within_the_window_does_not_accuse_the_tsc(void **state)
 {
 	(void)state;
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
-		survey_prepare(&bench->survey);
-		bench->changing = c;
-		bench->change_ppm = 180;
-		/* The window begins with the next second. */
-		bench->changes_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2;
-		survey_rates(&bench->survey);
-		assert_int_equal(bench->changes_at_ps, SIM_NEVER);
-		assert_only("rate-changed", ids[c], 180);
+		become_a_guest();
+		change_within_the_window(c);
+		assert_only("rate-changed", c == TSC ? NULL : ids[c], 180);
+		close_clocks();
+	}
+}
+
+/* The HPET alone is off, all crystals are a little: no two intervals overlap, but three agree within the limit. */
+static void
+the_scale_is_not_taken_from_the_clock_that_is_accused(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		int sick = HPET + (int)(i % 4);
+		int64_t off_tenths = (int64_t)(1500 + draw(50000)) * (draw(2) ? 1 : -1);
+
+		for (int c = 0; c < CLOCKS; c++)
+			bench->off_tenths[c] = (int64_t)draw(801) - 400;
+		bench->off_tenths[sick] = i ? off_tenths : -7910;
+		begin(SIM_PS_PER_US / (1 + draw(10)), SIM_PS_PER_US / 20);
+		measure();
+		judge_report(&bench->report);
+		for (size_t f = 0; f < bench->report.finding_count; f++)
+			assert_false(bench->report.findings[f].clock &&
+				     strcmp(bench->report.findings[f].clock, ids[sick]) != 0);
+		if (strstr(bench->report.tsc_source, ids[sick]))
+			fail_msg("%u: %s, which is %lld tenths of a ppm off", i, bench->report.tsc_source,
+				 (long long)bench->off_tenths[sick]);
+		assert_true(bench->report.finding_count >= (i == 0));
+		close_clocks();
+	}
+}
+
+/* On one crystal that is off, the RTC and the TSC right: one witness against two, or two clocks against three. */
+static void
+the_clocks_of_one_crystal_have_one_vote(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		int64_t off_tenths = (int64_t)(1500 + draw(50000)) * (draw(2) ? 1 : -1);
+
+		bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = i ? off_tenths : 2000;
+		bench->off_tenths[TSC] = (int64_t)draw(401) - 200;
+		bench->off_tenths[RTC] = (int64_t)draw(401) - 200;
+		begin_well();
+		measure();
+		judge_report(&bench->report);
+		assert_int_equal(bench->report.finding_count, 1);
+		assert_string_equal(bench->report.findings[0].rule, "rate-disagree");
+		assert_null(bench->report.findings[0].clock);
+		if (!strstr(bench->report.findings[0].text, "hpet, acpi_pm and pit"))
+			fail_msg("%s", bench->report.findings[0].text);
+		assert_non_null(strstr(bench->report.findings[0].text, "tsc and rtc"));
+		close_clocks();
+	}
+}
+
+/* The RTC of a guest is known too little to say anything in so short a window. */
+static void
+a_host_that_is_slewed_does_not_accuse_the_tsc(void **state)
+{
+	(void)state;
+	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
+	begin_well();
+	become_a_guest();
+	measure();
+	assert_only("rate-disagree", NULL, -150);
+	assert_non_null(strstr(bench->report.findings[0].text, "By their claims tsc runs "));
+	close_clocks();
+}
+
+static void
+one_device_of_a_guest_is_named_by_the_others_of_its_host(void **state)
+{
+	(void)state;
+	for (int c = HPET; c <= PIT; c++) {
+		bench->off_tenths[c] = 10000;
+		begin_well();
+		become_a_guest();
+		find(TSC)->clock.claimed = (struct rate){ 0, 0 };
+		measure();
+		assert_only("rate-wrong", ids[c], 1000);
+		bench->off_tenths[c] = 0;
 		close_clocks();
 	}
 }
@@ -974,6 +1104,12 @@ main(void)
 		RATE_TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding),
 		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
 		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is),
+		RATE_TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed),
+		RATE_TEST(a_hosts_time_that_changes_within_the_window_does_not_accuse_the_tsc),
+		RATE_TEST(the_scale_is_not_taken_from_the_clock_that_is_accused),
+		RATE_TEST(the_clocks_of_one_crystal_have_one_vote),
+		RATE_TEST(a_host_that_is_slewed_does_not_accuse_the_tsc),
+		RATE_TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host),
 		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
 		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none),
 		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
