@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #define NS_PER_S        UINT64_C(1000000000)
+#define MICROHZ_PER_HZ  UINT64_C(1000000)
 #define MULTIPLIER_BITS 32
 #define LIMBS           3 /* of 64 bits: a product of 128 and 64 bits */
 #define LIMB_BITS       64
@@ -15,22 +16,40 @@ scale_init(struct scale *scale, struct rate hz)
 	scale->hz = hz.num && hz.den ? hz : (struct rate){ NS_PER_S, 1 };
 	scale->multiplier = scale_mul_div_nearest(NS_PER_S << MULTIPLIER_BITS, scale->hz.den,
 						  scale->hz.num);
+	scale->least = scale_mul_div(NS_PER_S << MULTIPLIER_BITS, scale->hz.den, scale->hz.num);
+	scale->most = scale_mul_div_up(NS_PER_S << MULTIPLIER_BITS, scale->hz.den, scale->hz.num);
+}
+
+void
+scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz)
+{
+	scale->least = scale_mul_div(NS_PER_S << MULTIPLIER_BITS, MICROHZ_PER_HZ, high_microhz);
+	scale->most = scale_mul_div_up(NS_PER_S << MULTIPLIER_BITS, MICROHZ_PER_HZ, low_microhz);
+}
+
+static int64_t
+signed_ns(bool negative, uint64_t ticks, uint64_t multiplier, bool up)
+{
+	unsigned __int128 product = (unsigned __int128)ticks * multiplier;
+	unsigned __int128 ns = (product >> MULTIPLIER_BITS) + (up && (uint32_t)product);
+
+	if (ns > INT64_MAX)
+		return negative ? INT64_MIN : INT64_MAX;
+	return negative ? -(int64_t)ns : (int64_t)ns;
 }
 
 int64_t
 scale_ns_down(const struct scale *scale, int64_t ticks)
 {
-	__int128 product = (__int128)ticks * (__int128)scale->multiplier;
-
-	return (int64_t)(product >> 32); /* an arithmetic shift: rounds down below zero too */
+	return ticks < 0 ? signed_ns(true, 0 - (uint64_t)ticks, scale->most, true) :
+			   signed_ns(false, (uint64_t)ticks, scale->least, false);
 }
 
 int64_t
 scale_ns_up(const struct scale *scale, int64_t ticks)
 {
-	__int128 product = (__int128)ticks * (__int128)scale->multiplier;
-
-	return (int64_t)((product + UINT32_MAX) >> 32);
+	return ticks < 0 ? signed_ns(true, 0 - (uint64_t)ticks, scale->least, false) :
+			   signed_ns(false, (uint64_t)ticks, scale->most, true);
 }
 
 uint64_t

@@ -16,10 +16,14 @@ struct rate {
 struct scale {
 	struct rate hz;      /* of the TSC; den is never 0 */
 	uint64_t multiplier; /* nanoseconds per tick, times 2^32, rounded to nearest */
+	uint64_t least, most; /* likewise, by the highest and the lowest rate that may be true, rounded outwards */
 };
 
 /* HZ with den 0 or num 0: unknown, then one tick counts as one nanosecond. 1 kHz to 1 THz else. */
 void scale_init(struct scale *scale, struct rate hz);
+
+/* The rate is known within LOW and HIGH millionths of a hertz only: what is rounded down or up below is so by these. */
+void scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz);
 
 /* Rounded to nearest; off by at most ticks / 2^33 + 1/2 ns; ticks of at most 2^60. */
 static inline uint64_t
@@ -30,7 +34,10 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 	return (uint64_t)((product + (UINT64_C(1) << 31)) >> 32);
 }
 
-/* A difference of ticks in nanoseconds, rounded towards minus and plus infinity; ticks within +-2^60. */
+/*
+ * The least and the most that a difference of ticks lasts in nanoseconds, by any rate that may be true; at the ends of the
+ * type where it is beyond them.
+ */
 int64_t scale_ns_down(const struct scale *scale, int64_t ticks);
 int64_t scale_ns_up(const struct scale *scale, int64_t ticks);
 

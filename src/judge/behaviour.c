@@ -74,6 +74,21 @@ drop_doubtful_rates(struct report *report)
 	}
 }
 
+/* What is in ppm or in us was timed by the TSC. */
+static void
+drop_timed_rows(struct report *report)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+
+		if (!rules_failed(report, row) || !row->has_figure)
+			continue;
+		row->checked = false;
+		behaviour_say(row, "It is off by %ld %s, by a TSC that itself stepped back or leapt.", row->measured,
+			      rules_find(row->rule)->unit);
+	}
+}
+
 /* Row FROM, and those behind it that failed the same rule: several ways of looking at one promise. */
 static size_t
 count_failed(const struct report *report, size_t from)
@@ -92,6 +107,8 @@ void
 judge_behaviours(struct report *report)
 {
 	drop_doubtful_rates(report);
+	if (judge_tsc_moved(report))
+		drop_timed_rows(report);
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
@@ -119,7 +136,8 @@ judge_cost(struct report *report, const struct report_clock *entry)
 	uint64_t limit_ns = rules_limit_of(report, "clock-slow");
 	uint64_t median_ns;
 
-	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry))
+	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry) ||
+	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	median_ns = latency_percentile_ns(entry->latency, 50000);
 	if (histogram_bucket_low(histogram_bucket(median_ns)) <= limit_ns)

@@ -56,9 +56,12 @@ apply_findings(struct report *report)
 void
 judge_report(struct report *report)
 {
+	if (judge_tsc_moved(report))
+		report_note(report, "The TSC itself stepped back or leapt: nothing that it timed accuses another clock.");
 	judge_states(report);
 	judge_fitness(report);
-	judge_rates(report);
+	if (!judge_tsc_moved(report))
+		judge_rates(report);
 	judge_behaviours(report);
 	judge_skew(report);
 	judge_adjust(report);

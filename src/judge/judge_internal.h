@@ -17,6 +17,9 @@ bool judge_misbehaves(const struct report *report, const struct clock *clock);
  */
 const struct rule *judge_broken_by(const struct report *report, const struct report_clock *entry);
 
+/* Whether the TSC is proven to have stepped back or leapt: then nothing that it timed accuses another clock. */
+bool judge_tsc_moved(const struct report *report);
+
 void judge_states(struct report *report); /* and each clock's verdict by itself; before all others */
 /* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
 void judge_behaviours(struct report *report);

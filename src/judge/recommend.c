@@ -115,6 +115,7 @@ put_well(struct report *report, const struct report_clock *entry)
 	const struct report_clock *tsc = find(report, "tsc");
 	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
 	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
+	uint64_t times = tsc_ns ? scale_mul_div_nearest(median_ns, 1, tsc_ns) : 0;
 	const char *warning = rule_failed(report, entry, VERDICT_WARN);
 	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
@@ -122,8 +123,8 @@ put_well(struct report *report, const struct report_clock *entry)
 	text_put(&reason, " a read");
 	if (text_equal(entry->clock.id, "tsc"))
 		put_tsc(report, &reason);
-	else if (tsc_ns && median_ns / tsc_ns > 1)
-		text_printf(&reason, ", %lu times the TSC's", median_ns / tsc_ns);
+	else if (times > 1)
+		text_printf(&reason, ", %lu times the TSC's", times);
 	if (entry->clock.caveat)
 		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)

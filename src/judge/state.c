@@ -36,8 +36,8 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return steps;
 }
 
-const struct rule *
-judge_broken_by(const struct report *report, const struct report_clock *entry)
+static const struct rule *
+broken_by(const struct report *report, const struct report_clock *entry)
 {
 	if (judge_misbehaves(report, &entry->clock))
 		return NULL;
@@ -50,6 +50,39 @@ judge_broken_by(const struct report *report, const struct report_clock *entry)
 	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped"))
 		return rules_find("clock-jumped");
 	return NULL;
+}
+
+static bool
+is_moved(const struct rule *rule)
+{
+	return rule == rules_find("clock-backward") || rule == rules_find("clock-jumped");
+}
+
+bool
+judge_tsc_moved(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (text_equal(entry->clock.main, "tsc") && is_moved(broken_by(report, entry)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * How far a clock may step ahead, and whether a counter that wraps has wrapped since the reading before, is known by the
+ * TSC; that one of 64 bits stepped back is not.
+ */
+const struct rule *
+judge_broken_by(const struct report *report, const struct report_clock *entry)
+{
+	const struct rule *rule = broken_by(report, entry);
+	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
+
+	if (rule && is_moved(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") && judge_tsc_moved(report))
+		return NULL;
+	return rule;
 }
 
 /* One device, one finding: a further way of reading it adds none that its main one has already. */

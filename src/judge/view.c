@@ -219,7 +219,7 @@ view_of(struct report *report)
 			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift") };
 
-	scale_init(&view.scale, report->tsc);
+	view.scale = report_scale(report);
 	find_drifts(report, &view);
 	for (size_t i = 0; i < skew->offsets.cores; i++)
 		report->cores[skew->core_of[i]].off_majority = !skew->summary.no_majority &&

@@ -104,15 +104,25 @@ report_drift_ppb(const struct report *report, const struct report_core *core)
 				      drift.high };
 }
 
+struct scale
+report_scale(const struct report *report)
+{
+	struct scale scale;
+
+	scale_init(&scale, report->tsc);
+	if (report->tsc_within.known)
+		scale_bound(&scale, report->tsc_within.low, report->tsc_within.high);
+	return scale;
+}
+
 struct interval_ns
 report_offset_ns(const struct report *report, struct offset offset)
 {
-	struct scale scale;
+	struct scale scale = report_scale(report);
 	int64_t low, high;
 
 	if (!report->skew.measured || !offset_is_known(offset))
 		return (struct interval_ns){ .known = false };
-	scale_init(&scale, report->tsc);
 	low = scale_ns_down(&scale, offset.low);
 	high = scale_ns_up(&scale, offset.high);
 	return (struct interval_ns){ true, middle(low, high), low, high };

@@ -187,6 +187,7 @@ struct report {
 	uint32_t cores_listed, cores_started;
 
 	struct rate tsc;  /* what turns ticks into ns everywhere below; den 0: unknown, then 1 tick = 1 ns */
+	struct rate_interval tsc_within; /* likewise, with its error; not known where it was not measured */
 	char tsc_source[64]; /* by what the rate was found, for people */
 
 	size_t clock_count;
@@ -227,6 +228,9 @@ bool report_drift_is_known(const struct report *report, const struct report_core
 
 /* How fast it was seen to move, and the middle. */
 struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
+
+/* From ticks of the TSC to nanoseconds, with what is not known of its rate. */
+struct scale report_scale(const struct report *report);
 
 /* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);

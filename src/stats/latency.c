@@ -65,16 +65,21 @@ latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousa
 struct latency_clean
 latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
-	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0;
+	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0, twice_ns = 0;
 
-	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++)
+	if (bound_ns > HISTOGRAM_VALUE_MAX)
+		bound_ns = HISTOGRAM_VALUE_MAX;
+	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++) {
 		count += latency->histogram.counts[i];
+		twice_ns += latency->histogram.counts[i] * (histogram_bucket_low(i) + histogram_bucket_high(i));
+	}
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
 		.p99_ns = percentile_of(latency, count, 99000),
 		.p999_ns = percentile_of(latency, count, 99900),
 		.max_ns = percentile_of(latency, count, 100000),
+		.mean_ps = count ? scale_mul_div_nearest(twice_ns, PS_PER_NS, 2 * count) : 0,
 	};
 }
 

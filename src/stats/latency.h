@@ -38,6 +38,7 @@ uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundr
 struct latency_clean {
 	uint64_t hit, count;               /* left out, within 1.6 % of that bound; left */
 	uint64_t p99_ns, p999_ns, max_ns;  /* of those left, as latency_percentile_ns() has them */
+	uint64_t mean_ps;                  /* likewise, within 0.8 % */
 };
 
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);

@@ -199,7 +199,8 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	} else {
 		text_put(&source, "no clock could be asked");
 	}
-	scale_init(&survey->scale, report->tsc);
+	report->tsc_within = survey->tsc;
+	survey->scale = report_scale(report);
 	if (tsc && survey->tsc.known)
 		set_measured(tsc, &survey->tsc);
 }

@@ -139,7 +139,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 {
 	const struct offsets *offsets = &report->skew.offsets;
 	struct worst worst[WORST_PAIRS];
-	struct scale scale;
+	struct scale scale = report_scale(report);
 	size_t count = 0;
 
 	for (size_t a = 0; a < offsets->cores; a++) {
@@ -150,7 +150,6 @@ put_worst_pairs(struct text *out, const struct report *report)
 				count = insert(worst, count, pair);
 		}
 	}
-	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
 	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n\n",
 		    count);

@@ -68,18 +68,16 @@ apic_id(const struct report *report, size_t rank)
 static int64_t
 ns_down(const struct report *report, uint64_t ticks)
 {
-	struct scale scale;
+	struct scale scale = report_scale(report);
 
-	scale_init(&scale, report->tsc);
 	return scale_ns_down(&scale, (int64_t)ticks);
 }
 
 static int64_t
 ns_up(const struct report *report, uint64_t ticks)
 {
-	struct scale scale;
+	struct scale scale = report_scale(report);
 
-	scale_init(&scale, report->tsc);
 	return scale_ns_up(&scale, (int64_t)ticks);
 }
 

@@ -209,9 +209,8 @@ table_skew_rows(struct text *out, const struct report *report)
 {
 	struct table_rows rows = table_rows(report, true);
 	const struct report_core *core;
-	struct scale scale;
+	struct scale scale = report_scale(report);
 
-	scale_init(&scale, report->tsc);
 	text_put_inked(out, INK_HEADING,
 		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n\n");
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",

@@ -184,6 +184,51 @@ ticks_become_nanoseconds_within_the_error_that_is_promised(void **state)
 	}
 }
 
+/* Any rate in 0.2 ppm may be the true one; the interval holds what 10^10 ticks last by it, and is not much wider. */
+static void
+a_difference_lasts_what_it_does_by_any_rate_that_may_be_true(void **state)
+{
+	uint64_t seed = 4711;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t microhz = 1000000000000000 + next_random(&seed) % 4000000000000000, within = microhz / 10000000;
+		uint64_t true_microhz = microhz - within + next_random(&seed) % (2 * within + 1);
+		int64_t ticks = (int64_t)(next_random(&seed) % 20000000001) - 10000000000;
+		uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
+		int64_t least = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_DOWN);
+		int64_t most = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_UP);
+		struct scale scale;
+
+		scale_init(&scale, (struct rate){ microhz, 1000000 });
+		scale_bound(&scale, microhz - within, microhz + within);
+		assert_true(scale_ns_down(&scale, ticks) <= (ticks < 0 ? -most : least));
+		assert_true(scale_ns_up(&scale, ticks) >= (ticks < 0 ? -least : most));
+		assert_true(scale_ns_up(&scale, ticks) - scale_ns_down(&scale, ticks) <= most / 4000000 + 16);
+	}
+}
+
+static void
+differences_are_rounded_outwards_and_stay_in_the_type(void **state)
+{
+	struct scale scale;
+
+	(void)state;
+	scale_init(&scale, (struct rate){ 3000000000, 1 });
+	assert_int_equal(scale_ns_down(&scale, 3), 0);
+	assert_int_equal(scale_ns_up(&scale, 3), 2); /* a third of a nanosecond isn't known exactly */
+	assert_int_equal(scale_ns_down(&scale, -3), -2);
+	assert_int_equal(scale_ns_up(&scale, -3), 0);
+	scale_init(&scale, (struct rate){ 1000000000, 1 });
+	assert_int_equal(scale_ns_down(&scale, INT64_MIN), INT64_MIN);
+	assert_int_equal(scale_ns_up(&scale, INT64_MIN), INT64_MIN);
+	assert_int_equal(scale_ns_up(&scale, INT64_MAX), INT64_MAX);
+	scale_init(&scale, (struct rate){ 1000, 1 });
+	assert_true(scale_ns_down(&scale, INT64_MIN) == INT64_MIN);
+	assert_true(scale_ns_up(&scale, INT64_MIN) == INT64_MIN);
+	assert_true(scale_ns_down(&scale, INT64_MAX) == INT64_MAX);
+}
+
 static void
 nanoseconds_become_ticks_exactly(void **state)
 {
@@ -210,6 +255,8 @@ main(void)
 		cmocka_unit_test(a_divisor_of_128_bits_loses_no_carry),
 		cmocka_unit_test(an_unknown_rate_counts_a_tick_as_a_nanosecond),
 		cmocka_unit_test(ticks_become_nanoseconds_within_the_error_that_is_promised),
+		cmocka_unit_test(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true),
+		cmocka_unit_test(differences_are_rounded_outwards_and_stay_in_the_type),
 		cmocka_unit_test(nanoseconds_become_ticks_exactly),
 	};
 

@@ -41,8 +41,26 @@ invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
 	assert_string_equal(report->advice.rows[1].reason, "559 ns a read, 62 times the TSC's.");
 	assert_string_equal(report->advice.rows[3].reason, "3.36us a read, 373 times the TSC's; it wraps every 55 ms: "
 			    "use it for calibration only.");
-	assert_string_equal(report->advice.rows[4].reason, "2.11us a read, 234 times the TSC's; it ticks once a second: "
+	assert_string_equal(report->advice.rows[4].reason, "2.11us a read, 235 times the TSC's; it ticks once a second: "
 			    "use it for the date only.");
+	literal_free(report);
+}
+
+/* 44 ns against 9: 4.89 times. */
+static void
+how_many_times_the_tscs_a_read_takes_is_rounded(void **state)
+{
+	const struct sample sample = { 0, 0, 44 };
+	struct report *report = literal_clean();
+	struct scale scale;
+
+	(void)state;
+	scale_init(&scale, (struct rate){ 1000000000, 1 });
+	latency_clear(literal_find(report, "hpet")->latency);
+	latency_fold(literal_find(report, "hpet")->latency, &scale, &sample, 1);
+	judge_report(report);
+	recommend(report);
+	assert_string_equal(report->advice.rows[1].reason, "44 ns a read, 5 times the TSC's.");
 	literal_free(report);
 }
 
@@ -122,6 +140,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
+		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
 		cmocka_unit_test(wrong_claim_is_no_reason_against_a_kernel_that_measures),

@@ -142,6 +142,43 @@ step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
 	literal_free(report);
 }
 
+/* It steps back by 10,000 ticks now and then: what was timed across such a step seems to leap, to change or to be slow. */
+static void
+what_a_tsc_timed_that_stepped_back_accuses_no_other_clock(void **state)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		struct report *report = literal_clean();
+
+		(void)state;
+		if (moved)
+			literal_find(report, "tsc")->monotonic.backward = 50;
+		literal_find(report, "hpet")->monotonic.leaps = 3;
+		literal_find(report, "acpi_pm")->monotonic.backward = 1;
+		literal_find(report, "pit")->change_halves = (struct interval_ppb){ true, 900000, 800000, 1000000 };
+		judge_report(report);
+		assert_int_equal(report->finding_count >= 3, !moved);
+		for (size_t i = 0; moved && i < report->finding_count; i++)
+			assert_string_equal(report->findings[i].clock, "tsc");
+		if (moved)
+			assert_non_null(strstr(report->notes[report->note_count - 1], "The TSC itself stepped back"));
+		literal_free(report);
+	}
+}
+
+/* Its own readings show it. */
+static void
+a_counter_of_64_bits_that_steps_back_does_so_by_itself(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_find(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
+	literal_find(report, "tsc")->monotonic.backward = literal_find(report, "hpet")->monotonic.backward = 1;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 2);
+	literal_free(report);
+}
+
 static void
 device_that_is_read_two_ways_has_one_finding(void **state)
 {
@@ -347,6 +384,8 @@ main(void)
 		cmocka_unit_test(one_step_back_fails_the_clock_with_its_figures),
 		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
 		cmocka_unit_test(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once),
+		cmocka_unit_test(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock),
+		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),

@@ -55,6 +55,22 @@ a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it(void **state)
 	assert_int_equal(report_clock_millihz(&report, rtc), 11 * MHZ);
 }
 
+/* 10^10 ticks of a TSC that is known within 0.1 ppm last 5 s within 500 ns. */
+static void
+an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate(void **state)
+{
+	const struct offset offset = { 10000000000, 10000000000 };
+
+	(void)state;
+	report.skew.measured = true;
+	report.tsc = (struct rate){ 2000000000000000, 1000000 };
+	assert_in_range(report_offset_ns(&report, offset).low, 4999999990, 5000000000);
+	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000, 2000000200000000 };
+	assert_in_range(report_offset_ns(&report, offset).low, 4999999490, 4999999500);
+	assert_in_range(report_offset_ns(&report, offset).high, 5000000500, 5000000510);
+	report.tsc_within.known = false;
+}
+
 static void
 another_way_of_reading_one_counter_has_the_rate_measured_for_it(void **state)
 {
@@ -77,6 +93,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_rate_that_was_measured_goes_before_the_one_that_is_claimed, begin),
 		cmocka_unit_test_setup(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it, begin),
+		cmocka_unit_test_setup(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate, begin),
 		cmocka_unit_test_setup(another_way_of_reading_one_counter_has_the_rate_measured_for_it, begin),
 	};
 

@@ -66,6 +66,18 @@ four_reads_have_their_least_most_mean_and_counts(void **state)
 	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 5006833);
 }
 
+/* A millisecond that was stolen is a quarter of a microsecond of each of 4,000 reads. */
+static void
+a_gap_is_not_in_the_clean_mean(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		fold(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
+	assert_int_equal(latency_mean_ps(&latency), 270995);
+	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
+	assert_int_equal(latency_clean(&latency, 10000).mean_ps, 21000);
+}
+
 static void
 percentiles_stay_within_what_was_seen(void **state)
 {
@@ -203,6 +215,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_recorded_gives_zeros, begin_empty),
 		cmocka_unit_test_setup(four_reads_have_their_least_most_mean_and_counts, begin_empty),
+		cmocka_unit_test_setup(a_gap_is_not_in_the_clean_mean, begin_empty),
 		cmocka_unit_test_setup(percentiles_stay_within_what_was_seen, begin_empty),
 		cmocka_unit_test_setup(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list, begin_empty),
 		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
