@@ -28,7 +28,8 @@ DRIVER_SAMPLE(acpi_pm_port, acpi_pm_read_port)
 DRIVER_SAMPLE(acpi_pm_memory, acpi_pm_read_memory)
 
 static const struct clock acpi_pm_row = {
-	.id = "acpi_pm", .title = "ACPI PM timer, one read", .rating = 200, .claimed = { ACPI_PM_HZ, 1 },
+	.id = "acpi_pm", .title = "ACPI PM timer, one read", .rating = 200, .claimed = ACPI_PM_EXACT_HZ,
+	.claimed_within_ppb = ACPI_PM_WITHIN_PPB,
 };
 
 /* Where the FADT says that the timer is. The extended field counts unless its address is 0. */

@@ -93,6 +93,7 @@ hpet_identify(uint64_t base, struct clock *clocks)
 		clock->sample = hpet32_sample;
 	}
 	clocks[HPET].claimed = clocks[HPET_32].claimed = (struct rate){ HPET_FS_PER_S, period_fs };
+	clocks[HPET].claimed_within_ppb = clocks[HPET_32].claimed_within_ppb = HPET_HALF_A_FS_PPB / period_fs + 1;
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #define HPET_PERIOD_FS_MAX   100000000u /* 2.3.4: at most 05F5E100h, 100 ns */
 #define HPET_PERIOD_FS_MIN   100000u    /* ours: no HPET ticks at 10 GHz */
 #define HPET_FS_PER_S        UINT64_C(1000000000000000)
+#define HPET_HALF_A_FS_PPB   500000000u /* the period is rounded to whole femtoseconds: of one of 1 fs */
 
 /* One reading of the main counter, its full width; CONTEXT is the device. */
 uint64_t hpet_read64(void *context);

@@ -73,6 +73,14 @@ static const struct clock tsc_rows[TSC_COUNT] = {
  */
 #define BASE_WITHIN_HZ       50000000u
 #define HYPERVISOR_WITHIN_HZ 1000u
+#define PPB                  UINT64_C(1000000000)
+
+static void
+tsc_claim_within(struct clock *clock, uint64_t hz)
+{
+	clock->claimed_within_ppb = clock->claimed.den ? scale_ratio((unsigned __int128)hz * clock->claimed.den, PPB,
+								     clock->claimed.num, SCALE_UP) : 0;
+}
 
 /*
  * The most exact claim first: the crystal's ratio, then the hypervisor's kHz, then the base MHz,
@@ -86,12 +94,12 @@ tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
 	clock->claimed = cpu->tsc_crystal;
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_hypervisor;
-		clock->claimed_within_hz = HYPERVISOR_WITHIN_HZ;
+		tsc_claim_within(clock, HYPERVISOR_WITHIN_HZ);
 		leaf = "40000010h";
 	}
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_base;
-		clock->claimed_within_hz = BASE_WITHIN_HZ;
+		tsc_claim_within(clock, BASE_WITHIN_HZ);
 		leaf = "16h (rounded)";
 	}
 	if (clock->claimed.den)

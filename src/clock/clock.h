@@ -34,7 +34,7 @@ struct clock {
 	unsigned width_bits;  /* of its counter; 0 where not known */
 	uint64_t wrap_ticks;  /* the highest reading; the next tick reads 0 */
 	struct rate claimed;  /* what its register, table or data sheet says of its rate */
-	uint64_t claimed_within_hz; /* the claim is rounded: the truth may be so far from it */
+	uint64_t claimed_within_ppb; /* the claim is rounded: what is meant may be so far from it */
 	bool edges_only;      /* its ticks are far rarer than reads: time it by its edges */
 	bool one_core_only;   /* a reading takes accesses that another core's would spoil: cores take turns */
 	/* Takes COUNT chained samples on the core that calls; the caller has masked interrupts. */

@@ -18,7 +18,7 @@
 
 /* Clocks of one source agree with each other whether it is right or not: together they have one vote. */
 struct falseticker_sources {
-	uint32_t separate[FALSETICKER_RATES_MAX]; /* bit B of apart[A]: A and B have different sources; symmetrical */
+	uint32_t separate[FALSETICKER_RATES_MAX]; /* bit B of separate[A]: A and B have different sources; symmetrical */
 	/* Of one source for certain. What disagrees with most of them has a fault of its own, whatever others say. */
 	uint32_t siblings;
 };

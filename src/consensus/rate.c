@@ -79,6 +79,15 @@ rate_implied_tsc(const struct rate_window *window, struct rate claimed)
 			implied(claimed, time.high, ticks.low, SCALE_UP));
 }
 
+struct rate_interval
+rate_within(struct rate_interval rate, uint64_t ppb)
+{
+	if (!rate.known)
+		return rate;
+	return interval(rate.value, ppb < PPB ? scale_mul_div(rate.low, PPB - ppb, PPB) : 0,
+			scale_mul_div_up(rate.high, PPB + ppb, PPB));
+}
+
 static uint64_t
 of_clock(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_rounding rounding)
 {

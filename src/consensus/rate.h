@@ -47,6 +47,9 @@ struct sample rate_tightest(const struct sample *samples, size_t count);
  */
 struct rate_interval rate_implied_tsc(const struct rate_window *window, struct rate claimed);
 
+/* RATE, where what it follows from is known within PPB only. */
+struct rate_interval rate_within(struct rate_interval rate, uint64_t ppb);
+
 /* The clock's own rate, given the TSC's as an interval. Unknown where TSC is. */
 struct rate_interval rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc);
 

@@ -16,7 +16,7 @@ is_hosts(const struct report_clock *entry)
 }
 
 static bool
-are_apart(const struct rate_interval *a, const struct rate_interval *b)
+have_two_crystals(const struct rate_interval *a, const struct rate_interval *b)
 {
 	return a->known && b->known && (a->high < b->low || b->high < a->low);
 }
@@ -36,8 +36,8 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 			const struct report_clock *b = &report->clocks[j];
 			bool separate = a->clock.edges_only != b->clock.edges_only;
 
-			apart |= guest ? is_tsc(a) != is_tsc(b) : are_apart(&rates[i], &rates[j]);
-			if (apart)
+			separate |= guest ? is_tsc(a) != is_tsc(b) : have_two_crystals(&rates[i], &rates[j]);
+			if (separate)
 				sources.separate[i] |= UINT32_C(1) << j;
 		}
 	}

@@ -67,8 +67,6 @@ latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
 	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0, twice_ns = 0;
 
-	if (bound_ns > HISTOGRAM_VALUE_MAX)
-		bound_ns = HISTOGRAM_VALUE_MAX;
 	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++) {
 		count += latency->histogram.counts[i];
 		twice_ns += latency->histogram.counts[i] * (histogram_bucket_low(i) + histogram_bucket_high(i));

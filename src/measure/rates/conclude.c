@@ -76,9 +76,10 @@ stretch(const struct survey *survey, const struct survey_track *track, const str
 	return window;
 }
 
-struct rate_interval
-survey_implied(const struct survey *survey, const struct survey_track *track, const struct sample *from,
-	       const struct sample *to)
+/* By the claim as it is written. */
+static struct rate_interval
+implied_exactly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+		const struct sample *to)
 {
 	struct rate_window window = stretch(survey, track, from, to);
 
@@ -87,12 +88,19 @@ survey_implied(const struct survey *survey, const struct survey_track *track, co
 	return rate_implied_tsc(&window, track->entry->clock.claimed);
 }
 
+struct rate_interval
+survey_implied(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	       const struct sample *to)
+{
+	return rate_within(implied_exactly(survey, track, from, to), track->entry->clock.claimed_within_ppb);
+}
+
 struct interval_ppb
 survey_change(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 	      const struct sample *middle, const struct sample *to)
 {
-	struct rate_interval before = survey_implied(survey, track, from, middle);
-	struct rate_interval after = survey_implied(survey, track, middle, to);
+	struct rate_interval before = implied_exactly(survey, track, from, middle);
+	struct rate_interval after = implied_exactly(survey, track, middle, to);
 
 	return rate_compare(&after, &before);
 }
@@ -135,17 +143,15 @@ static struct rate_interval
 claim_of(const struct clock *tsc)
 {
 	const struct rate *claimed = &tsc->claimed;
-	uint64_t within = tsc->claimed_within_hz * SURVEY_MICROHZ_PER_HZ;
-	uint64_t low = scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den);
 
 	if (!claimed->den)
 		return (struct rate_interval){ .known = false };
-	return (struct rate_interval){
+	return rate_within((struct rate_interval){
 		true,
 		scale_mul_div_nearest(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
-		low > within ? low - within : 0,
-		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den) + within,
-	};
+		scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+	}, tsc->claimed_within_ppb);
 }
 
 /*

@@ -86,7 +86,7 @@ take_claim(struct report *report)
 		if (!text_equal(clock->main, "tsc"))
 			continue;
 		clock->claimed = (struct rate){ report->options.tsc_hz, 1 };
-		clock->claimed_within_hz = 0;
+		clock->claimed_within_ppb = 0;
 	}
 }
 

@@ -224,7 +224,7 @@ set_rates(void)
 
 	sim.tsc.counter.hz = (struct rate){ bench->tsc_hz, 1 };
 	sim.hpet.counter.hz = (struct rate){ hpet_hz * (uint64_t)(TENTHS + off[HPET]), TENTHS };
-	sim.pm.counter.hz = (struct rate){ UINT64_C(3579545) * (uint64_t)(TENTHS + off[PM]), TENTHS };
+	sim.pm.counter.hz = (struct rate){ UINT64_C(39375000) * (uint64_t)(TENTHS + off[PM]), 11 * TENTHS };
 }
 
 static void
@@ -766,7 +766,7 @@ a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding(void **state)
 	(void)state;
 	begin_well(); /* the TSC is 2,303,998,123 Hz */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
-	find(TSC)->clock.claimed_within_hz = 50000000;
+	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
 	assert_clean();
 	close_clocks();
@@ -1058,6 +1058,35 @@ two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not(void **state)
 	close_clocks();
 }
 
+/* As an HPET whose period is half a femtosecond longer than its register can say, a PM timer of 315/88 MHz or less. */
+static void
+what_a_claim_is_rounded_by_is_in_each_rate(void **state)
+{
+	static const struct rate pm_hz[] = { { 39375000, 11 }, { 3579545, 1 } };
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		const struct interval_millihz *tsc;
+		const char *gone = i / 2 == 0 ? "" : i / 2 == 1 ? "hpet" : "acpi_pm";
+
+		begin_well();
+		become_a_soak();
+		sim.hpet.counter.hz = (struct rate){ UINT64_C(2000000000000000), 2 * SIM_HPET_PERIOD_FS + 2 * (i % 2) - 1 };
+		sim.pm.counter.hz = pm_hz[i % 2];
+		for (int c = HPET; c < CLOCKS; c++)
+			if (c == PIT || strcmp(ids[c], gone) == 0)
+				find(c)->clock.state = CLOCK_ABSENT;
+		measure_for(1000 * SIM_PS_PER_S);
+		tsc = &find(TSC)->measured;
+		if (bench->tsc_hz * 1000 < tsc->low || bench->tsc_hz * 1000 > tsc->high)
+			fail_msg("%u: %s: %llu to %llu", i, bench->report.tsc_source, (unsigned long long)tsc->low,
+				 (unsigned long long)tsc->high);
+		if (!gone[0])
+			assert_true(pair("hpet", "acpi_pm")->same_source);
+		close_clocks();
+	}
+}
+
 /* Ten seconds: the RTC's edges have a middle, and in a soak the rates are those over the whole run. */
 static void
 a_soak_reports_the_rates_over_the_whole_run(void **state)
@@ -1115,6 +1144,7 @@ main(void)
 		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
 		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
 		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),
+		RATE_TEST(what_a_claim_is_rounded_by_is_in_each_rate),
 		RATE_TEST(a_soak_reports_the_rates_over_the_whole_run),
 	};
 
