@@ -1,0 +1,240 @@
+/* Which clocks fit each other over one step: by hand, and machines of which the truth is drawn from a seed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "discontinuity.h"
+
+#define MS       INT64_C(1000000)
+#define S        (1000 * MS)
+#define FLOOR    ((uint64_t)MS)
+#define PIT_WRAP UINT64_C(54925493)
+#define PM_WRAP  UINT64_C(4686979000)
+#define RTC_WRAP ((uint64_t)(60 * S))
+#define TRIALS   20000
+#define CLOCKS   6
+
+enum { TSC, HPET, PM, PIT, RTC };
+
+static const struct discontinuity_clock unknown = { .known = false };
+
+static struct discontinuity_clock
+took(int64_t ns, int64_t within)
+{
+	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
+}
+
+/* Likewise, of a counter that wraps. */
+static struct discontinuity_clock
+wraps(int64_t ns, int64_t within, uint64_t wrap)
+{
+	return (struct discontinuity_clock){ true, { ns % (int64_t)wrap - within, ns % (int64_t)wrap + within }, wrap };
+}
+
+/* All five: the TSC takes so long, then HPET, PM timer and PIT, then the RTC, which is read between its seconds. */
+static struct discontinuity
+find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
+{
+	const struct discontinuity_clock clocks[] = {
+		took(tsc, 0), took(devices, MS / 10), wraps(devices, MS / 10, PM_WRAP), wraps(devices, MS / 10, PIT_WRAP),
+		at_an_edge ? wraps(rtc, 10 * MS, RTC_WRAP) :
+			     (struct discontinuity_clock){ true, { rtc / S * S, rtc / S * S + S }, RTC_WRAP },
+	};
+
+	return discontinuity_find(clocks, 5, FLOOR);
+}
+
+static void
+assert_holds(const struct discontinuity_group *group, uint32_t clocks, int64_t ns)
+{
+	assert_int_equal(group->clocks, clocks);
+	assert_true(group->elapsed.low <= ns && ns <= group->elapsed.high);
+	assert_true(group->elapsed.high - group->elapsed.low <= S);
+}
+
+static void
+clocks_that_fit_are_one_group(void **state)
+{
+	struct discontinuity found = find(10 * MS, 10 * MS, 0, false);
+
+	(void)state;
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.groups[0].clocks, 0x1f);
+	assert_int_equal(find(20 * S, 20 * S, 20 * S, true).count, 1);
+	assert_int_equal(find(75 * S, 75 * S, 75 * S, true).count, 1);
+	assert_int_equal(find(75 * S, 75 * S + MS, 75 * S, true).count, 1);
+	assert_int_equal(discontinuity_find(NULL, 0, FLOOR).count, 0);
+	assert_int_equal(discontinuity_find(&unknown, 1, FLOOR).count, 0);
+}
+
+static void
+a_pause_leaves_the_rtc_alone_ahead(void **state)
+{
+	struct discontinuity found = find(700 * MS, 700 * MS, 10700 * MS, true);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_holds(&found.groups[0], 0xf, 700 * MS);
+	assert_holds(&found.groups[1], 1u << RTC, 10700 * MS);
+	found = find(700 * MS, 700 * MS, 3700 * MS, false);
+	assert_int_equal(found.count, 2);
+	assert_holds(&found.groups[1], 1u << RTC, 3700 * MS);
+	/* Between its seconds it does not know of a pause of half a second. */
+	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
+}
+
+static void
+a_snapshot_parts_them(void **state)
+{
+	struct discontinuity found = find(3110 * MS, 10 * MS, 3110 * MS, true);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_holds(&found.groups[0], 1u << HPET | 1u << PM | 1u << PIT, 10 * MS);
+	assert_holds(&found.groups[1], 1u << TSC | 1u << RTC, 3110 * MS);
+}
+
+static void
+one_that_leaps_or_goes_back_is_alone(void **state)
+{
+	struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(13 * MS, MS / 10),
+						wraps(10 * MS, MS / 10, PM_WRAP), unknown };
+	struct discontinuity found = discontinuity_find(clocks, 4, FLOOR);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_holds(&found.groups[0], 1u << 0 | 1u << 2, 10 * MS);
+	assert_holds(&found.groups[1], 1u << 1, 13 * MS);
+	clocks[1] = took(-500 * MS, MS / 10);
+	found = discontinuity_find(clocks, 4, FLOOR);
+	assert_int_equal(found.count, 2);
+	assert_holds(&found.groups[1], 1u << 1, -500 * MS);
+	clocks[1] = took(10 * MS + MS / 2, MS / 10);
+	assert_int_equal(discontinuity_find(clocks, 4, FLOOR).count, 1);
+}
+
+/* A counter that wraps may have leapt by whole wraps: by itself it does not say how long it took. */
+static void
+what_wraps_soon_says_nothing_of_its_own(void **state)
+{
+	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), wraps(30 * MS, MS / 10, PIT_WRAP) };
+	struct discontinuity found = discontinuity_find(clocks, 2, FLOOR);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.groups[1].clocks, 1u << 1);
+	assert_false(offset_is_known(found.groups[1].elapsed));
+	/* Two that wrap agree where some wraps of them do. */
+	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
+
+	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
+}
+
+static void
+one_that_fits_all_has_no_vote(void **state)
+{
+	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(100 * MS, 0), took(50 * MS, 80 * MS) };
+	struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.mute, 1u << 2);
+	assert_int_equal(found.groups[0].clocks | found.groups[1].clocks, 3);
+}
+
+static void
+more_groups_than_there_is_space_for_end_in_the_last(void **state)
+{
+	struct discontinuity_clock clocks[6];
+	struct discontinuity found;
+	uint32_t all = 0;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		clocks[i] = took(i * S, MS);
+	found = discontinuity_find(clocks, 6, FLOOR);
+	assert_int_equal(found.count, DISCONTINUITY_GROUPS_MAX);
+	for (size_t i = 0; i < found.count; i++)
+		all |= found.groups[i].clocks;
+	assert_int_equal(all, 0x3f);
+}
+
+static uint64_t seed;
+
+static int64_t
+draw(int64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (int64_t)(seed % (uint64_t)below);
+}
+
+/*
+ * Two truths, intervals that hold them, some clocks that wrap: those of one truth are never said to differ, and what is
+ * said of a group is true of it.
+ */
+static void
+machines_of_a_known_truth_are_not_told_wrongly(void **state)
+{
+	unsigned told = 0;
+
+	(void)state;
+	for (uint64_t trial = 1; trial <= TRIALS; trial++) {
+		struct discontinuity_clock clocks[CLOCKS];
+		int64_t truth[2] = { draw(20 * S), 0 };
+		uint32_t of_second = (uint32_t)draw(1 << CLOCKS);
+		struct discontinuity found;
+
+		seed = trial * UINT64_C(0x9e3779b97f4a7c15);
+		truth[1] = truth[0] + (draw(2) ? draw(5 * S) : -draw(5 * S));
+		for (int i = 0; i < CLOCKS; i++) {
+			int64_t ns = truth[of_second >> i & 1], width = 1 + draw(INT64_C(1) << draw(31)), below = draw(width);
+
+			clocks[i] = took(0, 0);
+			clocks[i].elapsed = (struct offset){ ns - below, ns - below + width };
+			if (i % 3 == 2) {
+				int64_t wrap = (int64_t)(clocks[i].wrap_ns = i == 2 ? PM_WRAP : RTC_WRAP);
+
+				clocks[i].elapsed.low -= ns / wrap * wrap;
+				clocks[i].elapsed.high -= ns / wrap * wrap;
+			}
+		}
+		found = discontinuity_find(clocks, CLOCKS, FLOOR);
+		for (size_t a = 0; a < found.count; a++) {
+			uint32_t members = found.groups[a].clocks;
+
+			for (size_t b = 0; b < a; b++)
+				for (uint32_t truths = 0; truths < 2; truths++)
+					if ((members & found.groups[b].clocks) ||
+					    ((members & (truths ? of_second : ~of_second)) &&
+					     (found.groups[b].clocks & (truths ? of_second : ~of_second))))
+						fail_msg("seed %lu: clocks of one truth in two groups", trial);
+			told += found.count == 2;
+		}
+		if (of_second == 0)
+			assert_int_equal(found.count, 1);
+	}
+	assert_true(told > TRIALS / 4);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clocks_that_fit_are_one_group),
+		cmocka_unit_test(a_pause_leaves_the_rtc_alone_ahead),
+		cmocka_unit_test(a_snapshot_parts_them),
+		cmocka_unit_test(one_that_leaps_or_goes_back_is_alone),
+		cmocka_unit_test(what_wraps_soon_says_nothing_of_its_own),
+		cmocka_unit_test(one_that_fits_all_has_no_vote),
+		cmocka_unit_test(more_groups_than_there_is_space_for_end_in_the_last),
+		cmocka_unit_test(machines_of_a_known_truth_are_not_told_wrongly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
