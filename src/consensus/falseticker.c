@@ -66,7 +66,7 @@ is_split(const struct panel *panel, uint32_t set)
 }
 
 /*
- * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with whom a
+ * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with which a
  * voter agrees agree among themselves, and the groups of voters share no member.
  */
 static uint32_t
@@ -214,6 +214,7 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	ask_siblings(&panel, &found);
 	among = known(&panel) & ~found.falsetickers;
 	voting = voters(&panel, among);
+	found.voters = voting | found.siblings;
 	largest = largest_group(&panel, voting);
 	rest = voting & ~largest.members;
 	found.undecided = rest && (2 * largest.clocks <= size(voting) ||

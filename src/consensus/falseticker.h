@@ -31,6 +31,7 @@ struct falseticker {
 	size_t reference;
 	/* Bit I: rate I is in the group that decides or has no vote; undecided: in the largest group. */
 	uint32_t truechimers;
+	uint32_t voters;       /* bit I: rate I has a vote */
 	uint32_t falsetickers; /* bit I: rate I is beyond the limit from the reference, and no truechimer */
 	bool undecided;        /* no group decides, and only siblings can accuse: */
 	size_t a, b;           /* the two narrowest that disagree, one of each of */

@@ -93,7 +93,7 @@ others_phrase(const struct vote *vote)
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	if (vote->found.others)
-		text_printf(&text, " Apart from both: %s.", group_phrase(vote, vote->found.others).bytes);
+		text_printf(&text, " In neither group: %s.", group_phrase(vote, vote->found.others).bytes);
 	return phrase;
 }
 
@@ -103,11 +103,11 @@ them(uint32_t a, uint32_t b)
 	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
 }
 
-/* Who accuses a falseticker, and the one that represents them. */
+/* By which a falseticker is named, and the one that represents them. */
 static uint32_t
 accusers(const struct falseticker *found)
 {
-	return found->undecided ? found->siblings : found->truechimers;
+	return found->undecided ? found->siblings : found->truechimers & found->voters;
 }
 
 static size_t
@@ -124,7 +124,7 @@ judge_rate_limit_ppb(const struct report *report)
 	return off < wrong ? off : wrong;
 }
 
-/* IMPLIED: by which it shows who has a source of his own. */
+/* IMPLIED: by these it shows which have a source of their own. */
 static void
 hold_vote(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
 {
@@ -356,13 +356,17 @@ judge_disagreement(struct vote *vote)
 	if (!has_new_groups(vote))
 		return;
 	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
-	bool several = found->group_a & (found->group_a - 1);
+	bool swap = by.known && by.value < 0;
+	uint32_t fast = swap ? found->group_b : found->group_a, slow = swap ? found->group_a : found->group_b;
+
+	if (swap)
+		by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 
 	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 				     "By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
-				     group_phrase(vote, found->group_a).bytes, several ? "" : "s",
-				     ppm_phrase(&by).bytes, group_phrase(vote, found->group_b).bytes,
-				     them(found->group_a, found->group_b), others_phrase(vote).bytes),
+				     group_phrase(vote, fast).bytes, fast & (fast - 1) ? "" : "s",
+				     ppm_phrase(&by).bytes, group_phrase(vote, slow).bytes,
+				     them(fast, slow), others_phrase(vote).bytes),
 		   &by, limit);
 }
 

@@ -8,7 +8,7 @@
 /*
  * In a guest all devices but the RTC are emulated by one clock of the host's: one source for certain. On bare metal two
  * counters may have one crystal unless they are shown not to, by RATES, as implied by each clock: those of one crystal
- * agree exactly, those of two that happen to agree so well lose a vote and accuse nobody. An RTC has a crystal of its own.
+ * agree exactly, two that happen to agree so well have one vote. An RTC has a crystal of its own.
  */
 struct falseticker_sources witnesses_of(const struct report *report, const struct rate_interval *rates);
 

@@ -10,7 +10,7 @@
 #define DURATION_NS   1000000 /* of each latency: enough for a figure */
 #define DURATION_LONG_NS 5000000
 #define SAMPLE_MAX    256
-#define ACCESSES_ENOUGH 4000000 /* no run takes so many that comes to its end; then its deadline is over */
+#define ACCESSES_ENOUGH UINT64_C(40000000)
 #define MICRO         1000000
 #define FS_PER_S      1e15L
 #define PER_1024TH    (TICK / 1024)

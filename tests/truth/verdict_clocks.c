@@ -7,23 +7,7 @@
 
 #include "rules.h"
 #include "tally.h"
-
-#define HEALTHY_PPB (50 * PPM) /* what an oscillator may be off, and two of them so against each other */
-
-static long double
-limit_ppb(const char *rule)
-{
-	return (long double)rules_find(rule)->limit * PPM;
-}
-
-/* Whether the clock itself is off by more than RULE's limit; near it, against others that may be off too, it may be. */
-static bool
-is_off(int clock, const char *rule)
-{
-	long double limit = limit_ppb(rule);
-
-	return fabsl(machine_off_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
-}
+#include "verdict_clocks.h"
 
 /* What says nothing of who keeps time. */
 static bool
@@ -46,7 +30,7 @@ has_fault(int clock, const char *rule)
 	if (clock == CLOCKS)
 		return false;
 	if (strcmp(rule, "rate-off") == 0 || strcmp(rule, "rate-wrong") == 0 || is_periodic)
-		return is_off(clock, rule) || machine_broke(clock);
+		return clocks_is_off(clock, rule) || machine_broke(clock);
 	if (strncmp(rule, "rate-changed", 12) == 0 || strncmp(rule, "clock-", 6) == 0)
 		return machine_broke(clock);
 	return false;
@@ -58,29 +42,80 @@ verdict_names_nobody(const struct finding *finding)
 	return strstr(finding->text, "can't be told") || strstr(finding->text, "nothing tells which");
 }
 
-/* Two clocks of which one is said to be off, or to have changed. */
+/* The clocks that a sentence names from TEXT on, up to what ends them: a bit each. */
+static unsigned
+group_at(const char *text)
+{
+	unsigned group = 0;
+	int clock = 0;
+
+	for (char word[32]; clock != CLOCKS && sscanf(text, "%31[a-z_0-9]", word) == 1;) {
+		clock = clock_of(word);
+		if (clock == CLOCKS)
+			break;
+		group |= 1u << clock;
+		text += strlen(word);
+		text += strncmp(text, ", ", 2) == 0 ? 2 : strncmp(text, " and ", 5) == 0 ? 5 : 0;
+	}
+	return group;
+}
+
+/* Whether each of GROUP differs from each of OTHERS by more than LIMIT, and from no other of its own by more than that. */
+static bool
+differ(unsigned group, unsigned others, long double limit)
+{
+	for (int a = 0; a < CLOCKS; a++)
+		for (int b = 0; b < CLOCKS; b++) {
+			bool far = fabsl(machine_off_ppb(a) - machine_off_ppb(b)) > limit - 1;
+
+			if (!(group >> a & 1))
+				continue;
+			if ((others >> b & 1 && !far) || (a != b && group >> b & 1 && far))
+				return false;
+		}
+	return group && others;
+}
+
+/* Whether of two groups one leapt, changed or was paused, and the other one not, or both by different times. */
+static bool
+have_parted(unsigned group, unsigned others)
+{
+	bool any = machine.event == EVENT_PAUSE || machine.event == EVENT_SNAPSHOT;
+
+	for (int i = 0; i < CLOCKS; i++)
+		any |= (group | others) >> i & 1 && machine_broke(i);
+	return group && others && any;
+}
+
+/* Groups of clocks of which one is said to be off, or to have changed. */
 static bool
 is_true_of_two(const struct finding *finding)
 {
-	char first[32] = "", second[32] = "";
-	int a, b;
+	const char *begin, *against;
+	unsigned group, others;
 
-	if (sscanf(finding->text, "By their claims %31s runs %*s ppm (%*s to %*[^)]) faster than %31[^;]", first,
-		   second) != 2 &&
-	    sscanf(finding->text, "The rate of %31s against %31s", first, second) != 2)
+	if (strncmp(finding->text, "By their claims ", 16) == 0) {
+		begin = finding->text + 16;
+		against = strstr(begin, " faster than ");
+		against = against ? against + 13 : NULL;
+	} else if (strncmp(finding->text, "The rate of ", 12) == 0) {
+		begin = finding->text + 12;
+		against = strstr(begin, " against ");
+		against = against ? against + 9 : NULL;
+	} else {
 		return false;
-	a = clock_of(first);
-	b = clock_of(second);
-	if (a == CLOCKS || b == CLOCKS)
+	}
+	if (!against)
 		return false;
+	group = group_at(begin);
+	others = group_at(against);
 	if (machine.at_ps != SIM_NEVER)
-		return machine_broke(a) || machine_broke(b) || machine.event == EVENT_PAUSE || machine.event == EVENT_SNAPSHOT;
-	return strcmp(finding->rule, "rate-disagree") == 0 &&
-	       fabsl(machine_off_ppb(a) - machine_off_ppb(b)) > limit_ppb(finding->rule) - 1;
+		return have_parted(group, others);
+	return strcmp(finding->rule, "rate-disagree") == 0 && differ(group, others, clocks_limit_ppb(finding->rule));
 }
 
 static void
-look_at_finding(const struct finding *finding)
+look_at_finding(const struct report *report, const struct finding *finding)
 {
 	int clock = clock_of(finding->clock);
 
@@ -88,37 +123,10 @@ look_at_finding(const struct finding *finding)
 		return;
 	if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
+	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_is_sick(clock) && !clocks_most_know(report))
+		tally_silent("a right clock named by most of those that know, which are off alike", 0);
 	else
 		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule), "%s: %s", finding->rule, finding->text);
-}
-
-/* A clock that says of the TSC's rate what counts: its own claim is exact. */
-static bool
-is_witness(int clock)
-{
-	return machine.has[clock] && machine.claimed[clock].den && (clock != TSC || machine.within_hz <= 1000);
-}
-
-static bool
-is_sick(int clock)
-{
-	return is_off(clock, "rate-off");
-}
-
-/* Whether most of the oscillators are right. */
-static bool
-are_most_right(void)
-{
-	unsigned right = 0, all = 0, seen = 0;
-
-	for (int i = 0; i < CLOCKS; i++) {
-		if (!is_witness(i) || seen >> machine.source[i] & 1)
-			continue;
-		seen |= 1u << machine.source[i];
-		all++;
-		right += !is_sick(i);
-	}
-	return right * 2 > all;
 }
 
 static bool
@@ -135,43 +143,33 @@ is_named(const struct report *report, int clock, bool alone)
 	return false;
 }
 
-/* How many healthy oscillators a sick clock is proven to differ from by more than the limit. */
-static unsigned
-count_proofs(const struct report *report, int clock)
-{
-	unsigned proofs = 0;
-
-	for (size_t i = 0; i < report->rate_count; i++) {
-		const struct report_rate *rate = &report->rates[i];
-		int a = clock_of(rate->a), b = clock_of(rate->b), other = a == clock ? b : a;
-		long double limit = limit_ppb("rate-off");
-
-		if ((a != clock && b != clock) || is_sick(other) || !is_witness(other))
-			continue;
-		if (rate->ppb.low > limit || rate->ppb.high < -limit)
-			proofs |= 1u << machine.source[other];
-	}
-	return (unsigned)__builtin_popcount(proofs);
-}
-
 static void
 look_at_silence(const struct report *report, int clock)
 {
-	long double size = fabsl(machine_off_ppb(clock)) / limit_ppb("rate-off");
-	bool could_be_told = are_most_right() && count_proofs(report, clock) > 1;
+	long double size = fabsl(machine_off_ppb(clock)) / clocks_limit_ppb("rate-off");
+	bool could_be_told = clocks_most_right() && clocks_most_know(report) && clocks_count_proofs(report, clock) > 1;
 
 	if (could_be_told)
 		tally(CHECK_CLOCK_SILENT, is_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
-		      clock_ids[clock], machine_off_ppb(clock) / PPM, limit_ppb("rate-off") / PPM,
+		      clock_ids[clock], machine_off_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
 		      is_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_named(report, clock, true))
 		return;
 	else if (is_named(report, clock, false))
 		tally_silent("a clock told as one of two", size);
-	else if (!are_most_right())
+	else if (!clocks_most_right())
 		tally_silent("no most of the oscillators are right", size);
 	else
 		tally_silent("clocks whose intervals are too wide", size);
+}
+
+static bool
+is_noted(const struct report *report, const char *words)
+{
+	for (size_t i = 0; i < report->note_count; i++)
+		if (strstr(report->notes[i], words))
+			return true;
+	return false;
 }
 
 static void
@@ -179,8 +177,12 @@ look_at_scale(const struct report *report)
 {
 	char id[32] = "";
 
-	if (sscanf(report->tsc_source, "measured against %31s", id) == 1 && machine.at_ps == SIM_NEVER && are_most_right())
-		tally(CHECK_SCALE, !is_sick(clock_of(id)), "all times rest on %s, which is off by %.0Lf ppm", id,
+	if (sscanf(report->tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER || !clocks_most_right())
+		return;
+	if (is_noted(report, "which may be wrong"))
+		tally_silent("a scale said to be in doubt", 0);
+	else
+		tally(CHECK_SCALE, !clocks_is_sick(clock_of(id)), "all times rest on %s, which is off by %.0Lf ppm", id,
 		      machine_off_ppb(clock_of(id)) / PPM);
 }
 
@@ -193,7 +195,7 @@ look_at_notes(const struct report *report)
 	for (int a = HPET; a < CLOCKS; a++)
 		for (int b = a + 1; b < CLOCKS; b++)
 			any |= machine.has[a] && machine.has[b] &&
-			       fabsl(machine_off_ppb(a) - machine_off_ppb(b)) <= limit_ppb("rate-disagree");
+			       fabsl(machine_off_ppb(a) - machine_off_ppb(b)) <= clocks_limit_ppb("rate-disagree");
 	for (size_t i = 0; i < report->note_count && machine.at_ps == SIM_NEVER; i++)
 		if (strstr(report->notes[i], "No two clocks agree"))
 			tally(CHECK_NOTE, !any, "%s", report->notes[i]);
@@ -208,7 +210,7 @@ look_at_passes(const struct report *report)
 		int64_t width = entry->error.high - entry->error.low;
 
 		if (clock_of(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && entry->error.known)
-			tally(CHECK_PASSED_WIDE, width <= 2 * limit_ppb("rate-off"), "%s: %lld to %lld ppb", entry->clock.id,
+			tally(CHECK_PASSED_WIDE, width <= 2 * clocks_limit_ppb("rate-off"), "%s: %lld to %lld ppb", entry->clock.id,
 			      (long long)entry->error.low, (long long)entry->error.high);
 	}
 	for (size_t i = 0; i < report->behaviours.count; i++) {
@@ -224,11 +226,11 @@ void
 verdict_clocks(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		look_at_finding(&report->findings[i]);
+		look_at_finding(report, &report->findings[i]);
 	look_at_scale(report);
 	look_at_notes(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
-		if (is_witness(i) && fabsl(machine_off_ppb(i)) >= 2 * limit_ppb("rate-off"))
+		if (clocks_is_witness(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			look_at_silence(report, i);
 	look_at_passes(report);
 }

@@ -1,0 +1,157 @@
+/* Which clocks are sick, and what the report's own intervals prove of them. See verdict_clocks.h. */
+#include "verdict_clocks.h"
+
+#include <math.h>
+
+#include "rules.h"
+
+#define HEALTHY_PPB (50 * PPM) /* what an oscillator may be off, and two of them so against each other */
+
+long double
+clocks_limit_ppb(const char *rule)
+{
+	return (long double)rules_find(rule)->limit * PPM;
+}
+
+/* Whether the clock itself is off by more than RULE's limit; near it, against others that may be off too, it may be. */
+bool
+clocks_is_off(int clock, const char *rule)
+{
+	long double limit = clocks_limit_ppb(rule);
+
+	return fabsl(machine_off_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
+}
+
+/* A clock that says of the TSC's rate what counts: its own claim is exact. */
+bool
+clocks_is_witness(int clock)
+{
+	return machine.has[clock] && machine.claimed[clock].den && (clock != TSC || machine.within_hz <= 1000);
+}
+
+bool
+clocks_is_sick(int clock)
+{
+	return clocks_is_off(clock, "rate-off");
+}
+
+/* Whether most of the oscillators are right, and most of the clocks: that clocks share one can't be seen. */
+bool
+clocks_most_right(void)
+{
+	unsigned right = 0, all = 0, seen = 0, right_clocks = 0, clocks = 0;
+
+	for (int i = 0; i < CLOCKS; i++) {
+		if (!clocks_is_witness(i))
+			continue;
+		clocks++;
+		right_clocks += !clocks_is_sick(i);
+		if (seen >> machine.source[i] & 1)
+			continue;
+		seen |= 1u << machine.source[i];
+		all++;
+		right += !clocks_is_sick(i);
+	}
+	return right * 2 > all && right_clocks * 2 > clocks;
+}
+
+static const struct interval_ppb *
+difference(const struct report *report, int a, int b)
+{
+	for (size_t i = 0; i < report->rate_count; i++) {
+		const struct report_rate *rate = &report->rates[i];
+		int first = clock_of(rate->a), second = clock_of(rate->b);
+
+		if ((first == a && second == b) || (first == b && second == a))
+			return &rate->ppb;
+	}
+	return NULL;
+}
+
+/*
+ * Counters whose rates are not shown to differ may share an oscillator, for all that can be seen. A guest's devices are
+ * known to be one clock of its host's, however far one of them is off by a fault of its own.
+ */
+static bool
+may_share(const struct report *report, int a, int b)
+{
+	const struct interval_ppb *ppb = difference(report, a, b);
+
+	if (machine.is_guest && a != TSC && b != TSC)
+		return a != RTC && b != RTC;
+	return a != RTC && b != RTC && (!ppb || (ppb->low <= 0 && ppb->high >= 0));
+}
+
+static bool
+is_beyond(const struct report *report, int a, int b)
+{
+	const struct interval_ppb *ppb = difference(report, a, b);
+	long double limit = clocks_limit_ppb("rate-off");
+
+	return ppb && (ppb->low > limit || ppb->high < -limit);
+}
+
+/* Of how many oscillators it is shown that there are so many: those of the COUNT clocks in SET. */
+static size_t
+count_sources(const struct report *report, const int *set, size_t count)
+{
+	int sources[CLOCKS];
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_new = true;
+
+		for (size_t k = 0; k < found; k++)
+			is_new &= !may_share(report, sources[k], set[i]);
+		if (is_new)
+			sources[found++] = set[i];
+	}
+	return found;
+}
+
+/* Whether a clock is shown to differ from any other, and from one at least of any two that differ: else it tells nothing. */
+static bool
+does_know(const struct report *report, int clock)
+{
+	bool knows = false;
+
+	for (int a = 0; a < CLOCKS; a++) {
+		knows |= clocks_is_witness(a) && is_beyond(report, clock, a);
+		for (int b = 0; b < CLOCKS; b++)
+			if (clocks_is_witness(a) && clocks_is_witness(b) && is_beyond(report, a, b) && !is_beyond(report, clock, a) &&
+			    !is_beyond(report, clock, b))
+				return false;
+	}
+	return knows && clocks_is_witness(clock);
+}
+
+/* Whether of all that know most are right, and of more sources than the others. */
+bool
+clocks_most_know(const struct report *report)
+{
+	int right[CLOCKS], wrong[CLOCKS];
+	size_t rights = 0, wrongs = 0;
+
+	for (int a = 0; a < CLOCKS; a++) {
+		bool knows = does_know(report, a);
+
+		if (knows && clocks_is_sick(a))
+			wrong[wrongs++] = a;
+		else if (knows)
+			right[rights++] = a;
+	}
+	return rights > wrongs && count_sources(report, right, rights) > count_sources(report, wrong, wrongs);
+}
+
+/* Of how many healthy oscillators a sick clock is shown to be beyond the limit from each. */
+size_t
+clocks_count_proofs(const struct report *report, int clock)
+{
+	int proofs[CLOCKS];
+	size_t count = 0;
+
+	for (int other = 0; other < CLOCKS; other++)
+		if (!clocks_is_sick(other) && clocks_is_witness(other) && is_beyond(report, clock, other))
+			proofs[count++] = other;
+	return count_sources(report, proofs, count);
+}
