@@ -5,7 +5,6 @@
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
-#define TICKS_MAX      (UINT64_C(1) << 62) /* of a window: 49 years at 3 GHz; more is a step back */
 
 struct span { /* what a window says, in ticks: the truth lies within low and high */
 	uint64_t low, high;
@@ -36,7 +35,7 @@ window_time(const struct rate_window *window, struct span *time)
 	time->low = last->begin - first->end - resolution;
 	time->high = last->end - first->begin + resolution;
 	return last->begin > first->end && last->begin - first->end > resolution && time->high >= time->low &&
-	       time->high < TICKS_MAX;
+	       time->high < RATE_TICKS_MAX;
 }
 
 /* The clock's ticks between them. False: it went back, or by more than a window can be long. */
@@ -47,7 +46,7 @@ window_ticks(const struct rate_window *window, struct span *ticks)
 
 	ticks->low = counted > window->slack_ticks ? counted - window->slack_ticks : 0;
 	ticks->high = counted + window->slack_ticks;
-	return counted < TICKS_MAX && window->slack_ticks < TICKS_MAX;
+	return counted < RATE_TICKS_MAX && window->slack_ticks < RATE_TICKS_MAX;
 }
 
 static struct rate_interval
@@ -58,6 +57,16 @@ interval(uint64_t value, uint64_t low, uint64_t high)
 	return (struct rate_interval){ true, value, low, high };
 }
 
+struct rate_slope
+rate_slope(const struct rate_window *window)
+{
+	struct span time, ticks;
+
+	if (!window_time(window, &time) || !window_ticks(window, &ticks))
+		return (struct rate_slope){ .known = false };
+	return (struct rate_slope){ true, ticks.low, time.high, ticks.high, time.low };
+}
+
 static uint64_t
 implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
 {
@@ -65,18 +74,16 @@ implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding 
 			   (unsigned __int128)claimed.den * ticks, rounding);
 }
 
+/* The best guess is the sum of both fractions' parts: it lies between them. */
 struct rate_interval
-rate_implied_tsc(const struct rate_window *window, struct rate claimed)
+rate_implied_tsc(const struct rate_slope *slope, struct rate claimed)
 {
-	struct span time, ticks;
-	uint64_t counted = window->last.ticks - window->first.ticks;
-
-	if (!claimed.num || !claimed.den || !window_time(window, &time) ||
-	    !window_ticks(window, &ticks) || !ticks.low)
+	if (!claimed.num || !claimed.den || !slope->known || !slope->low_ticks)
 		return (struct rate_interval){ .known = false };
-	return interval(implied(claimed, time.low + time.high, 2 * counted, SCALE_NEAREST),
-			implied(claimed, time.low, ticks.high, SCALE_DOWN),
-			implied(claimed, time.high, ticks.low, SCALE_UP));
+	return interval(implied(claimed, slope->low_time + slope->high_time, slope->low_ticks + slope->high_ticks,
+				SCALE_NEAREST),
+			implied(claimed, slope->high_time, slope->high_ticks, SCALE_DOWN),
+			implied(claimed, slope->low_time, slope->low_ticks, SCALE_UP));
 }
 
 struct rate_interval
@@ -95,16 +102,14 @@ of_clock(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_roundin
 }
 
 struct rate_interval
-rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc)
+rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc)
 {
-	struct span time, ticks;
-	uint64_t counted = window->last.ticks - window->first.ticks;
-
-	if (!tsc->known || !window_time(window, &time) || !window_ticks(window, &ticks))
+	if (!tsc->known || !slope->known)
 		return (struct rate_interval){ .known = false };
-	return interval(of_clock(2 * counted, tsc->value, time.low + time.high, SCALE_NEAREST),
-			of_clock(ticks.low, tsc->low, time.high, SCALE_DOWN),
-			of_clock(ticks.high, tsc->high, time.low, SCALE_UP));
+	return interval(of_clock(slope->low_ticks + slope->high_ticks, tsc->value,
+				 slope->low_time + slope->high_time, SCALE_NEAREST),
+			of_clock(slope->low_ticks, tsc->low, slope->low_time, SCALE_DOWN),
+			of_clock(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
 }
 
 static uint64_t

@@ -15,6 +15,8 @@
 #include "offset.h"
 #include "sample.h"
 
+#define RATE_TICKS_MAX (UINT64_C(1) << 62) /* of a window: 49 years at 3 GHz; more is a step back */
+
 /*
  * The ends of a window are samples, with the clock's wraps undone in their ticks. A TSC that reads a sample's end has
  * not come to its next value, so the clock was read before that end + the TSC's resolution.
@@ -23,6 +25,22 @@ struct rate_window {
 	struct sample first, last;
 	uint64_t slack_ticks; /* the count is exact within less than this: the resolution; 0 where ends are edges */
 	uint64_t tsc_resolution_ticks; /* the TSC moves by at most so much at once: 1, or 26 where it counts in such steps */
+};
+
+/* The clock's ticks in so many of the TSC, at least and at most. */
+struct rate_slope {
+	bool known;
+	uint64_t low_ticks, low_time;
+	uint64_t high_ticks, high_time;
+};
+
+/* What a rate is fitted to: as many readings as one line explains. */
+enum rate_fit {
+	RATE_FIT_NONE,   /* no rate, or an edge clock's, by its edges */
+	RATE_FIT_ALL,    /* all readings, those between the window's ends too: one rate all the time */
+	RATE_FIT_ENDS,   /* all at its two ends: not one rate in between */
+	RATE_FIT_UNEVEN, /* likewise, of a counter that moves in uneven steps */
+	RATE_FIT_TWO,    /* the best one at either end: no line explains more */
 };
 
 struct rate_interval { /* millionths of a hertz */
@@ -40,18 +58,20 @@ rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)
 /* The tightest bracket among COUNT samples (at least 1): the one whose end - begin is least. */
 struct sample rate_tightest(const struct sample *samples, size_t count);
 
+/* The slope from two readings. Unknown where the clock went back, or no time is certain between them. */
+struct rate_slope rate_slope(const struct rate_window *window);
+
 /*
  * What the TSC's rate would be if the clock's CLAIMED rate were true: claimed * TSC ticks / clock ticks.
- * Unknown where the clock did not move, its claim is missing, or the brackets leave no time between them.
- * Rounded outwards, so that the truth stays inside.
+ * Unknown where the clock did not move for certain or its claim is missing. Rounded outwards, so that the truth stays inside.
  */
-struct rate_interval rate_implied_tsc(const struct rate_window *window, struct rate claimed);
+struct rate_interval rate_implied_tsc(const struct rate_slope *slope, struct rate claimed);
 
 /* RATE, where what it follows from is known within PPB only. */
 struct rate_interval rate_within(struct rate_interval rate, uint64_t ppb);
 
 /* The clock's own rate, given the TSC's as an interval. Unknown where TSC is. */
-struct rate_interval rate_of_clock(const struct rate_window *window, const struct rate_interval *tsc);
+struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc);
 
 /*
  * Which of COUNT implied rates to take for the TSC's: of those that share the value which most of them hold,

@@ -14,6 +14,7 @@
 #include "pingpong.h"
 #include "offsets.h"
 #include "rate.h"
+#include "rate_fit.h"
 #include "report.h"
 #include "sample.h"
 #include "scale.h"
@@ -66,6 +67,9 @@ struct survey_track {
 	struct sample first, middle, last;   /* of the window; zeroed while it was not reached */
 	struct sample end;          /* of the stretch that the report's figures are over: last, or later in a soak */
 	struct sample edge;         /* edge clocks: the latest edge */
+	/* Of the ends that were taken, each found by its begin; edges have none. */
+	struct rate_corners corners[RATE_ENDS_MAX];
+	size_t corners_taken;
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
 	bool edge_seen;

@@ -36,6 +36,17 @@ clock_state_word(enum clock_state state)
 	return words[state];
 }
 
+const char *
+rate_fit_word(enum rate_fit fit)
+{
+	static const char *const words[] = {
+		[RATE_FIT_NONE] = "", [RATE_FIT_ALL] = "all", [RATE_FIT_ENDS] = "ends",
+		[RATE_FIT_UNEVEN] = "uneven", [RATE_FIT_TWO] = "two",
+	};
+
+	return words[fit];
+}
+
 bool
 report_clock_is_main(const struct report_clock *entry)
 {

@@ -43,6 +43,7 @@ struct report_clock {
 	 * these the judge finds which is wrong.
 	 */
 	struct rate_interval implied;
+	enum rate_fit rate_fit;    /* how its readings fit one rate */
 	struct rate_interval implied_window; /* likewise, over the rates' window alone: in a soak implied is of the run */
 	struct rate_interval implied_since;  /* likewise, from that window to the end of the run, or at its end */
 	/*
@@ -210,6 +211,7 @@ struct report {
 
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* "present" ... */
+const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none */
 
 /* The device's first way of reading, and not the null clock: those are compared with each other. */
 bool report_clock_is_main(const struct report_clock *entry);

@@ -54,3 +54,14 @@ resolution_fold(struct resolution *resolution, const struct clock *clock, uint64
 	if (text_equal(clock->main, "tsc"))
 		divide_by_brackets(resolution, samples, count);
 }
+
+void
+resolution_join(struct resolution *resolution, const struct resolution *other)
+{
+	if (!other->steps)
+		return;
+	if (!resolution->steps || other->smallest_ticks < resolution->smallest_ticks)
+		resolution->smallest_ticks = other->smallest_ticks;
+	divide(resolution, other->gcd_ticks);
+	resolution->steps += other->steps;
+}

@@ -21,4 +21,7 @@ struct resolution {
 void resolution_fold(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		     const struct sample *samples, size_t count);
 
+/* Adds what was found by another way of reading the same counter. */
+void resolution_join(struct resolution *resolution, const struct resolution *other);
+
 #endif

@@ -119,7 +119,7 @@ look_at_width(const struct report_clock *entry, int clock)
 
 	if (widths[clock] == WIDTHS || !implied->known)
 		return;
-	width = ((long double)implied->high / implied->low - 1) * PPB;
+	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
 	best = samples_best_ppb(clock);
 	if (best <= 0)
 		return;

@@ -23,20 +23,22 @@ struct stretches {
 	struct rate_interval whole[REPORT_CLOCKS_MAX], halves[2][REPORT_CLOCKS_MAX];
 };
 
-/* The clock's resolution: any way of reading the device proves that it is no larger. */
-static uint64_t
-resolution_ticks(const struct report *report, const struct report_clock *entry)
+#define UNEVEN_TICKS 2 /* of a step that is no whole number the rest, and the same of what is shown of it */
+
+/* By how much the clock moves: any way of reading the device proves that it is no more. */
+static void
+take_resolution(const struct report *report, const struct report_clock *entry, struct rate_ends *ends)
 {
-	uint64_t smallest = entry->resolution.smallest_ticks;
+	struct resolution all = entry->resolution;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *other = &report->clocks[i];
 
-		if (text_equal(other->clock.main, entry->clock.main) && other->resolution.steps &&
-		    other->resolution.smallest_ticks < smallest)
-			smallest = other->resolution.smallest_ticks;
+		if (text_equal(other->clock.main, entry->clock.main))
+			resolution_join(&all, &other->resolution);
 	}
-	return smallest;
+	ends->even_ticks = all.gcd_ticks;
+	ends->uneven_ticks = all.smallest_ticks + UNEVEN_TICKS;
 }
 
 /* NS in ticks of the TSC, by an edge clock's own periods. */
@@ -57,23 +59,50 @@ widened(const struct sample *end, uint64_t late_ticks)
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
-/* FROM..TO with all that is not known of its ends. */
-static struct rate_window
-stretch(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+/* The ends in FROM..TO of a clock that moves faster than it is read, with all that is known of them. */
+static struct rate_ends
+ends_of(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 	const struct sample *to)
 {
-	const struct report_clock *entry = track->entry;
-	struct rate_window window = { *from, *to, 0, survey->tsc_resolution_ticks };
+	const struct sample *const all[] = { &track->first, &track->middle, &track->last, to };
+	struct rate_ends ends = { .tsc_resolution_ticks = survey->tsc_resolution_ticks };
 
-	if (!entry->clock.edges_only) {
-		window.slack_ticks = resolution_ticks(survey->report, entry);
-	} else if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct rate_end *end = &ends.ends[ends.count];
+
+		if (all[i]->begin < from->begin || all[i]->begin > to->begin ||
+		    (ends.count && all[i]->begin == end[-1].sample.begin))
+			continue;
+		*end = (struct rate_end){ *all[i], NULL };
+		for (size_t c = 0; c < RATE_ENDS_MAX && !end->corners; c++)
+			if (track->corners[c].lower_count && track->corners[c].begin == all[i]->begin)
+				end->corners = &track->corners[c];
+		ends.count++;
+	}
+	take_resolution(survey->report, track->entry, &ends);
+	return ends;
+}
+
+/* How fast TRACK's clock ran in FROM..TO, with all that is not known of its ends. */
+static struct rate_slope
+slope_of(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	 const struct sample *to, enum rate_fit *fit)
+{
+	struct rate_window window = { *from, *to, 0, survey->tsc_resolution_ticks };
+	struct rate_ends ends;
+
+	*fit = RATE_FIT_NONE;
+	if (!track->entry->clock.edges_only) {
+		ends = ends_of(survey, track, from, to);
+		return ends.count < 2 ? (struct rate_slope){ .known = false } : rate_fit(&ends, fit);
+	}
+	if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
 		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
 
 		window.first = widened(from, late);
 		window.last = widened(to, late);
 	}
-	return window;
+	return rate_slope(&window);
 }
 
 /* By the claim as it is written. */
@@ -81,11 +110,12 @@ static struct rate_interval
 implied_exactly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 		const struct sample *to)
 {
-	struct rate_window window = stretch(survey, track, from, to);
+	enum rate_fit fit;
+	struct rate_slope slope = slope_of(survey, track, from, to, &fit);
 
 	if (!track->entry->resolution.steps)
 		return (struct rate_interval){ .known = false };
-	return rate_implied_tsc(&window, track->entry->clock.claimed);
+	return rate_implied_tsc(&slope, track->entry->clock.claimed);
 }
 
 struct rate_interval
@@ -250,8 +280,9 @@ survey_conclude(struct survey *survey)
 		report->clocks[i].implied = stretches.whole[i];
 		if (!stretches.whole[i].known)
 			continue;
-		struct rate_window window = stretch(survey, track, &track->first, &track->end);
-		struct rate_interval rate = rate_of_clock(&window, &survey->tsc);
+		struct rate_slope slope = slope_of(survey, track, &track->first, &track->end,
+						   &report->clocks[i].rate_fit);
+		struct rate_interval rate = rate_of_clock(&slope, &survey->tsc);
 
 		set_measured(track->entry, &rate);
 	}

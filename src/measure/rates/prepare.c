@@ -56,6 +56,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
 					clock->claimed.den * SURVEY_NS_PER_S);
 	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+	struct rate_slope slope;
 	uint64_t ticks = 0, raw;
 
 	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
@@ -73,7 +74,8 @@ provisional(struct survey *survey, struct report_clock *entry)
 	}
 	if (ticks < wanted)
 		return (struct rate_interval){ .known = false };
-	return rate_implied_tsc(&window, clock->claimed);
+	slope = rate_slope(&window);
+	return rate_implied_tsc(&slope, clock->claimed);
 }
 
 /* What the reader says of the TSC's rate goes before what CPUID does. */

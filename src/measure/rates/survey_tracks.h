@@ -6,7 +6,7 @@
 #include "survey_internal.h"
 #include "survey_rates.h"
 
-#define SURVEY_END_SAMPLES     128 /* brackets at each end of the window, of which the tightest counts */
+#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* brackets at each end of the window */
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
 #define SURVEY_MICROHZ_PER_HZ  UINT64_C(1000000)
 

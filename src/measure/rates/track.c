@@ -34,15 +34,27 @@ survey_track_on(const struct survey *survey, struct survey_track *track, const s
 	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
 }
 
+/* By how much the clock moves in 2^32 ticks of the TSC, as far as is known. */
+static uint64_t
+rise(const struct survey *survey, const struct survey_track *track)
+{
+	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
+
+	return scale_ratio((unsigned __int128)claimed->num * tsc->den, survey->paces[track - survey->tracks] << 32,
+			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
+}
+
 struct sample
 survey_track_tightest(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->samples;
+	uint64_t trust_ticks = survey_trust_ticks(survey, &entry->clock);
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
-	resolution_fold(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
-			SURVEY_END_SAMPLES);
+	resolution_fold(&entry->resolution, &entry->clock, trust_ticks, samples, SURVEY_END_SAMPLES);
+	track->corners[track->corners_taken++ % RATE_ENDS_MAX] =
+		rate_corners(&entry->clock, trust_ticks, rise(survey, track), samples, SURVEY_END_SAMPLES);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),

@@ -73,6 +73,22 @@ static const struct world worlds[] = {
 	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },   /* in brackets by such a one */
 };
 
+static struct rate_interval
+implied(const struct rate_window *window, struct rate claimed)
+{
+	struct rate_slope slope = rate_slope(window);
+
+	return rate_implied_tsc(&slope, claimed);
+}
+
+static struct rate_interval
+of_clock(const struct rate_window *window, const struct rate_interval *tsc)
+{
+	struct rate_slope slope = rate_slope(window);
+
+	return rate_of_clock(&slope, tsc);
+}
+
 /* How near the truth came to an end, in thousandths of the way from the value. */
 static uint64_t
 room_left(uint64_t truth, const struct rate_interval *rate)
@@ -101,7 +117,7 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
 			struct rate_window window = any_window(&world);
-			struct rate_interval rate = rate_implied_tsc(&window, claimed);
+			struct rate_interval rate = implied(&window, claimed);
 
 			if (!rate.known)
 				continue;
@@ -110,11 +126,11 @@ the_tscs_rate_is_inside_what_each_of_20000_windows_implies(void **state)
 			if (room_left(world.tsc_microhz, &rate) < least_room)
 				least_room = room_left(world.tsc_microhz, &rate);
 			window.slack_ticks = 0;
-			rate = rate_implied_tsc(&window, claimed);
+			rate = implied(&window, claimed);
 			without_slack += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
 			window.slack_ticks = world.step_ticks;
 			window.tsc_resolution_ticks = 1;
-			rate = rate_implied_tsc(&window, claimed);
+			rate = implied(&window, claimed);
 			without_step += world.tsc_microhz < rate.low || world.tsc_microhz > rate.high;
 		}
 		assert_in_range(known, WINDOWS * 99 / 100, WINDOWS);
@@ -137,8 +153,8 @@ the_clocks_rate_is_inside_what_each_of_20000_windows_says(void **state)
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
 			struct rate_window window = any_window(&world);
-			struct rate_interval rate = rate_of_clock(&window, &exact);
-			struct rate_interval wider = rate_of_clock(&window, &wide_tsc);
+			struct rate_interval rate = of_clock(&window, &exact);
+			struct rate_interval wider = of_clock(&window, &wide_tsc);
 
 			assert_true(rate.known);
 			assert_holds(world.clock_microhz, &rate);
@@ -159,7 +175,7 @@ an_interval_is_as_narrow_as_brackets_and_slack_allow(void **state)
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
 			struct rate_window window = any_window(&world);
-			struct rate_interval rate = rate_implied_tsc(&window, claimed);
+			struct rate_interval rate = implied(&window, claimed);
 			uint64_t counted = window.last.ticks - window.first.ticks;
 			uint64_t step = world.tsc_resolution_ticks;
 			wide low = (wide)world.clock_microhz * (window.last.begin - window.first.end - step);
@@ -179,7 +195,7 @@ between_edges_only_the_brackets_count(void **state)
 {
 	/* One second of an RTC between edges seen within 200 ticks of 1 GHz each. */
 	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
-	struct rate_interval rate = rate_implied_tsc(&window, (struct rate){ 1, 1 });
+	struct rate_interval rate = implied(&window, (struct rate){ 1, 1 });
 
 	(void)state;
 	assert_true(rate.known);
@@ -196,8 +212,8 @@ the_value_is_rounded_to_the_nearest_millionth(void **state)
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
 
 	(void)state;
-	assert_int_equal(rate_implied_tsc(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
-	assert_int_equal(rate_implied_tsc(&a_third, (struct rate){ 1, 1 }).value, 333333333);
+	assert_int_equal(implied(&two_thirds, (struct rate){ 1, 1 }).value, 333666667);
+	assert_int_equal(implied(&a_third, (struct rate){ 1, 1 }).value, 333333333);
 }
 
 static void
@@ -213,21 +229,21 @@ a_window_that_proves_nothing_is_unknown(void **state)
 	struct rate_window good = { { 0, 5, 10 }, { 1000, 9, 1010 }, 3, 1 };
 
 	(void)state;
-	assert_false(rate_implied_tsc(&stopped, one).known);
-	assert_false(rate_implied_tsc(&within_a_step, one).known);
-	assert_false(rate_implied_tsc(&went_back, one).known);
-	assert_false(rate_implied_tsc(&overlaps, one).known);
-	assert_false(rate_implied_tsc(&touches, one).known);
-	assert_true(rate_implied_tsc(&good, one).known);
-	assert_false(rate_implied_tsc(&good, (struct rate){ 1, 0 }).known);
-	assert_false(rate_implied_tsc(&good, (struct rate){ 0, 1 }).known);
-	assert_false(rate_implied_tsc(&good, (struct rate){ UINT64_MAX, 1 }).known); /* does not fit */
-	assert_false(rate_of_clock(&good, &none).known);
-	assert_false(rate_of_clock(&overlaps, &tsc).known);
-	assert_false(rate_of_clock(&went_back, &tsc).known);
-	assert_true(rate_of_clock(&good, &tsc).known);
+	assert_false(implied(&stopped, one).known);
+	assert_false(implied(&within_a_step, one).known);
+	assert_false(implied(&went_back, one).known);
+	assert_false(implied(&overlaps, one).known);
+	assert_false(implied(&touches, one).known);
+	assert_true(implied(&good, one).known);
+	assert_false(implied(&good, (struct rate){ 1, 0 }).known);
+	assert_false(implied(&good, (struct rate){ 0, 1 }).known);
+	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* does not fit */
+	assert_false(of_clock(&good, &none).known);
+	assert_false(of_clock(&overlaps, &tsc).known);
+	assert_false(of_clock(&went_back, &tsc).known);
+	assert_true(of_clock(&good, &tsc).known);
 	good.tsc_resolution_ticks = 990; /* all the time between may be one step of the TSC */
-	assert_false(rate_implied_tsc(&good, one).known);
+	assert_false(implied(&good, one).known);
 }
 
 static void

@@ -116,6 +116,8 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 	if (from->claimed.den)
 		entry->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
 						      from->error_ppb + 100 };
+	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main(entry))
+		entry->rate_fit = RATE_FIT_ALL;
 	entry->latency = literal_latency(from->durations);
 	if (from->step_ticks) {
 		entry->resolution.steps = entry->latency->count - 1;

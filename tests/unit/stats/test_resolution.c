@@ -131,6 +131,21 @@ steps_of_18_sizes_count_for_the_divisor_and_the_least(void **state)
 	assert_int_equal(resolution.gcd_ticks, 50);
 }
 
+static void
+two_ways_of_reading_know_what_divides_the_steps_of_both(void **state)
+{
+	struct resolution other = { 3, 45, 15 };
+
+	(void)state;
+	resolution_join(&resolution, &resolution);
+	assert_int_equal(resolution.steps, 0);
+	fold(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
+	resolution_join(&other, &resolution);
+	assert_int_equal(other.steps, 5);
+	assert_int_equal(other.smallest_ticks, 20);
+	assert_int_equal(other.gcd_ticks, 5);
+}
+
 int
 main(void)
 {
@@ -145,6 +160,7 @@ main(void)
 		cmocka_unit_test_setup(steps_of_4096_and_more_are_counted_too, begin_empty),
 		cmocka_unit_test_setup(steps_of_18_sizes_count_for_the_divisor_and_the_least,
 				       begin_empty),
+		cmocka_unit_test_setup(two_ways_of_reading_know_what_divides_the_steps_of_both, begin_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,256 @@
+/* A line through brackets. See rate_fit.h. */
+#include "rate_fit.h"
+
+#include "scale.h"
+
+#define RISE_TICKS (INT64_C(1) << 32)
+
+typedef __int128 wide;
+
+struct hull {
+	struct rate_corner corners[RATE_SAMPLES_MAX];
+	size_t count;
+	int side; /* 1: lines pass above, -1: below */
+};
+
+/* Whether B is of no use between A and C: no line that passes both touches it alone. */
+static bool
+is_idle(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
+{
+	wide by_b = (wide)(b->ticks - a->ticks) * (c->tsc - a->tsc);
+	wide by_c = (wide)(c->ticks - a->ticks) * (b->tsc - a->tsc);
+
+	return side > 0 ? by_b <= by_c : by_b >= by_c;
+}
+
+/* Corners come in the order of their time; one that does not is left out. */
+static void
+extend(struct hull *hull, struct rate_corner corner)
+{
+	if (hull->count && corner.tsc < hull->corners[hull->count - 1].tsc)
+		return;
+	while (hull->count > 1 && is_idle(hull->side, &hull->corners[hull->count - 2],
+					  &hull->corners[hull->count - 1], &corner))
+		hull->count--;
+	hull->corners[hull->count++] = corner;
+}
+
+/* Which of them a line that rises by RISE touches. */
+static size_t
+touched(const struct hull *hull, uint64_t rise)
+{
+	size_t best = 0;
+	wide best_height = 0;
+
+	for (size_t i = 0; i < hull->count; i++) {
+		const struct rate_corner *corner = &hull->corners[i];
+		wide height = ((wide)corner->ticks * RISE_TICKS - (wide)rise * corner->tsc) * hull->side;
+
+		if (i && height <= best_height)
+			continue;
+		best = i;
+		best_height = height;
+	}
+	return best;
+}
+
+/* Those around it. */
+static size_t
+keep(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
+{
+	size_t at = touched(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
+	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
+
+	if (from + count > hull->count)
+		from = hull->count - count;
+	for (size_t i = 0; i < count; i++)
+		kept[i] = hull->corners[from + i];
+	return count;
+}
+
+struct rate_corners
+rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, const struct sample *samples, size_t count)
+{
+	struct sample tightest = rate_tightest(samples, count);
+	struct rate_corners corners = { .begin = tightest.begin, .narrowest = tightest.end - tightest.begin };
+	struct hull lower = { .count = 0, .side = 1 }, upper = { .count = 0, .side = -1 };
+
+	for (size_t i = 0; i < count && i < RATE_SAMPLES_MAX; i++) {
+		const struct sample *sample = &samples[i];
+		bool later = sample->begin > tightest.begin;
+		int64_t ticks = (int64_t)rate_unwrap(clock, tightest.ticks, sample->ticks, 0);
+
+		if (sample->end < sample->begin ||
+		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest))
+			continue;
+		extend(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
+		extend(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
+	}
+	corners.lower_count = keep(&lower, rise, corners.lower);
+	corners.upper_count = keep(&upper, rise, corners.upper);
+	return corners;
+}
+
+struct line { /* what a line must do, and what is known of its slope so far */
+	uint64_t slack_ticks, resolution_ticks, trim_ticks;
+	uint64_t from_tsc, from_ticks; /* from where both are counted */
+	struct rate_slope slope;       /* high_time == 0: no bound yet */
+	bool possible;
+};
+
+/* A/B < C/D */
+static bool
+is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	return (unsigned __int128)a * d < (unsigned __int128)c * b;
+}
+
+/* LOWER is passed above, UPPER below: how steep, at least or at most, is the line between them. */
+static void
+pass_between(struct line *line, struct rate_corner lower, struct rate_corner upper)
+{
+	struct rate_slope *slope = &line->slope;
+	int64_t time = upper.tsc - lower.tsc, ticks = upper.ticks - lower.ticks;
+
+	if (time >= 0 && ticks < 0) {
+		line->possible = false;
+	} else if (time > 0) {
+		if (!slope->high_time || is_less((uint64_t)ticks, (uint64_t)time, slope->high_ticks, slope->high_time)) {
+			slope->high_ticks = (uint64_t)ticks;
+			slope->high_time = (uint64_t)time;
+		}
+	} else if (ticks < 0 && is_less(slope->low_ticks, slope->low_time, (uint64_t)-ticks, (uint64_t)-time)) {
+		slope->low_ticks = (uint64_t)-ticks;
+		slope->low_time = (uint64_t)-time;
+	}
+}
+
+static struct rate_corner
+lower_of(const struct line *line, const struct rate_end *end, size_t i)
+{
+	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
+
+	tsc += end->corners ? end->corners->lower[i].tsc : (int64_t)(end->sample.end - end->sample.begin);
+	ticks += end->corners ? end->corners->lower[i].ticks : 0;
+	return (struct rate_corner){ tsc + (int64_t)line->resolution_ticks, ticks };
+}
+
+static struct rate_corner
+upper_of(const struct line *line, const struct rate_end *end, size_t i)
+{
+	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
+
+	tsc += end->corners ? end->corners->upper[i].tsc : 0;
+	ticks += end->corners ? end->corners->upper[i].ticks : 0;
+	return (struct rate_corner){ tsc + (int64_t)line->trim_ticks, ticks + (int64_t)line->slack_ticks };
+}
+
+static void
+pass_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
+{
+	size_t lower = a->corners ? a->corners->lower_count : 1, upper = b->corners ? b->corners->upper_count : 1;
+
+	for (size_t i = 0; i < lower; i++)
+		for (size_t j = 0; j < upper; j++)
+			pass_between(line, lower_of(line, a, i), upper_of(line, b, j));
+}
+
+/* All pairs of corners: what is left when the line's height is eliminated from all that is asked of it. */
+static bool
+pass(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
+{
+	struct line line = { slack_ticks, ends->tsc_resolution_ticks, trim_ticks, ends->ends[0].sample.begin,
+			     ends->ends[0].sample.ticks, { false, 0, 1, 0, 0 }, true };
+
+	for (size_t a = 0; a < ends->count; a++)
+		for (size_t b = 0; b < ends->count; b++)
+			pass_ends(&line, &ends->ends[a], &ends->ends[b]);
+	*slope = line.slope;
+	slope->known = line.possible && slope->high_time &&
+		       !is_less(slope->high_ticks, slope->high_time, slope->low_ticks, slope->low_time);
+	return slope->known;
+}
+
+/* What divides all differences, from one end to the next too. */
+static uint64_t
+divisor(const struct rate_ends *ends)
+{
+	uint64_t divisor = ends->even_ticks;
+
+	for (size_t i = 1; i < ends->count; i++)
+		for (uint64_t rest, ticks = ends->ends[i].sample.ticks - ends->ends[0].sample.ticks; ticks; ticks = rest) {
+			rest = divisor % ticks;
+			divisor = ticks;
+		}
+	return divisor;
+}
+
+static uint64_t
+narrowest(const struct rate_ends *ends)
+{
+	uint64_t narrowest = UINT64_MAX;
+
+	for (size_t i = 0; i < ends->count; i++) {
+		const struct rate_end *end = &ends->ends[i];
+		uint64_t width = end->corners ? end->corners->narrowest : end->sample.end - end->sample.begin;
+
+		if (width < narrowest)
+			narrowest = width;
+	}
+	return narrowest;
+}
+
+/*
+ * A counter that moves in larger steps than its differences say is further behind its line at one time than at another.
+ * That shows: lines through all brackets have less room than these are wide. With half of their width to spare the
+ * resolution is as small as it seems: a step that is larger by no more than the width of a bracket does no harm. With less,
+ * the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings those that come
+ * nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of their sum for 128.
+ */
+static bool
+pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)
+{
+	uint64_t even_ticks = divisor(ends), width = narrowest(ends), slack_ticks;
+
+	if (!pass(ends, even_ticks, 0, slope))
+		return false;
+	slack_ticks = even_ticks + 1 + (even_ticks + scale_mul_div_up(width, slope->high_ticks, slope->high_time)) / 8;
+	if (pass(ends, even_ticks, width / 2, slope))
+		slack_ticks = even_ticks;
+	return pass(ends, slack_ticks < ends->uneven_ticks ? slack_ticks : ends->uneven_ticks, 0, slope);
+}
+
+static bool
+is_forward(const struct rate_ends *ends)
+{
+	const struct sample *first = &ends->ends[0].sample, *last = &ends->ends[ends->count - 1].sample;
+
+	return last->begin - first->end < RATE_TICKS_MAX && last->ticks - first->ticks < RATE_TICKS_MAX &&
+	       ends->uneven_ticks < RATE_TICKS_MAX;
+}
+
+struct rate_slope
+rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
+{
+	struct rate_ends outer = *ends;
+	struct rate_slope slope = { .known = false };
+	struct rate_window two = { ends->ends[0].sample, ends->ends[ends->count - 1].sample, ends->uneven_ticks,
+				   ends->tsc_resolution_ticks };
+
+	outer.ends[1] = ends->ends[ends->count - 1];
+	outer.count = 2;
+	*fit = RATE_FIT_NONE;
+	if (!is_forward(ends))
+		return slope;
+	if (pass_evenly(ends, &slope)) {
+		*fit = RATE_FIT_ALL;
+	} else if (ends->count > 2 && pass_evenly(&outer, &slope)) {
+		*fit = RATE_FIT_ENDS;
+	} else if (pass(&outer, ends->uneven_ticks, 0, &slope)) {
+		*fit = RATE_FIT_UNEVEN;
+	} else {
+		slope = rate_slope(&two);
+		*fit = slope.known ? RATE_FIT_TWO : RATE_FIT_NONE;
+	}
+	return slope;
+}

@@ -1,0 +1,268 @@
+/*
+ * Lines through brackets, in worlds whose rates are known: counters that move evenly, by several ticks at once and
+ * unevenly, read at seeded moments at either end of a window. The truth is always inside.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rate_fit.h"
+#include "resolution.h"
+
+#define WINDOWS        1000
+#define READS          RATE_SAMPLES_MAX
+#define MICROHZ_PER_HZ UINT64_C(1000000)
+#define PS_PER_S       UINT64_C(1000000000000)
+#define TSC_HZ         UINT64_C(2500000000)
+#define WINDOW_PS      PS_PER_S
+
+typedef unsigned __int128 wide;
+
+struct world {
+	uint64_t clock_hz;
+	uint64_t step_ticks; /* it shows multiples of this */
+	uint64_t source_hz;  /* and is worked out from a counter of this rate; 0: by itself */
+	uint64_t read_ps;    /* what a reading takes at least */
+	uint64_t seed;
+};
+
+static const struct clock clock_of_64_bits = { .id = "hpet", .main = "hpet", .wrap_ticks = UINT64_MAX };
+
+static const struct world worlds[] = {
+	{ 14318180, 1, 0, 1000000, 1 },	       /* the HPET of a chip set */
+	{ 14318180, 1, 1000000, 500000, 2 },   /* worked out from 1 MHz: in steps of 14 and 15, read within them */
+	{ 14318180, 1, 1000000, 1400000, 3 },  /* likewise, read in about one step */
+	{ 14318180, 1, 1000000, 5000000, 4 },  /* and in several */
+	{ 100000000, 10, 0, 170000, 5 },       /* in steps of ten, even */
+	{ 3579545, 1, 2000000, 120000, 6 },    /* in steps of one and two */
+	{ 3579545, 1, 2000000, 400000, 7 },
+	{ 1193182, 2, 0, 3000000, 8 },
+	{ 14000014, 1, 1000000, 700000, 9 },   /* steps of 14, and of 15 once in 70 ms */
+};
+
+static uint64_t
+next_random(struct world *world)
+{
+	world->seed ^= world->seed << 13;
+	world->seed ^= world->seed >> 7;
+	world->seed ^= world->seed << 17;
+	return world->seed;
+}
+
+static uint64_t
+ticks_at(const struct world *world, uint64_t ps)
+{
+	uint64_t ticks = (uint64_t)((wide)ps * world->clock_hz / PS_PER_S);
+
+	if (world->source_hz)
+		ticks = (uint64_t)((wide)(uint64_t)((wide)ps * world->source_hz / PS_PER_S) * world->clock_hz /
+				   world->source_hz);
+	return ticks - ticks % world->step_ticks;
+}
+
+static uint64_t
+tsc_at(uint64_t ps)
+{
+	return (uint64_t)((wide)ps * TSC_HZ / PS_PER_S);
+}
+
+/* Chained readings, each at some moment after its begin that takes at least half of what a reading takes. */
+static uint64_t
+read_all(struct world *world, uint64_t ps, struct sample *samples)
+{
+	for (size_t i = 0; i < READS; i++) {
+		uint64_t before = world->read_ps / 2 + next_random(world) % (world->read_ps / 8);
+		uint64_t after = world->read_ps / 2 + next_random(world) % (world->read_ps / 8);
+
+		samples[i] = (struct sample){ tsc_at(ps), ticks_at(world, ps + before), tsc_at(ps + before + after) };
+		ps += before + after;
+	}
+	return ps;
+}
+
+struct window {
+	struct sample samples[3][READS];
+	struct rate_corners corners[3];
+	struct rate_ends ends;
+};
+
+static void
+take(struct world *world, struct window *window, size_t count)
+{
+	uint64_t ps = PS_PER_S + next_random(world) % PS_PER_S;
+	uint64_t rise = (uint64_t)(((wide)world->clock_hz << 32) / TSC_HZ);
+	struct resolution resolution = { .steps = 0 };
+
+	window->ends = (struct rate_ends){ .count = count, .tsc_resolution_ticks = 1 };
+	for (size_t i = 0; i < count; i++) {
+		struct sample *samples = window->samples[i];
+
+		ps = read_all(world, ps, samples) + WINDOW_PS;
+		resolution_fold(&resolution, &clock_of_64_bits, 0, samples, READS);
+		window->corners[i] = rate_corners(&clock_of_64_bits, 0, rise, samples, READS);
+		window->ends.ends[i] = (struct rate_end){ rate_tightest(samples, READS), &window->corners[i] };
+	}
+	window->ends.even_ticks = resolution.gcd_ticks;
+	window->ends.uneven_ticks = resolution.smallest_ticks + 2;
+}
+
+static bool
+holds(const struct world *world, const struct rate_slope *slope)
+{
+	return (wide)slope->low_ticks * TSC_HZ <= (wide)world->clock_hz * slope->low_time &&
+	       (wide)slope->high_ticks * TSC_HZ >= (wide)world->clock_hz * slope->high_time;
+}
+
+static uint64_t
+width_ppb(const struct rate_slope *slope)
+{
+	return (uint64_t)((wide)slope->high_ticks * slope->low_time * 1000000000 /
+			  ((wide)slope->low_ticks * slope->high_time)) - 1000000000;
+}
+
+static void
+the_rate_is_inside_in_each_of_1000_windows(void **state)
+{
+	static struct window window;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+		struct world world = worlds[i];
+
+		for (unsigned turn = 0; turn < WINDOWS; turn++) {
+			enum rate_fit fit;
+			struct rate_slope slope;
+
+			take(&world, &window, turn % 2 ? 3 : 2);
+			slope = rate_fit(&window.ends, &fit);
+			assert_true(slope.known);
+			assert_true(holds(&world, &slope));
+		}
+	}
+}
+
+/* Of the resolution nothing is left: it moved past all of the readings. */
+static void
+all_readings_say_more_than_the_two_tightest(void **state)
+{
+	static struct window window;
+	struct world world = worlds[7];
+	uint64_t all = 0, by_two = 0;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 100; turn++) {
+		enum rate_fit fit;
+		struct rate_slope slope, two;
+
+		take(&world, &window, 2);
+		slope = rate_fit(&window.ends, &fit);
+		assert_int_equal(fit, RATE_FIT_ALL);
+		two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[1].sample, 2, 1 });
+		assert_true(width_ppb(&slope) <= width_ppb(&two));
+		all += width_ppb(&slope);
+		by_two += width_ppb(&two);
+	}
+	assert_true(4 * all < 3 * by_two);
+}
+
+/* The step is 14 or 15 ticks, what divides all differences is 1, and a reading takes half a step. */
+static void
+a_counter_that_moves_unevenly_is_given_its_whole_step(void **state)
+{
+	static struct window window;
+	struct world world = worlds[1];
+	enum rate_fit fit;
+
+	(void)state;
+	take(&world, &window, 2);
+	assert_int_equal(window.ends.even_ticks, 1);
+	assert_in_range(window.ends.uneven_ticks, 16, 17);
+	rate_fit(&window.ends, &fit);
+	assert_int_equal(fit, RATE_FIT_UNEVEN);
+}
+
+static void
+a_rate_that_changes_in_between_is_one_between_the_ends_only(void **state)
+{
+	static struct window window;
+	struct world world = worlds[0];
+	enum rate_fit fit;
+
+	(void)state;
+	take(&world, &window, 3);
+	window.ends.ends[1].sample.ticks += 40; /* 3 us ahead in the middle */
+	assert_true(rate_fit(&window.ends, &fit).known);
+	assert_int_equal(fit, RATE_FIT_ENDS);
+}
+
+static void
+where_no_line_explains_an_end_the_two_tightest_are_left(void **state)
+{
+	static struct window window;
+	struct world world = worlds[0];
+	struct rate_slope slope, two;
+	enum rate_fit fit;
+
+	(void)state;
+	take(&world, &window, 2);
+	window.samples[1][READS / 2].ticks += 10000;
+	window.corners[1] = rate_corners(&clock_of_64_bits, 0, (uint64_t)(((wide)world.clock_hz << 32) / TSC_HZ),
+					 window.samples[1], READS);
+	slope = rate_fit(&window.ends, &fit);
+	assert_int_equal(fit, RATE_FIT_TWO);
+	two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[1].sample,
+						window.ends.uneven_ticks, 1 });
+	assert_true(width_ppb(&slope) == width_ppb(&two));
+}
+
+static void
+a_window_in_which_the_clock_went_back_says_nothing(void **state)
+{
+	struct rate_ends ends = { { { { 0, 5, 10 }, NULL }, { { 1000, 3, 1010 }, NULL } }, 2, 1, 3, 1 };
+	enum rate_fit fit;
+
+	(void)state;
+	assert_false(rate_fit(&ends, &fit).known);
+	assert_int_equal(fit, RATE_FIT_NONE);
+	ends.ends[1].sample = (struct sample){ 11, 9, 20 }; /* no time between for certain */
+	assert_false(rate_fit(&ends, &fit).known);
+	ends.ends[1].sample = (struct sample){ 1000, 9, 1010 };
+	assert_true(rate_fit(&ends, &fit).known);
+}
+
+/* Around a wrap of 16 bits, with one reading in which the core was away for a quarter of the range. */
+static void
+corners_are_counted_across_a_wrap_and_not_across_an_absence(void **state)
+{
+	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };
+	static const struct sample samples[] = {
+		{ 0, 65530, 100 }, { 100, 65534, 180 }, { 180, 2, 300 }, { 300, 20000, 50000 }, { 50000, 20002, 50100 },
+	};
+	struct rate_corners corners = rate_corners(&pit, 20000, UINT64_C(4) << 24, samples, 5);
+
+	(void)state;
+	assert_int_equal(corners.begin, 100);
+	assert_int_equal(corners.narrowest, 80);
+	assert_int_equal(corners.lower[0].ticks, -4);
+	assert_int_equal(corners.lower[corners.lower_count - 1].ticks, 4);
+	assert_int_equal(corners.upper[corners.upper_count - 1].tsc, 80);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rate_is_inside_in_each_of_1000_windows),
+		cmocka_unit_test(all_readings_say_more_than_the_two_tightest),
+		cmocka_unit_test(a_counter_that_moves_unevenly_is_given_its_whole_step),
+		cmocka_unit_test(a_rate_that_changes_in_between_is_one_between_the_ends_only),
+		cmocka_unit_test(where_no_line_explains_an_end_the_two_tightest_are_left),
+		cmocka_unit_test(a_window_in_which_the_clock_went_back_says_nothing),
+		cmocka_unit_test(corners_are_counted_across_a_wrap_and_not_across_an_absence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
