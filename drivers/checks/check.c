@@ -52,12 +52,24 @@ void
 check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
+		bool asked = check_is_asked(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add(behaviours, checks->rule, checking->rows->id);
 
-		if (row && has_time(checking, checks->needs_ns, row))
+		if (row && asked && has_time(checking, checks->needs_ns, row))
 			checks->look(checking, row);
 		check_drop_where_the_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
+}
+
+bool
+check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count)
+{
+	const struct behaviours *before = checking->before;
+
+	for (size_t i = behaviours->count; before && i < before->count && count; i++, count--)
+		if (before->rows[i].disturbed)
+			return true;
+	return !before;
 }
 
 uint64_t
@@ -84,6 +96,13 @@ check_fact(struct behaviour *row, bool failed)
 {
 	row->checked = true;
 	row->failed = failed;
+}
+
+void
+check_disturbed(struct behaviour *row)
+{
+	row->disturbed = true;
+	behaviour_say(row, "Time was stolen from the core in each try.");
 }
 
 void

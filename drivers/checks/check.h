@@ -13,8 +13,6 @@
 #include "driver.h"
 #include "platform.h"
 
-#define CHECK_STOLEN "Time was stolen from the core in each try."
-
 /* Fills ROW, which is not checked until then. Leaves the device as open left it. */
 typedef void check_look(const struct checking *checking, struct behaviour *row);
 
@@ -44,6 +42,12 @@ bool check_is_guest(const struct checking *checking);
 
 /* A fact: passed, or FAILED. The sentence is the caller's. */
 void check_fact(struct behaviour *row, bool failed);
+
+/* Not checked, for time was stolen from the core in each try: another time it may be. */
+void check_disturbed(struct behaviour *row);
+
+/* Whether any of the next COUNT rows of BEHAVIOURS is asked for: all are, or those that were disturbed before. */
+bool check_is_asked(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* A figure with its error, in the rule's unit. */
 void check_figure(struct behaviour *row, int64_t low, int64_t high);

@@ -69,7 +69,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	}
 	hw_interrupts_restore(interrupts);
 	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
-		behaviour_say(row, CHECK_STOLEN);
+		check_disturbed(row);
 		return;
 	}
 	check_fact(row, torn);

@@ -146,7 +146,7 @@ look_at_latch(const struct checking *checking, struct behaviour *row)
 			return;
 		}
 		if (held == 0) {
-			behaviour_say(row, CHECK_STOLEN);
+			check_disturbed(row);
 			return;
 		}
 	}

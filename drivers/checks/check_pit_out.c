@@ -165,7 +165,7 @@ pit_look_at_out(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
-		behaviour_say(row, CHECK_STOLEN);
+		check_disturbed(row);
 		return;
 	}
 	check_fact(row, true);

@@ -202,6 +202,7 @@ say_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "UIP lasted %lu to %lu us at its shortest; updates seen: %u.",
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
+		row->disturbed = true;
 		behaviour_say(row, "UIP lasted %lu us, in fewer than %u updates: a busy host may be late.",
 			       low_us, w->long_min);
 	} else if (w->first_tsc) {
@@ -211,10 +212,11 @@ say_update(const struct update_watch *w, struct behaviour *row)
 		check_fact(row, true);
 		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", seen_ms(w));
 	} else if (w->missed) {
+		row->disturbed = true;
 		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
 			       w->times_min);
 	} else if (an_update_came(w)) {
-		behaviour_say(row, CHECK_STOLEN);
+		check_disturbed(row);
 	} else {
 		behaviour_say(row, "No update came in %u ms.", seen_ms(w));
 	}
@@ -231,6 +233,7 @@ say_seconds(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
+		row->disturbed = true;
 		behaviour_say(row, "%u came after %u once: the whole machine may have been stopped.", w->to,
 			       w->from);
 	} else if (w->right) {
@@ -264,8 +267,11 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	size_t first = behaviours->count;
 	struct behaviour *row;
 	struct rtc_flag flag;
-	uint64_t interrupts = hw_interrupts_mask();
+	uint64_t interrupts;
 
+	if (!check_is_asked(checking, behaviours, with_flag ? 3 : 2))
+		return;
+	interrupts = hw_interrupts_mask();
 	if (with_flag)
 		flag = rtc_flag_begin(checking, 2, A_RATE_2_HZ);
 	hw_interrupts_restore(interrupts);

@@ -113,7 +113,7 @@ void
 rtc_flag_say(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!is_whole(checking, flag))
-		behaviour_say(row, CHECK_STOLEN);
+		check_disturbed(row);
 	else if (scale_ns(checking->scale, flag->looked - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
 		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
@@ -222,7 +222,7 @@ look_at_fast_rate(const struct checking *checking, struct behaviour *row, uint64
 			record_window(&w, &flag, rate_of(checking, &flag, 0));
 	}
 	if (w.whole == 0)
-		behaviour_say(row, CHECK_STOLEN);
+		check_disturbed(row);
 	else
 		say_windows(checking, &w, row);
 }

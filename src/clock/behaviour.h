@@ -16,6 +16,7 @@ struct behaviour {
 	const char *rule;  /* id of its row in the rule catalogue; static storage */
 	const char *clock; /* id; static storage */
 	bool checked;      /* false: it could not be; TEXT says why */
+	bool disturbed;    /* not checked for what passes: made again while there is time */
 	bool failed;       /* where there is no figure: the device does not do what is promised */
 	bool has_figure;   /* else: judged by its figure, see behaviour_failed() */
 	int64_t measured, low, high; /* in the rule's unit */

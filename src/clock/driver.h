@@ -44,6 +44,8 @@ struct checking {
 	const struct clock *rows; /* as open left them, in the state that they are in by now */
 	const struct scale *scale;
 	uint64_t begin_tsc, budget_ns; /* it takes about so long at most, from then on */
+	/* NULL: all is looked at. Else the device's rows of before, of which those that were disturbed are made again. */
+	const struct behaviours *before;
 };
 
 /* What looks, after the measuring, whether a driver's device behaves as its data sheet promises. */

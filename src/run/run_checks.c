@@ -7,6 +7,7 @@
 #define SECONDS_SHARE_NUM 5 /* of 6 parts of the time, for what moves once a second only, */
 #define SECONDS_SHARE_DEN 6
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* and with so much has shown all that it can */
+#define ROUNDS_MAX        64 /* beside the time: each takes a device's access at least */
 #define POOL_SHARE_DEN    2 /* of what is left for the others no one takes more than half */
 
 static bool
@@ -54,32 +55,128 @@ rows_by_now(const struct run *run, size_t driver, struct clock *rows)
 	}
 }
 
+static bool
+any_disturbed(const struct behaviour *rows, size_t count)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++)
+		any |= rows[i].disturbed;
+	return any;
+}
+
+/* Of the COUNT ROWS of a device those that were disturbed, as they were seen AGAIN. */
+static void
+take_over(struct behaviour *rows, size_t count, const struct behaviours *again)
+{
+	for (size_t i = 0; i < count && i < again->count; i++)
+		if (rows[i].disturbed && text_equal(rows[i].rule, again->rows[i].rule))
+			rows[i] = again->rows[i];
+}
+
+/* The time of the checks, and what is left of it. */
+struct budget {
+	uint64_t begin_tsc, all_ns;
+};
+
+static uint64_t
+spent_ns(const struct survey *survey, const struct budget *budget)
+{
+	return scale_ns(&survey->scale, survey->hooks.tsc_ordered() - budget->begin_tsc);
+}
+
+static uint64_t
+left_ns(const struct survey *survey, const struct budget *budget)
+{
+	uint64_t spent = spent_ns(survey, budget);
+
+	return spent < budget->all_ns ? budget->all_ns - spent : 0;
+}
+
+static void
+say_progress(const struct run *run, const struct budget *budget)
+{
+	const struct survey *survey = &run->survey;
+
+	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns + spent_ns(survey, budget),
+			       survey->total_ns);
+}
+
+/* One device's checks: all of them, or those of its rows BEFORE that were disturbed. False: it is not in the run. */
+static bool
+play(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
+     struct behaviours *behaviours)
+{
+	size_t driver = find_driver(run, check->driver);
+	struct clock rows[DRIVER_CLOCKS_MAX];
+
+	if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, check->driver->rows[0].id))
+		return false;
+	rows_by_now(run, driver, rows);
+	const struct checking checking = {
+		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
+		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
+		.before = before,
+	};
+
+	check->look(&checking, behaviours);
+	return true;
+}
+
+/* Each device once; FIRST[i] is where the rows of the i-th begin, and those of the one after it. */
+static void
+check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
+{
+	const struct device_check *check = run->machine->checks;
+	struct behaviours *behaviours = &run->report.behaviours;
+
+	for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
+		first[i] = first[i + 1] = behaviours->count;
+		if (survey_end_if_due(&run->survey))
+			continue;
+		say_progress(run, budget);
+		play(run, &check[i], budget_ns(&check[i], budget->all_ns, left_ns(&run->survey, budget)), NULL,
+		     behaviours);
+		first[i + 1] = behaviours->count;
+	}
+}
+
+/* What was disturbed is made again, round by round, in as much time as all had at first. */
+static void
+check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
+{
+	struct survey *survey = &run->survey;
+	struct budget budget = { survey->hooks.tsc_ordered(), survey_checks_ns(&run->report) };
+	const struct device_check *check = run->machine->checks;
+
+	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+		struct behaviour *rows = run->report.behaviours.rows;
+		size_t played = 0;
+
+		for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
+			size_t count = first[i + 1] - first[i];
+			struct behaviours before = { .count = count }, again = { .count = 0 };
+
+			if (!any_disturbed(&rows[first[i]], count))
+				continue;
+			if (left_ns(survey, &budget) == 0 || survey_end_if_due(survey))
+				return;
+			__builtin_memcpy(before.rows, &rows[first[i]], count * sizeof(*rows));
+			played += play(run, &check[i], left_ns(survey, &budget), &before, &again);
+			take_over(&rows[first[i]], count, &again);
+		}
+		if (!played)
+			return;
+	}
+}
+
 void
 run_checks(struct run *run)
 {
-	struct survey *survey = &run->survey;
-	const struct survey_hooks *hooks = &survey->hooks;
-	uint64_t all_ns = survey_checks_ns(&run->report), begin_tsc = hooks->tsc_ordered();
-	struct clock rows[DRIVER_CLOCKS_MAX];
+	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_checks_ns(&run->report) };
+	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
-	for (const struct device_check *check = run->machine->checks; check->driver; check++) {
-		size_t driver = find_driver(run, check->driver);
-		uint64_t spent_ns = scale_ns(&survey->scale, hooks->tsc_ordered() - begin_tsc);
-		uint64_t left_ns = spent_ns < all_ns ? all_ns - spent_ns : 0;
-
-		if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, check->driver->rows[0].id))
-			continue;
-		if (survey_end_if_due(survey))
-			return;
-		hooks->progress(hooks->context, "checks", survey->done_ns + spent_ns, survey->total_ns);
-		rows_by_now(run, driver, rows);
-		const struct checking checking = {
-			.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
-			.scale = &survey->scale, .begin_tsc = hooks->tsc_ordered(),
-			.budget_ns = budget_ns(check, all_ns, left_ns),
-		};
-
-		check->look(&checking, &run->report.behaviours);
-	}
-	survey_end_if_due(survey); /* of a TSC that stopped in the last of them too */
+	check_all(run, &budget, first);
+	check_again(run, first);
+	survey_end_if_due(&run->survey); /* of a TSC that stopped in the last of them too */
 }

@@ -129,7 +129,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	scale_init(&scale, sim.tsc.counter.hz);
 	memset(&rows, 0, sizeof(rows));
 	sim.masked_longest_ps = 0;
-	check_of(driver)->look(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns }, &rows);
+	check_of(driver)->look(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL }, &rows);
 	took_ps = sim.now_ps - begin_ps;
 	after = touched();
 	assert_memory_equal(&before, &after, sizeof(before));

@@ -1,0 +1,113 @@
+/* Checks from which time was stolen are made again while there is time; what was seen once stays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "check.h"
+#include "run_checks.h"
+#include "sim.h"
+
+#define LOOK_PS (40 * SIM_PS_PER_MS)
+
+static unsigned looks, disturbed_looks; /* how often the disturbed check is made, and how often time is stolen from it */
+
+static void
+look_once(const struct checking *checking, struct behaviour *row)
+{
+	(void)checking;
+	check_fact(row, looks > 0); /* a second look would fail it */
+	behaviour_say(row, "Seen.");
+}
+
+static void
+look_where_time_is_stolen(const struct checking *checking, struct behaviour *row)
+{
+	assert_int_not_equal(check_left_ns(checking), 0);
+	sim_advance_ps(LOOK_PS);
+	if (looks++ < disturbed_looks) {
+		check_disturbed(row);
+		return;
+	}
+	check_fact(row, false);
+	behaviour_say(row, "Seen at last.");
+}
+
+static void
+look_at_both(const struct checking *checking, struct behaviours *behaviours)
+{
+	static const struct check checks[] = {
+		{ "hpet-stops", 0, look_once }, { "hpet-base", 0, look_where_time_is_stolen }, { NULL, 0, NULL },
+	};
+
+	check_each(checking, checks, behaviours);
+}
+
+static struct bench *
+checked(unsigned disturbed)
+{
+	static const struct device_check checks[] = {
+		{ .driver = &acpi_pm_driver, .look = look_at_both }, { .driver = &hpet_driver, .look = look_at_both },
+		{ .driver = NULL },
+	};
+	struct bench *bench;
+
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, 1);
+	bench->machine.checks = checks;
+	survey_prepare(&bench->run.survey);
+	looks = 0;
+	disturbed_looks = disturbed;
+	run_checks(&bench->run);
+	return bench;
+}
+
+static void
+a_check_that_was_disturbed_is_made_again_and_no_other(void **state)
+{
+	struct bench *bench = checked(5);
+	const struct behaviours *behaviours = &bench->run.report.behaviours;
+
+	(void)state;
+	assert_int_equal(behaviours->count, 4);
+	assert_int_equal(looks, 7); /* of two devices the first five were disturbed */
+	for (size_t i = 0; i < behaviours->count; i++) {
+		assert_true(behaviours->rows[i].checked);
+		assert_false(behaviours->rows[i].disturbed);
+		assert_int_equal(behaviours->rows[i].failed, i == 2); /* its first look was after the other device's */
+		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
+	}
+	bench_free(bench);
+}
+
+static void
+one_that_is_disturbed_for_ever_ends_with_the_time(void **state)
+{
+	uint64_t bound_ps;
+	struct bench *bench = checked(UINT32_MAX);
+	const struct behaviours *behaviours = &bench->run.report.behaviours;
+
+	(void)state;
+	bound_ps = 2 * survey_checks_ns(&bench->run.report) * 1000 + 2 * LOOK_PS;
+	assert_in_range(looks, 5, bound_ps / LOOK_PS);
+	assert_int_equal(behaviours->count, 4);
+	assert_false(behaviours->rows[1].checked);
+	assert_string_equal(behaviours->rows[1].text, "Time was stolen from the core in each try.");
+	bench_free(bench);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_check_that_was_disturbed_is_made_again_and_no_other),
+		cmocka_unit_test(one_that_is_disturbed_for_ever_ends_with_the_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
