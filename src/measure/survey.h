@@ -65,7 +65,7 @@ struct survey_memory {
 struct survey_track {
 	struct report_clock *entry; /* NULL: not followed */
 	struct sample first, middle, last;   /* of the window; zeroed while it was not reached */
-	struct sample end;          /* of the stretch that the report's figures are over: last, or later in a soak */
+	struct sample end;          /* last, or at the run's end */
 	struct sample edge;         /* edge clocks: the latest edge */
 	/* Of the ends that were taken, each found by its begin; edges have none. */
 	struct rate_corners corners[RATE_ENDS_MAX];

@@ -10,7 +10,7 @@
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device;
-	size_t count;
+	size_t count, in_window; /* the first of them */
 	struct sample kept[KEPT_MAX];
 };
 
@@ -25,7 +25,7 @@ record(void *context, struct sample *samples, size_t count)
 	access_slow(in_rates && count == PACED);
 	recorder->sample(recorder->device, samples, count);
 	access_slow(false);
-	for (size_t i = 0; in_window && count != PACED && i < count && recorder->count < KEPT_MAX; i++)
+	for (size_t i = 0; in_rates && count != PACED && i < count && recorder->count < KEPT_MAX; i++)
 		recorder->kept[recorder->count++] = samples[i];
 }
 
@@ -40,7 +40,7 @@ samples_record(struct bench *bench)
 			continue;
 		recorders[which].sample = clock->sample;
 		recorders[which].device = clock->device;
-		recorders[which].count = 0;
+		recorders[which].count = recorders[which].in_window = 0;
 		clock->sample = record;
 		clock->device = &recorders[which];
 	}
@@ -50,6 +50,8 @@ samples_record(struct bench *bench)
 void
 samples_phase(const char *phase)
 {
+	for (int i = 0; i < CLOCKS && in_window; i++)
+		recorders[i].in_window = recorders[i].count;
 	in_window = strcmp(phase, "rates") == 0;
 	in_rates = in_window || strcmp(phase, "rates-again") == 0;
 }
@@ -73,7 +75,7 @@ step_of(int clock)
 }
 
 static size_t
-bounds_of(int clock, struct bound *bounds)
+bounds_of(int clock, bool whole_run, struct bound *bounds)
 {
 	const struct recorder *recorder = &recorders[clock];
 	long double tsc_step = machine.step_1024 / 1024.0L + (machine.step_1024 % 1024 != 0);
@@ -81,7 +83,9 @@ bounds_of(int clock, struct bound *bounds)
 	uint64_t raw = recorder->kept[0].ticks, first_tsc = recorder->kept[0].begin;
 	long double ticks = 0, before_tsc = 0;
 
-	for (size_t i = 0; i < recorder->count; i++) {
+	size_t count = whole_run ? recorder->count : recorder->in_window;
+
+	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &recorder->kept[i];
 		long double begin = sample->begin - first_tsc;
 		long double expected = (begin - before_tsc) * machine.hz[clock] / machine.hz[TSC];
@@ -95,14 +99,14 @@ bounds_of(int clock, struct bound *bounds)
 		before_tsc = begin;
 		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks, ticks + step_of(clock) };
 	}
-	return recorder->count;
+	return count;
 }
 
 long double
-samples_best_ppb(int clock)
+samples_best_ppb(int clock, bool whole_run)
 {
 	static struct bound bounds[KEPT_MAX];
-	size_t count = recorders[clock].count ? bounds_of(clock, bounds) : 0;
+	size_t count = recorders[clock].count ? bounds_of(clock, whole_run, bounds) : 0;
 	long double span, fastest = 1e30L, slowest = 0;
 
 	if (count < 2)

@@ -1,5 +1,5 @@
 /*
- * The readings of the rates' window, as they were taken: what the best could have made of them. And the pace of what is
+ * The readings of the rates' window and of the run's end, as they were taken: what the best could have made of them. And the pace of what is
  * read all the time, which is no part of any figure, is made slow.
  */
 #ifndef BARETICK_SAMPLES_H
@@ -11,9 +11,9 @@ void samples_record(struct bench *bench); /* of a bench that was opened, from no
 void samples_phase(const char *phase);
 
 /*
- * How narrow the clock's rate against the TSC can be made of all of them, in ppb, where it is known how the two count;
+ * How narrow the clock's rate against the TSC can be made of all of them, or of the window's, in ppb, where it is known how the two count;
  * negative where too few are there.
  */
-long double samples_best_ppb(int clock);
+long double samples_best_ppb(int clock, bool whole_run);
 
 #endif

@@ -41,9 +41,13 @@ verdict_tsc_hz(const struct report *report)
 
 /* Nothing happened in the stretch from which the rates come. */
 static bool
-is_window_even(void)
+is_window_even(const struct report *report)
 {
-	return machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps;
+	bool whole_run = false;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		whole_run |= report->clocks[i].rate_whole_run;
+	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
 }
 
 static bool
@@ -84,7 +88,7 @@ look_at_changes(const struct report_clock *entry, int clock)
 	const struct rate_interval *implied = &entry->implied_since;
 	long double truth = clock == TSC ? 0 : claim(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
 
-	if (halves->known && is_window_even())
+	if (halves->known && (machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps))
 		tally(CHECK_CHANGE, is_inside(halves->low, 0, halves->high), "%s: by %lld to %lld ppb within the window",
 		      entry->clock.id, (long long)halves->low, (long long)halves->high);
 	if (since->known && is_run_even())
@@ -120,7 +124,7 @@ look_at_width(const struct report_clock *entry, int clock)
 	if (widths[clock] == WIDTHS || !implied->known)
 		return;
 	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
-	best = samples_best_ppb(clock);
+	best = samples_best_ppb(clock, entry->rate_whole_run);
 	if (best <= 0)
 		return;
 	tally_width(widths[clock], width);
@@ -136,7 +140,7 @@ verdict_rates(const struct bench *bench)
 
 	tally(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s", (unsigned long long)report->tsc.num,
 	      (unsigned long long)report->tsc.den, report->tsc_source);
-	for (size_t i = 0; i < report->rate_count && is_window_even(); i++)
+	for (size_t i = 0; i < report->rate_count && is_window_even(report); i++)
 		look_at_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -144,9 +148,9 @@ verdict_rates(const struct bench *bench)
 
 		if (clock == CLOCKS)
 			continue;
-		if (is_window_even())
+		if (is_window_even(report))
 			look_at_hz(report, entry, clock);
-		if (is_window_even() && widths)
+		if (is_window_even(report) && widths)
 			look_at_width(entry, clock);
 		look_at_changes(entry, clock);
 	}

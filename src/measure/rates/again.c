@@ -178,7 +178,7 @@ wraps_last(const struct survey *survey, uint32_t done)
 
 /* What changed since the window by ENDS, the clocks that wrap last first: by them others' wraps are counted. */
 static void
-record_changes(struct survey *survey, struct sample *ends, bool whole_run)
+record_changes(struct survey *survey, struct sample *ends)
 {
 	uint64_t change_ppb = 0;
 	uint32_t done = 0;
@@ -196,15 +196,27 @@ record_changes(struct survey *survey, struct sample *ends, bool whole_run)
 			change_ppb = least_size(&entry->change_since);
 		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
 			entry->change = entry->change_since;
-		if (whole_run)
-			track->end = ends[i];
+		track->end = ends[i];
 	}
+}
+
+/* Whether each clock was followed to the end, and none, and so not the TSC either, changed on the way. */
+static bool
+is_steady(const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && track->entry->implied_window.known &&
+		    (!track->entry->change_since.known || least_size(&track->entry->change)))
+			return false;
+	}
+	return true;
 }
 
 void
 survey_rates_again(struct survey *survey)
 {
-	bool whole_run = survey->report->options.profile == PROFILE_SOAK;
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
@@ -212,7 +224,7 @@ survey_rates_again(struct survey *survey)
 		take_last_ends(survey, ends);
 	if (survey_end_if_untimed(survey))
 		return; /* ends that a TSC took which stopped meanwhile say nothing */
-	record_changes(survey, ends, whole_run);
-	if (whole_run)
+	record_changes(survey, ends);
+	if (survey->report->options.profile == PROFILE_SOAK || is_steady(survey))
 		survey_conclude(survey);
 }

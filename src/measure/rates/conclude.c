@@ -225,6 +225,8 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	if (best < report->clock_count) {
 		survey->tsc = rates[best];
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
+		if (tsc)
+			tsc->rate_whole_run = survey->tracks[best].end.begin != survey->tracks[best].last.begin;
 		text_printf(&source, "measured against %s", report->clocks[best].clock.id);
 	} else if (survey->tsc_stopped) {
 		text_put(&source, "the TSC does not count");
@@ -285,6 +287,7 @@ survey_conclude(struct survey *survey)
 		struct rate_interval rate = rate_of_clock(&slope, &survey->tsc);
 
 		set_measured(track->entry, &rate);
+		track->entry->rate_whole_run = track->end.begin != track->last.begin;
 	}
 	if (tsc) {
 		tsc->implied = claim_of(&tsc->clock);

@@ -8,8 +8,8 @@ void survey_prepare(struct survey *survey);   /* warms every path up, finds a pr
 void survey_rates(struct survey *survey);     /* all clocks over one window */
 
 /*
- * The last: each clock once more, against its rate in the window. What changed or jumped in between is seen; in
- * a soak the report's rates are then those over the whole run.
+ * The last: each clock once more, against its rate in the window. What changed or jumped in between is seen; where
+ * nothing did, and in a soak, the report's rates are then those over the whole run.
  */
 void survey_rates_again(struct survey *survey);
 

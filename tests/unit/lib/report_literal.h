@@ -118,6 +118,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 						      from->error_ppb + 100 };
 	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main(entry))
 		entry->rate_fit = RATE_FIT_ALL;
+	entry->rate_whole_run = true;
 	entry->latency = literal_latency(from->durations);
 	if (from->step_ticks) {
 		entry->resolution.steps = entry->latency->count - 1;

@@ -1112,12 +1112,41 @@ a_soak_reports_the_rates_over_the_whole_run(void **state)
 	close_clocks();
 }
 
+/* And a quick one over its own, unless something changed in it. */
+static void
+a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
+{
+	(void)state;
+	for (unsigned leaps = 0; leaps < 2; leaps++) {
+		uint64_t window;
+
+		begin_well();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		assert_false(find(HPET)->rate_whole_run);
+		window = find(HPET)->implied.high - find(HPET)->implied.low;
+		sim_advance_ps(9 * SIM_PS_PER_S);
+		if (leaps)
+			sim.hpet.counter.origin_ticks += 100000;
+		survey_rates_again(&bench->survey);
+		for (int c = 0; c < CLOCKS; c++)
+			assert_int_equal(find(c)->rate_whole_run, !leaps);
+		if (leaps)
+			assert_int_equal(find(HPET)->implied.high - find(HPET)->implied.low, window);
+		else
+			assert_true(4 * (find(HPET)->implied.high - find(HPET)->implied.low) < window);
+		assert_int_equal(find(HPET)->implied_window.high - find(HPET)->implied_window.low, window);
+		close_clocks();
+	}
+}
+
 #define RATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RATE_TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it),
 		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
 		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
 		RATE_TEST(a_machine_within_90_ppm_is_clean),
