@@ -9,7 +9,8 @@
 #define EDGE_WAIT_NS       (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
-#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S)
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* but for durations of which that is less than these: */
+#define WINDOW_LONG_FACTOR 3
 #define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
 #define TOURNAMENTS        2
@@ -44,11 +45,15 @@ survey_core_share_ns(const struct report *report, size_t cores)
 uint64_t
 survey_window_ns(const struct report *report)
 {
-	uint64_t window_ns = WINDOW_FACTOR * report->duration_ns;
+	uint64_t duration_ns = report->duration_ns, window_ns = WINDOW_FACTOR * duration_ns;
 
-	if (report->options.profile == PROFILE_QUICK || window_ns < WINDOW_MIN_NS)
-		return WINDOW_MIN_NS;
-	return window_ns < WINDOW_MAX_NS ? window_ns : WINDOW_MAX_NS;
+	if (report->options.profile == PROFILE_QUICK)
+		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
+	if (window_ns > WINDOW_MAX_NS)
+		window_ns = WINDOW_MAX_NS;
+	if (report->options.profile == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
+		window_ns = WINDOW_LONG_FACTOR * duration_ns; /* a soak's rates are over the whole run in any case */
+	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }
 
 uint64_t

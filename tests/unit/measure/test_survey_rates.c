@@ -1140,6 +1140,27 @@ a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
 	}
 }
 
+/* Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway. */
+static void
+the_window_grows_with_the_duration(void **state)
+{
+	static const struct {
+		enum options_profile profile;
+		uint64_t duration_ms, window_ms;
+	} rows[] = {
+		{ PROFILE_STANDARD, 10, 1000 },	 { PROFILE_STANDARD, 500, 5000 },   { PROFILE_STANDARD, 1000, 10000 },
+		{ PROFILE_STANDARD, 3000, 10000 }, { PROFILE_STANDARD, 30000, 90000 }, { PROFILE_QUICK, 100, 1000 },
+		{ PROFILE_QUICK, 5000, 5000 },	 { PROFILE_SOAK, 10, 1000 },	    { PROFILE_SOAK, 60000, 10000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bench->report.options.profile = rows[i].profile;
+		bench->report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
+		assert_int_equal(survey_window_ns(&bench->report), rows[i].window_ms * SURVEY_NS_PER_MS);
+	}
+}
+
 #define RATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -1147,6 +1168,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RATE_TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it),
+		RATE_TEST(the_window_grows_with_the_duration),
 		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
 		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
 		RATE_TEST(a_machine_within_90_ppm_is_clean),
