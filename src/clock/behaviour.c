@@ -28,10 +28,18 @@ behaviour_say(struct behaviour *row, const char *format, ...)
 	va_end(arguments);
 }
 
-bool
-behaviour_failed(const struct behaviour *row, uint64_t limit)
+enum outcome
+behaviour_outcome(const struct behaviour *row, uint64_t limit)
 {
-	if (!row->checked || !row->has_figure)
-		return row->checked && row->failed;
-	return offset_nearest((struct offset){ row->low, row->high }) > limit;
+	struct offset figure = { row->low, row->high };
+
+	if (!row->checked)
+		return OUTCOME_NOT_CHECKED;
+	if (row->open)
+		return OUTCOME_NOT_DETERMINED;
+	if (!row->has_figure)
+		return row->failed ? OUTCOME_FAILED : OUTCOME_PASSED;
+	if (offset_nearest(figure) > limit)
+		return OUTCOME_FAILED;
+	return offset_farthest(figure) > limit ? OUTCOME_NOT_DETERMINED : OUTCOME_PASSED;
 }

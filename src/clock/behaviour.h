@@ -1,5 +1,6 @@
 /*
- * How a device behaves, beside what its data sheet promises: a row for each promise that was looked at.
+ * How a device behaves, beside what its data sheet promises: a row for each promise that was looked at, with one of four
+ * outcomes.
  * Drivers fill the rows; what is a fault, and by which limit, the rule catalogue says.
  */
 #ifndef BARETICK_BEHAVIOUR_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     32
+#define BEHAVIOURS_MAX     40
 #define BEHAVIOUR_TEXT_SIZE 128 /* a sentence and its final 0 */
 
 struct behaviour {
@@ -18,7 +19,8 @@ struct behaviour {
 	bool checked;      /* false: it could not be; TEXT says why */
 	bool disturbed;    /* not checked for what passes: made again while there is time */
 	bool failed;       /* where there is no figure: the device does not do what is promised */
-	bool has_figure;   /* else: judged by its figure, see behaviour_failed() */
+	bool open;         /* judged: not determined, whatever the figure; TEXT says why */
+	bool has_figure;   /* else: judged by its figure, see behaviour_outcome() */
 	int64_t measured, low, high; /* in the rule's unit */
 	char text[BEHAVIOUR_TEXT_SIZE]; /* what was seen, with the numbers */
 };
@@ -34,7 +36,12 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ROW was checked and failed: the whole interval of its figure is beyond LIMIT, either way. */
-bool behaviour_failed(const struct behaviour *row, uint64_t limit);
+/*
+ * What came of ROW's promise. A figure passed where its whole interval is within LIMIT, either way, and failed where the
+ * whole of it is beyond: one that overlaps the limit has determined nothing.
+ */
+enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
+#define OUTCOMES 4
+enum outcome behaviour_outcome(const struct behaviour *row, uint64_t limit);
 
 #endif

@@ -18,10 +18,21 @@ is_rate_rule(const char *rule)
 	return text_equal(rule, "rate-wrong") || text_equal(rule, "rate-off") || text_equal(rule, "rate-changed");
 }
 
-/*
- * How far a rate of CLOCK's may be off for another reason: the TSC's rate, by which it was taken, changed or is not
- * known, or all that the clock does is off alike.
- */
+/* The TSC's rate changed, or no majority of the clocks vouches for it: what was timed by it may be off by any amount. */
+static bool
+is_scale_doubtful(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if ((text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
+		    (!finding->clock || text_equal(finding->clock, "tsc")))
+			return true;
+	}
+	return false;
+}
+
+/* How far a rate of CLOCK's may be off since all that the clock does is off alike. */
 static uint64_t
 doubt_ppm(const struct report *report, const char *clock)
 {
@@ -29,11 +40,9 @@ doubt_ppm(const struct report *report, const char *clock)
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
-		bool is_tscs = (text_equal(finding->rule, "rate-changed") || text_equal(finding->rule, "rate-disagree")) &&
-			       (!finding->clock || text_equal(finding->clock, "tsc"));
-		bool is_own = is_rate_rule(finding->rule) && finding->clock && text_equal(finding->clock, clock);
 
-		if ((is_tscs || is_own) && farthest(finding) > doubt)
+		if (is_rate_rule(finding->rule) && finding->clock && text_equal(finding->clock, clock) &&
+		    farthest(finding) > doubt)
 			doubt = farthest(finding);
 	}
 	return doubt;
@@ -51,6 +60,14 @@ has_finding(const struct report *report, const char *clock, const char *rule)
 	return false;
 }
 
+static bool
+is_beyond(const struct report *report, const struct behaviour *row, uint64_t doubt)
+{
+	uint64_t limit = rules_limit_of(report, row->rule);
+
+	return behaviour_outcome(row, limit + doubt) == OUTCOME_FAILED;
+}
+
 /* A rate that is off by no more than that is no further fault, nor is any rate of a clock that stopped. */
 static void
 drop_doubtful_rates(struct report *report)
@@ -60,16 +77,20 @@ drop_doubtful_rates(struct report *report)
 		const struct rule *rule = rules_find(row->rule);
 		uint64_t doubt = doubt_ppm(report, row->clock);
 		bool stopped = has_finding(report, row->clock, "clock-stuck");
+		bool doubtful = is_scale_doubtful(report);
 
 		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rule->unit, "ppm") ||
-		    (!stopped && (!doubt || behaviour_failed(row, rules_limit(rule, &report->options) + doubt))))
+		    (!stopped && !doubtful && (!doubt || is_beyond(report, row, doubt))))
 			continue;
-		row->checked = false;
-		if (stopped)
+		row->open = doubtful;
+		row->checked = doubtful;
+		if (doubtful)
+			behaviour_say(row, "It is off by %ld ppm, by a TSC whose own rate is in doubt.", row->measured);
+		else if (stopped)
 			behaviour_say(row, "It is off by %ld ppm, but the clock itself is stuck.",
 				      row->measured);
 		else
-			behaviour_say(row, "It is off by %ld ppm; the clock's own rate or the TSC's may be off by %lu.",
+			behaviour_say(row, "It is off by %ld ppm; the clock's own rate is off by up to %lu.",
 				      row->measured, doubt);
 	}
 }

@@ -66,6 +66,7 @@ judge_report(struct report *report)
 	judge_skew(report);
 	judge_adjust(report);
 	judge_cores(report);
+	judge_outcomes(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)
 		report->verdict = VERDICT_INCOMPLETE;

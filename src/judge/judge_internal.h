@@ -27,6 +27,8 @@ void judge_behaviours(struct report *report);
 void judge_fitness(struct report *report);
 void judge_skew(struct report *report);   /* the cores' TSCs against each other */
 void judge_adjust(struct report *report); /* their TSC_ADJUST */
+/* After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of it. */
+void judge_outcomes(struct report *report);
 /* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 

@@ -58,6 +58,7 @@ struct report_clock {
 	struct resolution resolution;
 	struct monotonic monotonic;
 	enum verdict verdict;
+	size_t open; /* judged: of its promises, those that are not determined */
 };
 
 struct report_rate { /* how much faster A runs than B, by their claims */

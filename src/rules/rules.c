@@ -41,9 +41,7 @@ rules_limit_of(const struct report *report, const char *rule_id)
 bool
 rules_failed(const struct report *report, const struct behaviour *row)
 {
-	const struct rule *rule = rules_find(row->rule);
-
-	return rule && behaviour_failed(row, rules_limit(rule, &report->options));
+	return rules_outcome(row, &report->options) == OUTCOME_FAILED;
 }
 
 enum outcome
@@ -51,9 +49,20 @@ rules_outcome(const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	if (!row->checked)
-		return OUTCOME_NOT_CHECKED;
-	return behaviour_failed(row, rule ? rules_limit(rule, options) : UINT64_MAX) ? OUTCOME_FAILED : OUTCOME_PASSED;
+	return behaviour_outcome(row, rule ? rules_limit(rule, options) : UINT64_MAX);
+}
+
+size_t
+rules_count(const struct report *report, const char *clock, enum outcome outcome)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+
+		count += (!clock || text_equal(clock, row->clock)) && rules_outcome(row, &report->options) == outcome;
+	}
+	return count;
 }
 
 static void

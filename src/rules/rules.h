@@ -37,8 +37,10 @@ void rules_limit_ids(const char *ids[RULES_MAX + 1]);
 uint64_t rules_limit(const struct rule *rule, const struct options *options);
 
 /* What came of ROW's promise by the limit of its rule. */
-enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED };
 enum outcome rules_outcome(const struct behaviour *row, const struct options *options);
+
+/* How many of the report's promises came out so: of CLOCK, or of all where it is NULL. */
+size_t rules_count(const struct report *report, const char *clock, enum outcome outcome);
 
 /*
  * Adds a finding of RULE_ID with a text of its own, and lets the run's verdict, VERDICT_PASS in a fresh

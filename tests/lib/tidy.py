@@ -107,4 +107,4 @@ def check(json_data, csv_data):
     assert sorted(found) == sorted(wanted)
     assert {key: (found[key], row) for key, row in wanted.items() if found[key] != row} == {}
     assert {row[1] for row in found.values()} <= {"", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps",
-                                                  "stalls", "cores", "pairs", "warps", "gaps", "SMIs"}
+                                                  "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules"}

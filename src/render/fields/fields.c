@@ -23,6 +23,7 @@ outcome_word(const struct report *report, const struct behaviour *row)
 {
 	static const char *const words[] = {
 		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not_checked",
+		[OUTCOME_NOT_DETERMINED] = "not_determined",
 	};
 
 	return words[rules_outcome(row, &report->options)];

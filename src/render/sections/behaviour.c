@@ -3,7 +3,7 @@
 
 #include "rules.h"
 
-#define OUTCOME_COLUMNS 12
+#define OUTCOME_COLUMNS 15
 #define RULE_COLUMNS    15
 #define TEXT_COLUMN     (OUTCOME_COLUMNS + RULE_COLUMNS)
 #define ADVICE_INDENT   7
@@ -14,11 +14,12 @@ put_row(struct text *out, const struct behaviour *row, const struct options *opt
 	const struct rule *rule = rules_find(row->rule);
 	static const char *const words[] = {
 		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not checked",
+		[OUTCOME_NOT_DETERMINED] = "not determined",
 	};
 	enum outcome outcome = rules_outcome(row, options);
 	size_t line_start = out->length;
 
-	if (outcome == OUTCOME_NOT_CHECKED)
+	if (outcome == OUTCOME_NOT_CHECKED || outcome == OUTCOME_NOT_DETERMINED)
 		out->ink = INK_DIM;
 	else
 		out->ink = rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;

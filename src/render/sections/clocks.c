@@ -14,12 +14,27 @@ put_figure(struct text *out, bool known, struct number figure)
 	text_printf(out, " %6s", known ? figure.text : "-");
 }
 
+/* No fault was seen, and not all of its promises could be told. */
+static bool
+is_open(const struct report_clock *entry)
+{
+	return entry->verdict == VERDICT_PASS && entry->open;
+}
+
+static const char *
+word_of(const struct report_clock *entry)
+{
+	if (entry->verdict == VERDICT_INCOMPLETE)
+		return "-";
+	return is_open(entry) ? "open" : verdict_word(entry->verdict);
+}
+
 static void
 put_verdict(struct text *out, const char *word, const struct report_clock *entry)
 {
 	enum text_ink before = out->ink;
 
-	out->ink = table_ink(entry->verdict);
+	out->ink = is_open(entry) ? INK_DIM : table_ink(entry->verdict);
 	text_printf(out, " %6s\n", word);
 	out->ink = before;
 }
@@ -40,7 +55,7 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
 	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
-	put_verdict(out, entry->verdict == VERDICT_INCOMPLETE ? "-" : verdict_word(entry->verdict), entry);
+	put_verdict(out, word_of(entry), entry);
 }
 
 /* The state and its reason in place of the figures; the verdict at the end of the first line. */
@@ -68,6 +83,7 @@ void
 table_clocks(struct text *out, const struct report *report)
 {
 	struct scale scale;
+	bool any_open = false;
 
 	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
@@ -77,10 +93,13 @@ table_clocks(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
+		any_open |= is_open(entry);
 		table_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
 			put_figures(out, report, entry, &scale);
 		else
 			put_state(out, entry);
 	}
+	if (any_open)
+		table_wrap(out, out->length, 2, "  open: no fault was seen, but not all could be told: see not determined.");
 }

@@ -25,7 +25,7 @@ is_bad(const struct behaviour *row)
 	assert_int_equal(row->has_figure && row->checked, rule->unit && row->checked && !row->failed);
 	if (row->has_figure)
 		assert_true(row->low <= row->measured && row->measured <= row->high);
-	return behaviour_failed(row, rule->limit);
+	return behaviour_outcome(row, rule->limit) == OUTCOME_FAILED;
 }
 
 /* The NTH row of RULE, from 0; the test fails where there is none. */

@@ -23,7 +23,7 @@ a_healthy_rtc_keeps_its_promises(void **state)
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 7);
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
-	assert_passed("rtc-update", "UIP lasted 2215 to 2249 us at its shortest; updates seen: 1.");
+	assert_passed("rtc-update", "UIP lasted 2203 to 2236 us at its shortest; updates seen: 1.");
 	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1."); /* from 59 to 0 */
 	assert_none_bad();
 	for (unsigned i = HZ_8192; i <= HZ_2; i++) {
@@ -67,7 +67,7 @@ uip_that_never_rises_is_a_fault(void **state)
 	(void)state;
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-update", "UIP was never 1 in 937 ms, not even before the second changed.");
+	assert_only("rtc-update", "UIP was never 1 in 843 ms, not even before the second changed.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_never = true;
@@ -87,13 +87,13 @@ uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times(void **state)
 	(void)state;
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 1.");
+	assert_only("rtc-update", "UIP lasted 7201 to 7234 us at its shortest; updates seen: 1.");
 	assert_true(row_of("rtc-update", 0)->low <= 7228 && row_of("rtc-update", 0)->high >= 7228);
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_not_checked("rtc-update", "UIP lasted 7213 us, in fewer than 3 updates: a busy host may be late.");
+	assert_not_checked("rtc-update", "UIP lasted 7201 us, in fewer than 3 updates: a busy host may be late.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;

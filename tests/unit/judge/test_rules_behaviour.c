@@ -46,7 +46,7 @@ rows_of_one_promise_make_one_finding_that_counts_them(void **state)
 }
 
 static void
-a_rate_taken_by_a_tsc_in_doubt_by_1010_ppm_is_broken_beyond_1510_only(void **state)
+a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only(void **state)
 {
 	(void)state;
 	for (int64_t nearest = 1510; nearest <= 1511; nearest++) {
@@ -54,12 +54,96 @@ a_rate_taken_by_a_tsc_in_doubt_by_1010_ppm_is_broken_beyond_1510_only(void **sta
 		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
 		literal_figure(row, -1600, -nearest);
-		rules_set_figure(rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "Changed."), 1000,
+		rules_set_figure(rules_add_finding(report, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."), 1000,
 				 990, 1010, 100);
 		judge_report(report);
 		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
 		assert_non_null(strstr(row->text, nearest == 1510 ? "It is off by" : "64 Hz: slow."));
+		literal_free(report);
+	}
+}
+
+/* The scale may be off by more than what shows of it: a TSC that changes late in the window shows little of that. */
+static void
+a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is(void **state)
+{
+	static const struct {
+		const char *rule, *clock;
+	} doubts[] = { { "rate-changed", "tsc" }, { "rate-changed", NULL }, { "rate-disagree", NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
+
+		literal_figure(row, -376143, -257413);
+		rules_set_figure(rules_add_finding(report, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE, "Doubt."),
+				 1000, 990, 1010, 100);
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
+		assert_string_equal(row->text, "It is off by -316778 ppm, by a TSC whose own rate is in doubt.");
+		assert_int_equal(literal_find(report, "rtc")->open, 1);
+		literal_free(report);
+	}
+}
+
+static void
+what_is_too_wide_is_said_with_what_would_tell(void **state)
+{
+	struct report *report = machine_without_behaviours();
+	struct behaviour *flag = literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
+	struct behaviour *uip = literal_behaviour(report, "rtc-update", "rtc", "UIP.");
+
+	(void)state;
+	literal_figure(flag, -104445, 27026);
+	literal_figure(uip, 2000, 4000);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_string_equal(flag->text, "1024 Hz. For the limit of 500: 263 times as long.");
+	assert_string_equal(uip->text, "UIP. For the limit of 3000: on an idle machine.");
+	assert_int_equal(literal_find(report, "rtc")->open, 2);
+	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+/* Each clock's rate is a promise too: beside the limit, beyond it, or too wide for it. */
+static void
+a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
+{
+	static const struct {
+		int64_t low, high;
+		enum outcome outcome;
+		const char *text;
+	} rates[] = {
+		{ -99000, 100000, OUTCOME_PASSED, "rtc: -99.0 to +100.0 ppm against hpet." },
+		{ -99000, 100001, OUTCOME_NOT_DETERMINED,
+		  "rtc: -99.0 to +100.0 ppm against hpet; 3 times as long would tell (duration=3s)." },
+		{ -1000000, 1000000, OUTCOME_NOT_DETERMINED,
+		  "rtc: -1000.0 to +1000.0 ppm against hpet; 21 times as long would tell (duration=21s)." },
+		{ 200000, 300000, OUTCOME_NOT_DETERMINED,
+		  "rtc: +200.0 to +300.0 ppm against hpet, and nothing shows which clocks are right." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		const struct behaviour *row = NULL;
+
+		report->duration_ns = 1000000000;
+		report->rate_count = 1;
+		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -rates[i].high, -rates[i].low }, false };
+		judge_report(report);
+		for (size_t r = 0; r < report->behaviours.count; r++)
+			if (strcmp(report->behaviours.rows[r].clock, "rtc") == 0)
+				row = &report->behaviours.rows[r];
+		assert_non_null(row);
+		assert_string_equal(row->text, rates[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rates[i].outcome);
+		assert_int_equal(literal_find(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
+		assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+		assert_int_equal(rules_count(report, "rtc", rates[i].outcome), 1);
 		literal_free(report);
 	}
 }
@@ -157,7 +241,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_one_promise_make_one_finding_that_counts_them),
-		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_by_1010_ppm_is_broken_beyond_1510_only),
+		cmocka_unit_test(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only),
+		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is),
+		cmocka_unit_test(what_is_too_wide_is_said_with_what_would_tell),
+		cmocka_unit_test(a_rate_that_no_pair_shows_within_the_limit_is_not_determined),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
 		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
 		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),

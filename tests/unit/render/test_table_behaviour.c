@@ -123,7 +123,7 @@ reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for(void **
 }
 
 static void
-promises_passed_failed_or_not_checked_with_the_reason(void **state)
+promises_come_out_in_four_ways(void **state)
 {
 	struct report *report = literal_clean();
 
@@ -133,15 +133,17 @@ promises_passed_failed_or_not_checked_with_the_reason(void **state)
 	literal_behaviour(report, "pit-latch", "pit", "A latched count is held.");
 	literal_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
 	literal_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
+	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen thrice."), 2000, 3000);
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
 	assert_string_equal(render(table_behaviours, report),
 			    "\nWhat the data sheets promise\n\n"
-			    "passed      pit-latch      A latched count is held.\n"
-			    "failed      pit-status     NULL COUNT is 0.\n"
-			    "not checked pit-out        Port 61h is not there.\n"
-			    "passed      rtc-update     UIP was seen once.\n"
-			    "failed      rtc-update     UIP was seen twice.\n");
+			    "passed         pit-latch      A latched count is held.\n"
+			    "failed         pit-status     NULL COUNT is 0.\n"
+			    "not checked    pit-out        Port 61h is not there.\n"
+			    "passed         rtc-update     UIP was seen thrice.\n"
+			    "not determined rtc-update     UIP was seen once.\n"
+			    "failed         rtc-update     UIP was seen twice.\n");
 	literal_free(report);
 }
 
@@ -156,10 +158,10 @@ a_limit_that_was_raised_keeps_the_promise(void **state)
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
-	report->options.limits[0].value = 3001;
-	assert_has(table_behaviours, report, "passed      rtc-update     UIP was seen.\n");
+	report->options.limits[0].value = 4000;
+	assert_has(table_behaviours, report, "passed         rtc-update     UIP was seen.\n");
 	report->options.limits[0].value = 3000;
-	assert_has(table_behaviours, report, "failed      rtc-update     UIP was seen.\n");
+	assert_has(table_behaviours, report, "failed         rtc-update     UIP was seen.\n");
 	literal_free(report);
 }
 
@@ -209,28 +211,37 @@ longest_sentences_keep_79_columns(void **state)
 }
 
 static void
-an_interval_is_beyond_its_limit_as_a_whole_and_on_either_side(void **state)
+assert_outcome(struct behaviour *row, int64_t low, int64_t high, uint64_t limit, enum outcome outcome)
+{
+	literal_figure(row, low, high);
+	assert_int_equal(behaviour_outcome(row, limit), outcome);
+}
+
+static void
+an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side(void **state)
 {
 	struct behaviour row = { .checked = true };
 
 	(void)state;
-	literal_figure(&row, 100, 300);
-	assert_false(behaviour_failed(&row, 100));
-	assert_true(behaviour_failed(&row, 99));
-	literal_figure(&row, -300, -100);
-	assert_false(behaviour_failed(&row, 100));
-	assert_true(behaviour_failed(&row, 99));
-	literal_figure(&row, -300, 300);
-	assert_false(behaviour_failed(&row, 0));
-	literal_figure(&row, INT64_MIN, INT64_MIN);
-	assert_true(behaviour_failed(&row, INT64_MAX));
-	assert_false(behaviour_failed(&row, UINT64_MAX));
+	assert_outcome(&row, 100, 300, 300, OUTCOME_PASSED);
+	assert_outcome(&row, 100, 300, 299, OUTCOME_NOT_DETERMINED);
+	assert_outcome(&row, 100, 300, 100, OUTCOME_NOT_DETERMINED);
+	assert_outcome(&row, 100, 300, 99, OUTCOME_FAILED);
+	assert_outcome(&row, -300, -100, 300, OUTCOME_PASSED);
+	assert_outcome(&row, -300, -100, 100, OUTCOME_NOT_DETERMINED);
+	assert_outcome(&row, -300, -100, 99, OUTCOME_FAILED);
+	assert_outcome(&row, -104445, 27026, 500, OUTCOME_NOT_DETERMINED); /* kept, it was said */
+	assert_outcome(&row, -300, 300, 0, OUTCOME_NOT_DETERMINED);
+	assert_outcome(&row, INT64_MIN, INT64_MIN, INT64_MAX, OUTCOME_FAILED);
+	assert_outcome(&row, INT64_MIN, INT64_MIN, UINT64_MAX, OUTCOME_PASSED);
 	row.checked = false;
-	assert_false(behaviour_failed(&row, 0));
+	assert_int_equal(behaviour_outcome(&row, 0), OUTCOME_NOT_CHECKED);
 	row = (struct behaviour){ .checked = true, .failed = true };
-	assert_true(behaviour_failed(&row, UINT64_MAX));
+	assert_int_equal(behaviour_outcome(&row, UINT64_MAX), OUTCOME_FAILED);
+	row.open = true;
+	assert_int_equal(behaviour_outcome(&row, UINT64_MAX), OUTCOME_NOT_DETERMINED);
 	row.checked = false;
-	assert_false(behaviour_failed(&row, 0));
+	assert_int_equal(behaviour_outcome(&row, 0), OUTCOME_NOT_CHECKED);
 }
 
 int
@@ -242,11 +253,11 @@ main(void)
 		cmocka_unit_test(on_bare_metal_there_is_no_host_to_be_busy),
 		cmocka_unit_test(cores_that_were_not_watched_are_said_not_to_be),
 		cmocka_unit_test(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for),
-		cmocka_unit_test(promises_passed_failed_or_not_checked_with_the_reason),
+		cmocka_unit_test(promises_come_out_in_four_ways),
 		cmocka_unit_test(a_limit_that_was_raised_keeps_the_promise),
 		cmocka_unit_test(the_recommendation_numbers_the_clocks_and_names_those_to_avoid),
 		cmocka_unit_test(longest_sentences_keep_79_columns),
-		cmocka_unit_test(an_interval_is_beyond_its_limit_as_a_whole_and_on_either_side),
+		cmocka_unit_test(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,231 @@
+/*
+ * What each clock's rate comes to beside its limit, and which clocks have a promise left open: after all findings. See
+ * judge_internal.h.
+ */
+#include "judge_internal.h"
+
+#include "offset.h"
+#include "text.h"
+
+#define PPB_PER_PPM 1000
+#define NS_PER_S    UINT64_C(1000000000)
+#define ASK_S_MAX   3600u /* a longer run is a soak */
+
+/* That a promise failed is the findings' to say; this is the one that names CLOCK's rate. */
+static const struct finding *
+rate_finding(const struct report *report, const char *clock)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, clock) &&
+		    (text_equal(finding->rule, "rate-off") || text_equal(finding->rule, "rate-wrong")))
+			return finding;
+	}
+	return NULL;
+}
+
+static bool
+clocks_part(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (text_equal(report->findings[i].rule, "rate-disagree"))
+			return true;
+	return false;
+}
+
+/* By the scale of this run, which may rest on another clock than the nearest. */
+static bool
+is_error_open(const struct report *report, const char *clock, uint64_t limit)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct interval_ppb *error = &report->clocks[i].error;
+
+		if (text_equal(report->clocks[i].clock.id, clock) && error->known)
+			return offset_farthest((struct offset){ error->low, error->high }) / PPB_PER_PPM >= limit;
+	}
+	return false;
+}
+
+static struct offset
+offset_of(const struct interval_ppb *ppb)
+{
+	return (struct offset){ ppb->low, ppb->high };
+}
+
+static bool
+is_well(const struct report *report, const char *clock)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, clock))
+			return report->clocks[i].clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
+	return false;
+}
+
+/* The pair that shows the most of CLOCK's rate: the one that is nearest to what both claim, its error included. */
+static const struct report_rate *
+nearest_pair(const struct report *report, const char *clock)
+{
+	const struct report_rate *nearest = NULL;
+
+	for (size_t i = 0; i < report->rate_count; i++) {
+		const struct report_rate *rate = &report->rates[i];
+		bool first = text_equal(rate->a, clock);
+
+		if (!rate->ppb.known || (!first && !text_equal(rate->b, clock)) ||
+		    !is_well(report, first ? rate->b : rate->a))
+			continue;
+		if (!nearest || offset_farthest(offset_of(&rate->ppb)) < offset_farthest(offset_of(&nearest->ppb)))
+			nearest = rate;
+	}
+	return nearest;
+}
+
+/* From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is true. */
+static uint64_t
+times_too_wide(int64_t low, int64_t high, uint64_t limit)
+{
+	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
+
+	if (offset_excludes_zero((struct offset){ low, high })) {
+		uint64_t middle = offset_nearest((struct offset){ low, high }) + width / 2;
+
+		distance = middle > limit ? middle - limit : limit - middle;
+	}
+	return distance ? width / distance + 1 : width + 1;
+}
+
+/* The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. */
+static void
+say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
+{
+	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
+
+	text_printf(text, "; %lu times as long would tell", times);
+	if (seconds && times <= ASK_S_MAX / seconds)
+		text_printf(text, " (duration=%lus).", seconds * times);
+	else
+		text_put(text, " (profile=soak).");
+}
+
+static void
+put_ppm(struct text *text, int64_t ppb)
+{
+	text_put_char(text, ppb < 0 ? '-' : '+');
+	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
+}
+
+static int64_t
+ppm_down(int64_t ppb)
+{
+	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
+}
+
+/* Of a rate that nobody was found to be wrong in. */
+static void
+say_rate(const struct report *report, struct behaviour *row)
+{
+	const struct report_rate *rate = nearest_pair(report, row->clock);
+	uint64_t limit = rules_limit_of(report, row->rule);
+	struct interval_ppb ppb;
+	bool first, parted;
+	struct text text;
+
+	if (!rate) {
+		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
+		return;
+	}
+	first = text_equal(rate->a, row->clock);
+	ppb = rate->ppb;
+	if (!first)
+		ppb = (struct interval_ppb){ true, -rate->ppb.value, -rate->ppb.high, -rate->ppb.low };
+	row->checked = row->has_figure = true;
+	row->measured = ppm_down(ppb.value + PPB_PER_PPM / 2);
+	row->low = ppm_down(ppb.low);
+	row->high = -ppm_down(-ppb.high);
+	parted = clocks_part(report) || (is_error_open(report, row->clock, limit) &&
+					 behaviour_outcome(row, limit) == OUTCOME_PASSED);
+	row->open = parted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
+	text_init(&text, row->text, sizeof(row->text));
+	text_printf(&text, "%s: ", row->clock);
+	put_ppm(&text, ppb.low);
+	text_put(&text, " to ");
+	put_ppm(&text, ppb.high);
+	text_printf(&text, " ppm against %s", first ? rate->b : rate->a);
+	if (!row->open)
+		text_put_char(&text, '.');
+	else if (judge_tsc_moved(report))
+		text_put(&text, ", by a TSC that itself moved.");
+	else if (parted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
+		text_put(&text, ", and nothing shows which clocks are right.");
+	else
+		say_what_would_tell(&text, report, times_too_wide(row->low, row->high, limit));
+}
+
+static struct behaviour *
+row_of(struct report *report, const char *clock)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+
+		if (text_equal(row->clock, clock) &&
+		    (text_equal(row->rule, "rate-off") || text_equal(row->rule, "rate-wrong"))) {
+			*row = (struct behaviour){ .rule = "rate-off", .clock = clock };
+			return row;
+		}
+	}
+	return behaviour_add(&report->behaviours, "rate-off", clock);
+}
+
+static void
+judge_rate_of(struct report *report, const struct report_clock *entry)
+{
+	const struct finding *finding = rate_finding(report, entry->clock.id);
+	struct behaviour *row;
+
+	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || !entry->clock.claimed.den ||
+	    !(row = row_of(report, entry->clock.id)))
+		return;
+	if (!finding) {
+		say_rate(report, row);
+		return;
+	}
+	row->rule = finding->rule;
+	row->checked = row->has_figure = true;
+	row->measured = finding->measured;
+	row->low = finding->low;
+	row->high = finding->high;
+	behaviour_say(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
+}
+
+/* A device's promise, as its check measured it: by how much that was not enough. */
+static void
+say_too_wide(const struct report *report, struct behaviour *row)
+{
+	const struct rule *rule = rules_find(row->rule);
+	uint64_t limit = rules_limit(rule, &report->options);
+	struct behaviour as_checked = *row;
+
+	if (text_equal(rule->unit, "ppm"))
+		behaviour_say(row, "%s For the limit of %lu: %lu times as long.", as_checked.text, limit,
+			      times_too_wide(row->low, row->high, limit));
+	else
+		behaviour_say(row, "%s For the limit of %lu: on an idle machine.", as_checked.text, limit);
+}
+
+void
+judge_outcomes(struct report *report)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour *row = &report->behaviours.rows[i];
+
+		if (!row->open && rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
+			say_too_wide(report, row);
+			row->open = true;
+		}
+	}
+	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
+		judge_rate_of(report, &report->clocks[i]);
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].open = rules_count(report, report->clocks[i].clock.id, OUTCOME_NOT_DETERMINED);
+}
