@@ -42,19 +42,23 @@ def _clock_case(clock_and_report):
         return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
     if verdict not in ORDER:
         return Case("clocks", clock["id"], "error", f"its verdict is {verdict}")
+    if verdict == "pass" and clock.get("not_determined"):
+        open_ = [row["rule"] for row in report.get("behaviours") or []
+                 if row.get("clock") == clock["id"] and row.get("outcome") == "not_determined"]
+        return Case("clocks", clock["id"], "skip", "not determined: " + ", ".join(dict.fromkeys(open_)))
     return Case("clocks", clock["id"], verdict, " ".join(
         finding.get("text") or finding["rule"] for finding in report.get("findings") or []
         if finding.get("clock") == clock["id"]))
 
 
-OUTCOMES = ("skip", "pass", "warn", "fail")  # the last one that was seen of a rule is the rule's
+OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the last one that was seen of a rule is the rule's
 
 
 def _outcome(behaviour):
-    """A rule that failed weighs as much as it says; one that was not checked, or not determined, is skipped."""
+    """A rule that failed weighs as much as it says; one that was not checked, or not determined, is skipped in the end."""
     if behaviour.get("outcome") == "failed":
         return behaviour.get("severity") or "warn"
-    return "pass" if behaviour.get("outcome") == "passed" else "skip"
+    return {"passed": "pass", "not_determined": "not determined"}.get(behaviour.get("outcome"), "not checked")
 
 
 def _rule_cases(report):
@@ -68,6 +72,10 @@ def _rule_cases(report):
         if behaviour.get("outcome") != "failed" or key not in rows:  # a finding says it already
             rows.setdefault(key, []).append((_outcome(behaviour), behaviour.get("text") or ""))
     for (rule, clock), seen in rows.items():
-        worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="skip")
+        worst = max((outcome for outcome, _ in seen if outcome in OUTCOMES), key=OUTCOMES.index, default="not checked")
         text = " ".join(text for outcome, text in seen if outcome == worst and text)
-        yield Case("rules", f"{rule} ({clock})" if clock else rule, worst, text)
+        name = f"{rule} ({clock})" if clock else rule
+        if worst.startswith("not "):
+            yield Case("rules", name, "skip", f"{worst}: {text}" if text else worst)
+        else:
+            yield Case("rules", name, worst, text)

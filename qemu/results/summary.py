@@ -40,6 +40,21 @@ def bounded(rows):
     return rows[:ROWS_MAX] + ([f"... and {left} more\n"] if left > 0 else [])
 
 
+def _verdict(clock):
+    """A pass of a clock of which not all could be told is none."""
+    if clock.get("verdict") == "pass" and clock.get("not_determined"):
+        return f"not determined ({count(clock['not_determined'], 'rule')})"
+    return clock.get("verdict") or "not read"
+
+
+def _outcomes(report):
+    """How many promises were passed, failed, not determined and not checked."""
+    rows = [row.get("outcome") for row in report.get("behaviours") or []]
+    said = [f"{rows.count(outcome)} {outcome.replace('_', ' ')}"
+            for outcome in ("passed", "failed", "not_determined", "not_checked")]
+    return f"Promises: {', '.join(said)}." if rows else None
+
+
 def table(clocks):
     yield "| clock | rate | resolution | median read | 99 % | loop | verdict |"
     yield "|---|--:|--:|--:|--:|--:|---|"
@@ -50,7 +65,7 @@ def table(clocks):
             plain(clock["id"]), "-" if measured.get("value") is None else hertz(measured["value"]),
             figure(clock.get("resolution_ns"), " ns"), figure(latency.get("p50_ns"), " ns"),
             figure(latency.get("p99_ns"), " ns"), figure(latency.get("loop_ns"), " ns"),
-            plain(clock.get("verdict") or "not read") + reason]) + " |"
+            plain(_verdict(clock)) + reason]) + " |"
 
 
 def synchrony(report):
@@ -87,6 +102,8 @@ def render(report, problem, comparison=None):
         lines += ["Machine: " + ", ".join(plain(fact) for fact in facts if fact), ""]
     if report["clocks"]:
         lines += [*table(report["clocks"]), ""]
+    if report["clocks"] and _outcomes(report):
+        lines += [_outcomes(report), ""]
     found = [f"- {plain(row.get('severity') or '')}, {plain(row['rule'])}: {plain(row.get('text') or '')}"
              for row in report.get("findings") or []]
     if report["clocks"]:

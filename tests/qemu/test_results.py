@@ -33,7 +33,8 @@ def full():
              "latency": {"min_ns": 20, "p50_ns": 30, "p99_ns": 50, "loop_ns": 27.812}},
             {"id": "hpet", "verdict": "fail", "reason": None},
             {"id": "pit", "verdict": "absent", "reason": "not there"},
-            {"id": "rtc", "verdict": "warn", "reason": None},
+            {"id": "rtc", "verdict": "warn", "reason": None, "not_determined": 0},
+            {"id": "acpi_pm", "verdict": "pass", "reason": None, "not_determined": 1},
         ],
         "skew": {"pairs": 6, "warps": 0, "within_ns": 42},
         "behaviours": [
@@ -60,13 +61,14 @@ EXPECTED = [
     ("clocks", "hpet", "fail", "hpet is torn."),
     ("clocks", "pit", "skip", "not there"),
     ("clocks", "rtc", "warn", "rtc has no battery."),
+    ("clocks", "acpi_pm", "skip", "not determined: pm-glitch"),
     ("rules", "hpet-torn (hpet)", "fail", "hpet is torn."),
     ("rules", "rtc-battery (rtc)", "warn", "rtc has no battery."),
     ("rules", "core-missing", "warn", "Core 3 did not start."),
     ("rules", "hpet-period (hpet)", "pass", "10 ns."),
     ("rules", "rtc-periodic (rtc)", "pass", "8192 Hz."),
-    ("rules", "rtc-update (rtc)", "skip", "Away each time."),
-    ("rules", "pm-glitch (acpi_pm)", "skip", "0 to 2 were off."),
+    ("rules", "rtc-update (rtc)", "skip", "not checked: Away each time."),
+    ("rules", "pm-glitch (acpi_pm)", "skip", "not determined: 0 to 2 were off."),
     ("run", "run", "fail", "The verdict is fail."),
 ]
 
@@ -129,7 +131,7 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--junit", file)
     assert done.status == 1
     suite = xml.parse(file).getroot()
-    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["12", "3", "0", "3"]
+    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["13", "3", "0", "4"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
     assert [(case.get("classname"), case.get("name")) for case in suite] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
@@ -158,16 +160,17 @@ def test_junit_is_xml_whatever_the_machine_says():
 def test_tap_has_stdout_to_itself(run, fake):
     done = run(*fake(spoken(full()), "sys.exit(35)"), "--tap")
     assert done.stdout.splitlines() == [
-        "TAP version 13", "1..12", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
+        "TAP version 13", "1..13", "ok 1 - clocks: tsc", "not ok 2 - clocks: hpet", "# fail: hpet is torn.",
         "ok 3 - clocks: pit # SKIP not there", "ok 4 - clocks: rtc", "# warn: rtc has no battery.",
-        "not ok 5 - rules: hpet-torn (hpet)", "# fail: hpet is torn.",
-        "ok 6 - rules: rtc-battery (rtc)", "# warn: rtc has no battery.",
-        "ok 7 - rules: core-missing", "# warn: Core 3 did not start.",
-        "ok 8 - rules: hpet-period (hpet)", "# pass: 10 ns.",
-        "ok 9 - rules: rtc-periodic (rtc)", "# pass: 8192 Hz.",
-        "ok 10 - rules: rtc-update (rtc) # SKIP Away each time.",
-        "ok 11 - rules: pm-glitch (acpi_pm) # SKIP 0 to 2 were off.",
-        "not ok 12 - run: run", "# fail: The verdict is fail."]
+        "ok 5 - clocks: acpi_pm # SKIP not determined: pm-glitch",
+        "not ok 6 - rules: hpet-torn (hpet)", "# fail: hpet is torn.",
+        "ok 7 - rules: rtc-battery (rtc)", "# warn: rtc has no battery.",
+        "ok 8 - rules: core-missing", "# warn: Core 3 did not start.",
+        "ok 9 - rules: hpet-period (hpet)", "# pass: 10 ns.",
+        "ok 10 - rules: rtc-periodic (rtc)", "# pass: 8192 Hz.",
+        "ok 11 - rules: rtc-update (rtc) # SKIP not checked: Away each time.",
+        "ok 12 - rules: pm-glitch (acpi_pm) # SKIP not determined: 0 to 2 were off.",
+        "not ok 13 - run: run", "# fail: The verdict is fail."]
     assert "the table" in done.stderr
 
 
@@ -201,7 +204,9 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "| tsc | 2.445424 GHz | 0.409 ns | 30 ns | 50 ns | 27.81 ns | pass |",
         "| hpet | - | - | - | - | - | fail |",
         "| pit | - | - | - | - | - | absent: not there |",
-        "| rtc | - | - | - | - | - | warn |", "",
+        "| rtc | - | - | - | - | - | warn |",
+        "| acpi_pm | - | - | - | - | - | not determined (1 rule) |", "",
+        "Promises: 2 passed, 2 failed, 1 not determined, 2 not checked.", "",
         "- fail, hpet-torn: hpet is torn.",
         "- warn, rtc-battery: rtc has no battery.",
         "- warn, core-missing: Core 3 did not start.", "",

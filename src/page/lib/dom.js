@@ -61,8 +61,12 @@ const SIGNS = {
 	warn: "!",
 	fail: "✗",
 	incomplete: "…",
-	absent: "–"
+	absent: "–",
+	open: "?"
 };
+
+/* No fault of it was seen, and not all could be told. A report of an earlier release does not say so. */
+const isOpen = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
 
 /* A verdict in a word, with a sign and a colour; WORD is said in place of the verdict's own. */
 function badge(verdict, word) {
@@ -71,6 +75,11 @@ function badge(verdict, word) {
 	return el("span", {class: `badge ${kind}`}, el("span", {"aria-hidden": "true"}, SIGNS[kind]),
 		` ${word || verdict || "not read"}`);
 }
+
+/* A percentile of too few reads would be the slowest of them; a report of an earlier release does not say of how many. */
+const readsOf = (latency, name) =>
+	(latency[name.replace("_ns", "_within_ns")] === null ?
+		el("span", {class: "quiet", title: "too few reads"}, NONE) : ns(latency[name]));
 
 /* One of two things side by side, where the window is wide enough. */
 const side = (heading, drawn) => el("div", null, el("h3", null, heading), drawn);

@@ -1,11 +1,13 @@
 /* What is said in words: the verdict, the findings, what to use, the clocks at a glance, the machine. */
 
 const VERDICTS = {
-	pass: "Every clock passed",
+	pass: "No clock failed",
 	warn: "Usable, with warnings",
 	fail: "A clock can't be trusted",
 	incomplete: "The run is incomplete",
 };
+
+const ALL_PASSED = "Every clock kept its promises";
 
 function startedAt(report) {
 	return report.started_at && report.started_at.replace("T", " ");
@@ -16,12 +18,16 @@ function headline(report) {
 	const warns = report.findings.length - fails;
 	const found =
 		joined([fails && plural(fails, "failure"), warns && plural(warns, "warning")], ", ");
-	const words =
+	const open = report.behaviours.filter((row) => row.outcome === "not_determined").length;
+	const unseen = report.behaviours.filter((row) => row.outcome === "not_checked").length;
+	const untold = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
+	const words = report.verdict === "pass" && !untold ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
 	const where = joined([report.machine.cpu || "Unknown CPU", startedAt(report)], ", ");
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
-		el("p", {class: "lead"}, `${found || "No findings"}. ${where}.`),
+		el("p", {class: "lead"},
+			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}.`),
 		report.reason &&
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));
 }
@@ -171,13 +177,13 @@ const clockName = (clock) =>
 
 function clocksTable(report) {
 	const latency = (heading, name) =>
-		[heading, (clock) => (clock.latency ? ns(clock.latency[name]) : NONE)];
+		[heading, (clock) => (clock.latency ? readsOf(clock.latency, name) : NONE)];
 
 	return section("clocks", "Clocks",
 		table(
 			[
 				["Clock", clockName, "name"],
-				["Verdict", (clock) => badge(clock.verdict), "left"],
+				["Verdict", (clock) => (isOpen(clock) ? badge("open") : badge(clock.verdict)), "left"],
 				["Rate", rateOf],
 				["Off by, ppm", offBy],
 				["Resolution", (clock) => ns(clock.resolution_ns)],
@@ -195,7 +201,7 @@ function clocksTable(report) {
 
 function behaviours(report) {
 	const outcome = (row) =>
-		badge({passed: "pass", failed: row.severity || "fail"}[row.outcome],
+		badge({passed: "pass", failed: row.severity || "fail", not_determined: "open"}[row.outcome],
 			(row.outcome || "?").replace("_", " "));
 
 	if (!report.behaviours.length)
