@@ -13,7 +13,8 @@ RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "obse
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
 WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by"}
-SINCE_2 = {"series", "not_determined", "drifts", "severity", "limit"}  # keys that /1 has not; a finding's limit is told in both
+# Keys that /1 has not; a finding's limit is told in both.
+SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}
 
 

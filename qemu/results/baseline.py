@@ -90,7 +90,8 @@ class Comparison:
 
     def _reads(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
-        at_most = (was.get("p50_within_ns") or [None, was.get("p50_ns")])[1]
+        within = was.get("p50_within_ns") or []
+        at_most = within[1] if len(within) == 2 else was.get("p50_ns")
         if self._slower(at_most, is_now.get("min_ns")):
             return self._sentence("takes {} ns a read (median), it took {} ns", is_now.get("p50_ns"), was["p50_ns"])
         return None

@@ -68,18 +68,23 @@ histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thous
 	return histogram_quantile_of(histogram, histogram->total, per_hundred_thousand);
 }
 
+size_t
+histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank)
+{
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		seen += histogram->counts[i];
+		if (seen && seen >= rank)
+			return i;
+	}
+	return 0;
+}
+
 uint64_t
 histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
 {
 	uint64_t rank = scale_mul_div_up(count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
-	uint64_t seen = 0;
 
-	if (rank > count)
-		rank = count;
-	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		seen += histogram->counts[i];
-		if (seen && seen >= rank)
-			return histogram_bucket_high(i);
-	}
-	return 0;
+	return histogram_bucket_high(histogram_bucket_of_rank(histogram, rank < count ? rank : count));
 }

@@ -41,6 +41,9 @@ uint64_t histogram_bucket_high(size_t bucket);
 /* How many values of OCTAVE were recorded. */
 uint64_t histogram_octave(const struct histogram *histogram, size_t octave);
 
+/* The bucket of the RANK-th smallest of all recorded, from 1; 0 where there are not so many. */
+size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
+
 /* Upper end of the bucket that holds the PER_HUNDRED_THOUSAND quantile of all recorded; 0 where empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 

@@ -150,18 +150,20 @@ judge_behaviours(struct report *report)
 	}
 }
 
-/* The median is known within a bucket of the histogram, which the clock is given the benefit of. */
+/* Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not slow. */
 static void
 judge_cost(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "clock-slow");
+	struct latency_within within;
 	uint64_t median_ns;
 
 	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry) ||
 	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	median_ns = latency_percentile_ns(entry->latency, 50000);
-	if (histogram_bucket_low(histogram_bucket(median_ns)) <= limit_ns)
+	within = latency_percentile_within(entry->latency, 50000);
+	if (!within.known || within.low_ns <= limit_ns)
 		return;
 	rules_set_count(rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
 					  "A read of %s takes %lu ns in the median, %lu ns at best.", entry->clock.id,

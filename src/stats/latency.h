@@ -5,6 +5,7 @@
 #ifndef BARETICK_LATENCY_H
 #define BARETICK_LATENCY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,17 @@ void latency_fold(struct latency *latency, const struct scale *scale, const stru
 /* The duration at or below which PER_HUNDRED_THOUSAND of the samples lie (50000: the median), within 1.6 %,
  * at least min_ns and at most max_ns; 0 where nothing was recorded. */
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
+
+/*
+ * Between which two reads the percentile of all that might have been read lies, with 95 % confidence and more; not known
+ * where there were too few: 1 in 1,000 takes some 8,000 reads, else it would be the longest of them.
+ */
+struct latency_within {
+	bool known;
+	uint64_t low_ns, high_ns;
+};
+
+struct latency_within latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /* What is left without the samples into which a gap fell: those longer than the median and a threshold. */
 struct latency_clean {

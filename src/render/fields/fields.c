@@ -50,6 +50,12 @@ loop_ps(const struct report *report, const struct latency *latency)
 	return latency_loop_ps(latency, &scale);
 }
 
+static struct latency_within
+within(const struct latency *latency, uint32_t per_hundred_thousand)
+{
+	return latency_percentile_within(latency, per_hundred_thousand);
+}
+
 static struct latency_clean
 clean(const struct report *report, const struct latency *latency)
 {

@@ -74,6 +74,14 @@ put_pairs(struct text *out, const struct report *report, const struct report_clo
 	}
 }
 
+static struct number
+percentile(const struct latency *latency, uint32_t per_hundred_thousand)
+{
+	if (!latency_percentile_within(latency, per_hundred_thousand).known)
+		return (struct number){ "-" };
+	return number_ns(latency_percentile_ns(latency, per_hundred_thousand));
+}
+
 static void
 put_reads(struct text *out, const struct report *report, const struct report_clock *entry)
 {
@@ -91,10 +99,10 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 			   monotonic->stalls, table_plural(monotonic->stalls));
 	if (latency && latency->count)
 		table_line(out, "latency", "min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
-			   number_ns(latency->min_ns).text, number_ns(latency_percentile_ns(latency, 50000)).text,
-			   number_ns(latency_percentile_ns(latency, 90000)).text,
-			   number_ns(latency_percentile_ns(latency, 99000)).text,
-			   number_ns(latency_percentile_ns(latency, 99900)).text, number_ns(latency->max_ns).text,
+			   number_ns(latency->min_ns).text, percentile(latency, 50000).text,
+			   percentile(latency, 90000).text,
+			   percentile(latency, 99000).text,
+			   percentile(latency, 99900).text, number_ns(latency->max_ns).text,
 			   number_ps(latency_loop_ps(latency, &scale)).text);
 }
 

@@ -39,6 +39,14 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 	out->ink = before;
 }
 
+/* The last one is what it takes the most of. */
+static bool
+has_too_few(const struct report_clock *entry)
+{
+	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
+	       !latency_percentile_within(entry->latency, 99900).known;
+}
+
 static void
 put_figures(struct text *out, const struct report *report, const struct report_clock *entry,
 	    const struct scale *scale)
@@ -52,7 +60,8 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	put_figure(out, entry->resolution.steps && resolution_ps, number_ps(resolution_ps));
 	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		put_figure(out, known, number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
+		put_figure(out, known && latency_percentile_within(latency, quantiles[i]).known,
+			   number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
 	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
 	put_verdict(out, word_of(entry), entry);
@@ -83,7 +92,7 @@ void
 table_clocks(struct text *out, const struct report *report)
 {
 	struct scale scale;
-	bool any_open = false;
+	bool any_open = false, any_few = false;
 
 	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
@@ -94,6 +103,7 @@ table_clocks(struct text *out, const struct report *report)
 		const struct report_clock *entry = &report->clocks[i];
 
 		any_open |= is_open(entry);
+		any_few |= has_too_few(entry);
 		table_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
 			put_figures(out, report, entry, &scale);
@@ -102,4 +112,6 @@ table_clocks(struct text *out, const struct report *report)
 	}
 	if (any_open)
 		table_wrap(out, out->length, 2, "  open: no fault was seen, but not all could be told: see not determined.");
+	if (any_few)
+		table_wrap(out, out->length, 2, "  - for a percentile: too few reads.");
 }

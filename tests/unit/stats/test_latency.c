@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <math.h>
+
 #include <cmocka.h>
 
 #include "latency.h"
@@ -136,6 +138,86 @@ a_duration_of_half_an_hour_counts_like_any_other(void **state)
 	assert_int_equal(latency_percentile_ns(&latency, 100000), UINT64_C(1800000000000));
 }
 
+/* Of COUNT reads: by how much their binomial distribution is within the ranks that are taken, added up term by term. */
+static double
+coverage(uint64_t count, double share, uint64_t low, uint64_t high)
+{
+	double covered = 0;
+
+	/* Rank LOW is at most the quantile and rank HIGH at least, where from LOW to HIGH - 1 reads lie below it. */
+	for (uint64_t k = low; k < high; k++)
+		covered += exp(lgamma((double)count + 1) - lgamma((double)k + 1) - lgamma((double)(count - k) + 1) +
+			       (double)k * log(share) + (double)(count - k) * log1p(-share));
+	return covered;
+}
+
+/* Each read has a nanosecond of its own, below 128: a bucket of its own. */
+static void
+percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more(void **state)
+{
+	static const uint32_t percentiles[] = { 50000, 90000, 99000, 99900 };
+
+	(void)state;
+	for (size_t p = 0; p < 4; p++) {
+		uint64_t first = 0;
+
+		for (uint64_t count = 1; count <= 200000; count += count / 50 + 1) {
+			struct latency_within within;
+			uint64_t low = 0, high = 0;
+
+			/* All reads up to rank R last 1 ns, the others 2: which rank an end of the interval has is where it turns. */
+			latency_clear(&latency);
+			latency.count = latency.histogram.total = count;
+			latency.min_ns = 1;
+			latency.max_ns = 2;
+			for (uint64_t step = UINT64_C(1) << 17; step; step >>= 1) {
+				for (int end = 0; end < 2; end++) {
+					uint64_t *rank = end ? &high : &low;
+
+					if (*rank + step > count)
+						continue;
+					latency.histogram.counts[1] = *rank + step;
+					latency.histogram.counts[2] = count - *rank - step;
+					within = latency_percentile_within(&latency, percentiles[p]);
+					if ((end ? within.high_ns : within.low_ns) == 2)
+						*rank += step;
+				}
+			}
+			within = latency_percentile_within(&latency, percentiles[p]);
+			if (!within.known)
+				continue;
+			first = first ? first : count;
+			if (coverage(count, percentiles[p] / 1e5, low + 1, high + 1) < 0.95)
+				fail_msg("%u of %lu: ranks %lu to %lu", percentiles[p], count, low + 1, high + 1);
+		}
+		assert_in_range(first, percentiles[p] == 50000 ? 5 : 600000 / (100000 - percentiles[p]),
+				percentiles[p] == 50000 ? 16 : 800000 / (100000 - percentiles[p]));
+	}
+}
+
+/* Below 1,000 reads the 999 of 1,000 are all of them, and the longest says nothing of the rest. */
+static void
+a_percentile_of_too_few_reads_is_not_known(void **state)
+{
+	uint64_t durations[RUN];
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i < 999 ? 100 : 5000;
+	fold(&gigahertz, durations, RUN);
+	assert_false(latency_percentile_within(&latency, 99900).known);
+	assert_true(latency_percentile_within(&latency, 99000).known);
+	assert_int_equal(latency_percentile_within(&latency, 50000).low_ns, 100);
+	assert_int_equal(latency_percentile_within(&latency, 50000).high_ns, 100);
+	for (size_t i = 0; i < 9; i++)
+		fold(&gigahertz, durations, RUN);
+	assert_true(latency_percentile_within(&latency, 99900).known);
+	assert_int_equal(latency_percentile_within(&latency, 99900).low_ns, 100);
+	assert_int_equal(latency_percentile_within(&latency, 99900).high_ns, 5000);
+	latency_clear(&latency);
+	assert_false(latency_percentile_within(&latency, 50000).known);
+}
+
 static void
 the_loop_cost_is_exact_where_nanoseconds_are_rounded(void **state)
 {
@@ -220,6 +302,8 @@ main(void)
 		cmocka_unit_test_setup(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list, begin_empty),
 		cmocka_unit_test_setup(a_sample_whose_end_is_before_its_begin_is_left_out, begin_empty),
 		cmocka_unit_test_setup(a_duration_of_half_an_hour_counts_like_any_other, begin_empty),
+		cmocka_unit_test_setup(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more, begin_empty),
+		cmocka_unit_test_setup(a_percentile_of_too_few_reads_is_not_known, begin_empty),
 		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
 		cmocka_unit_test_setup(a_read_beyond_the_median_and_10_us_is_hit_and_left_out, begin_empty),
 		cmocka_unit_test_setup(a_lower_threshold_leaves_more_out, begin_empty),
