@@ -23,7 +23,7 @@ struct option {
 	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
 };
 
-/* In the order of the README; a row with key NULL ends it. limit.RULE is a family of keys and no row. */
+/* In the order of README.md; a row with key NULL ends it. limit.RULE is a family of keys and no row. */
 extern const struct option options_table[];
 
 bool options_word_is(struct word word, const char *string);

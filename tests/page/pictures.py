@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`make pictures`: the top of a report's page, light, dark and beside another report, and the screen at the end of a run,
-as the README shows them.
+as the READMEs show them.
 
 Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER
 """

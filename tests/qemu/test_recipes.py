@@ -1,4 +1,4 @@
-"""The README's recipes for CI: as far as they can be tried where none of those services is."""
+"""The READMEs' recipes for CI: as far as they can be tried where none of those services is."""
 import hashlib
 import os
 import re
@@ -13,17 +13,31 @@ import yaml
 from harness import FAKE, ROOT, report, spoken
 from runner import arguments
 
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "qemu/README.md").read_text()
+FIRST = (ROOT / "README.md").read_text()
 
 
 def recipe(heading):
     """The indented text below a paragraph that begins with HEADING."""
-    after = README.partition(f"**{heading}.**")[2].partition("\n\n")[2]
+    return indented(README.partition(f"**{heading}.**")[2])
+
+
+def indented(text):
+    """The indented text below TEXT's first paragraph."""
+    after = text.partition("\n\n")[2]
     return textwrap.dedent(re.match(r"((?: {4}.*)?\n)*", after)[0])
 
 
 def steps():
     return yaml.safe_load(recipe("GitHub Actions"))
+
+
+def four_lines():
+    return yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
+
+
+def own():
+    return indented(README.partition("## Your own QEMU or firmware, a matrix\n\n")[2]).splitlines()
 
 
 def job():
@@ -33,8 +47,7 @@ def job():
 def shell_lines():
     """What a shell is to do, in all of the recipes: each as one script."""
     lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
-    return [*(step["run"] for step in steps() if "run" in step), *job()["script"], lab,
-            *recipe("Your own QEMU or firmware").splitlines()]
+    return [*(step["run"] for step in [*steps(), *four_lines()] if "run" in step), *job()["script"], lab, *own()]
 
 
 def quoted(key):
@@ -43,9 +56,9 @@ def quoted(key):
 
 
 def test_every_call_of_the_runner_is_one_that_it_understands():
-    calls = [line.partition("qemu/run")[2] for line in README.splitlines()
+    calls = [line.partition("qemu/run")[2] for line in (README + FIRST).splitlines()
              if line.startswith("    ") and re.match(r"(- (run: )?)?qemu/run ", line.strip())]
-    assert len(calls) >= 4
+    assert len(calls) >= 12
     for call in calls:
         arguments.parse(shlex.split(call))
 
@@ -53,7 +66,7 @@ def test_every_call_of_the_runner_is_one_that_it_understands():
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_every_command_is_one_that_a_shell_understands(shell):
     lines = shell_lines()
-    assert len(lines) >= 9
+    assert len(lines) >= 11
     for line in lines:
         subprocess.run([shell, "-n", "-c", line], check=True, timeout=60)
 
@@ -70,6 +83,12 @@ def test_every_target_of_make_is_there():
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
     assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report"} and steps()[-1]["if"] == "always()"
+
+
+def test_the_four_lines_are_those_steps_in_short():
+    assert len(indented(FIRST.partition("## In CI\n\n")[2]).strip().splitlines()) == 4
+    assert [sorted(step) for step in four_lines()] == [["uses"], ["run"], ["run"], ["if", "uses", "with"]]
+    assert [four_lines()[at] for at in (0, 1, 3)] == [steps()[at] for at in (0, 2, 4)]
 
 
 def test_the_job_for_gitlab_is_a_job():
@@ -126,7 +145,7 @@ def stand_in(command):
 
 
 @pytest.mark.parametrize("command", [line for line in shell_lines() if line.startswith("qemu/run")],
-                         ids=["github", "gitlab", "own", "matrix"])
+                         ids=["github", "four-lines", "gitlab", "own", "matrix"])
 def test_the_runner_does_what_the_recipe_says(checkout, command):
     folder, environment = checkout
     for name in ("clocks.json", "last-week.json"):
@@ -140,7 +159,7 @@ def test_the_runner_does_what_the_recipe_says(checkout, command):
     assert (left / "report.json").is_file() and (left / "report.html").is_file()
     if "junit" in command:
         assert "<testcase" in (folder / "junit.xml").read_text()
-        assert "baretick.baseline" in (folder / "junit.xml").read_text()
+        assert ("baretick.baseline" in (folder / "junit.xml").read_text()) == ("--baseline" in command)
     if "STEP_SUMMARY" in command:
         assert (folder.parent / "home" / "summary").read_text().startswith("## baretick: pass")
 

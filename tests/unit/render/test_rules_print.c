@@ -1,4 +1,4 @@
-/* The catalogue for people: the README's table is the catalogue's, and the option shows every rule. */
+/* The catalogue for people: the table in src/judge/README.md is the catalogue's, and the option shows every rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ read_readme(char *path, size_t size)
 	char *bytes = calloc(1, README_SIZE);
 	FILE *file;
 
-	snprintf(path, size, "%s/../README.md", tests ? tests : "tests");
+	snprintf(path, size, "%s/../src/judge/README.md", tests ? tests : "tests");
 	file = fopen(path, "rb");
 	assert_non_null(file);
 	assert_in_range(fread(bytes, 1, README_SIZE - 1, file), 1, README_SIZE - 2);
@@ -43,7 +43,7 @@ print_markdown(struct text *out)
 	}
 }
 
-/* UPDATE_GOLDENS=1 writes the table into the README instead. */
+/* UPDATE_GOLDENS=1 writes the table there instead. */
 static void
 readme_has_the_table_of_the_catalogue(void **state)
 {

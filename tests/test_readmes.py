@@ -1,0 +1,71 @@
+"""What people read: links that lead somewhere, a first README that is short, and blocks of output that are what is printed."""
+import re
+import subprocess
+import textwrap
+
+import pytest
+
+from harness import ROOT
+
+README_LINES_MAX = 250
+FIRST = ROOT / "README.md"
+LINK = re.compile(r"""\]\(([^)\s]+)\)|(?:href|src)="([^"]+)\"""")
+
+
+def readmes():
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+    return [ROOT / name for name in listed.stdout.splitlines()]
+
+
+def heading_ids(path):
+    """What can follow a #: made of the headings as the web pages of repositories make them."""
+    readme = path / "README.md" if path.is_dir() else path
+    headings = re.findall(r"^#+ (.*)$", readme.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def is_dead(path, link):
+    name, _, part = link.partition("#")
+    target = path.parent / name if name else path
+    return not target.exists() or part and part not in heading_ids(target)
+
+
+def test_every_link_leads_somewhere():
+    found = [(path, first or second) for path in readmes() for first, second in LINK.findall(path.read_text())]
+    links = [(path, link) for path, link in found if not re.match(r"https?:", link)]
+    assert len(readmes()) > 50 and len(links) > 150
+    assert [(str(path.relative_to(ROOT)), link) for path, link in links if is_dead(path, link)] == []
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "#nothing", "src/judge#nothing"])
+def test_a_dead_link_is_seen(link):
+    assert is_dead(FIRST, link)
+    assert not is_dead(FIRST, "src/judge#the-rules")
+
+
+def test_the_first_is_short_and_begins_with_what_why_how_and_what_comes_of_it():
+    lines = FIRST.read_text().splitlines()
+    assert len(lines) <= README_LINES_MAX
+    top = "\n".join(lines[:30])
+    for word in ("UEFI application", "**Why.**", "    make run\n", "tests/pictures/light.png", "verdict  PASS"):
+        assert word in top, word
+
+
+def parts(text):
+    """Of a report's first two paragraphs: the words that lines of the heading begin with, the table's head, its rows by id."""
+    heading, table = (part.splitlines() for part in text.replace("[...]\n", "").split("\n\n")[:2])
+    return ([line.split()[0] for line in heading if not line.startswith(" ")], table[0],
+            {row.split()[0]: row for row in table[1:]})
+
+
+def test_its_block_of_output_is_what_is_printed_but_for_the_figures():
+    """Beside the golden report, which the unit tests hold to what is printed. [...] is where lines are left out."""
+    block = textwrap.dedent(re.search(r"^    baretick [\s\S]*?^    null .*\n", FIRST.read_text(), re.M)[0])
+    assert block.count("[...]\n") >= 4
+    labels, head, rows = parts(block)
+    printed_labels, printed_head, printed = parts((ROOT / "tests" / "goldens" / "clean.txt").read_text())
+    assert head == printed_head and list(rows) == ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
+    assert labels == [label for label in printed_labels if label in labels] and {"cores", "skew", "verdict"} < set(labels)
+    for name, row in rows.items():
+        assert len(row) == len(printed[name])
+        assert row.split()[-1] in ("pass", "open", "warn", "fail") and printed[name].endswith(" pass")
