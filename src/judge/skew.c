@@ -7,9 +7,12 @@
 #include "view.h"
 #include "text.h"
 
+#define NOBODYS_FAULT "and nothing shows which of them is right"
+
 #define NAMED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
-#define MOMENT_SIZE  32 /* "18446744073709551615.9 s" */
-#define MOMENTS_SIZE (2 * MOMENT_SIZE + 16)
+#define MOMENTS_SIZE 80 /* "between 18446744073709551615.9 s and 18446744073709551615.9 s" */
+#define NS_PER_MS    1000000
+#define AT_MS        100 /* what takes longer is "between" two moments */
 #define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
 #define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
@@ -20,17 +23,6 @@ set_distance(struct finding *finding, struct distance distance, uint64_t limit)
 
 	rules_set_figure(finding, near, near,
 			 distance.far > INT64_MAX ? INT64_MAX : (int64_t)distance.far, limit);
-}
-
-/* Two cores that are proven to differ, while nothing shows which of them is off: there is no majority, and no half. */
-static bool
-has_odd_pair(const struct view *view)
-{
-	const struct offsets_summary *summary = &view->skew->summary;
-
-	return view->skew->measured && summary->no_majority && !summary->outliers &&
-	       !view_core(view, summary->worst_a)->drifts && !view_core(view, summary->worst_b)->drifts &&
-	       view_pair_ns(view, summary->worst_a, summary->worst_b).near > view->offset_limit_ns;
 }
 
 /* The rank of the core that has that id; as many as there are ranks where none has. */
@@ -44,27 +36,18 @@ find_rank(const struct view *view, uint32_t apic_id)
 	return i;
 }
 
-/* Whether the core is named by itself, or together with another one. */
-static bool
-has_own_finding(const struct view *view, size_t rank)
-{
-	const struct offsets_summary *summary = &view->skew->summary;
-
-	return view_core(view, rank)->drifts || view_is_off(view, rank) ||
-	       (has_odd_pair(view) && (rank == summary->worst_a || rank == summary->worst_b));
-}
-
 /* By a finding of one of the two; or by the offset of the two, where the worst pair is named for all of them. */
 static bool
 is_explained(const struct view *view, size_t a, size_t b)
 {
 	size_t cores = view->skew->offsets.cores;
 
-	if (a < cores && b < cores && view->skew->drift_measured && view_drift_ppb(view, a, b).near > view->drift_limit_ppb)
+	if (a >= cores || b >= cores)
+		return false;
+	if (view->skew->drift_measured && view_drift_ppb(view, a, b).near > view->drift_limit_ppb)
 		return true;
-	return (a < cores && has_own_finding(view, a)) || (b < cores && has_own_finding(view, b)) ||
-	       (a < cores && b < cores && has_odd_pair(view) &&
-		view_pair_ns(view, a, b).near > view->offset_limit_ns);
+	return view_core(view, a)->drifts || view_core(view, b)->drifts || view_core(view, a)->off_majority ||
+	       view_core(view, b)->off_majority || view_pair_ns(view, a, b).near > view->offset_limit_ns;
 }
 
 static bool
@@ -121,8 +104,8 @@ put_rest(char rest[REST_SIZE], size_t count, size_t off)
 static const char *
 cause_of_offset(const struct view *view)
 {
-	if (view->skew->summary.no_majority)
-		return "and nothing shows which of them is right";
+	if (view->no_majority)
+		return NOBODYS_FAULT;
 	if (view->report->hypervisor[0])
 		return "off the majority: likely the hypervisor gives it an offset of its own";
 	return "off the majority: likely the firmware wrote it, or it was reset later";
@@ -149,33 +132,43 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
-
+/* "at 3.1 s", or "between 3.1 s and 3.4 s" where it took so long. */
 static const char *
-first_moment(const struct view *view, char moment[MOMENT_SIZE])
+put_moment(const struct view *view, struct moment moment, char moments[MOMENTS_SIZE])
 {
+	uint64_t begin_ms = report_moment_ns(view->report, moment.begin_tsc) / NS_PER_MS;
+	uint64_t end_ms = report_moment_ns(view->report, moment.end_tsc) / NS_PER_MS;
 	struct text text;
 
-	text_init(&text, moment, MOMENT_SIZE);
-	report_put_moment(&text, view->report, view->skew->offsets.end_tsc);
-	return moment;
+	text_init(&text, moments, MOMENTS_SIZE);
+	if (end_ms >= begin_ms + AT_MS) {
+		text_put(&text, "between ");
+		report_put_moment(&text, view->report, moment.begin_tsc);
+		text_put(&text, " and ");
+	} else {
+		text_put(&text, "at ");
+	}
+	report_put_moment(&text, view->report, moment.end_tsc);
+	return moments;
 }
 
 struct group { /* that is off as a whole */
 	char subject[SUBJECT_SIZE]; /* which cores these are */
 	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
 	size_t other;
+	struct moment moment;
 };
 
 static void
 name_group(struct report *report, const struct view *view, const struct group *group)
 {
 	struct distance distance = group->distance;
-	char moment[MOMENT_SIZE];
+	char moments[MOMENTS_SIZE];
 
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
-				       "The TSCs of %s, are %lu to %lu ns %s core %u's at %s, %s.", group->subject,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's %s, %s.", group->subject,
 				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
-				       view_core(view, group->other)->apic_id, first_moment(view, moment),
+				       view_core(view, group->other)->apic_id, put_moment(view, group->moment, moments),
 				       cause_of_offset(view)),
 		     distance, view->offset_limit_ns);
 }
@@ -191,19 +184,26 @@ measure_group(const struct view *view, struct group *group)
 	size_t found = 0;
 
 	*all = (struct distance){ .near = UINT64_MAX };
-	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
+	group->moment = (struct moment){ UINT64_MAX, 0 };
+	for (size_t i = 0; i < view->offsets->cores; i++) {
 		struct distance distance;
+		struct moment moment;
 
 		if (!view_is_off(view, i))
 			continue;
 		if (!found++)
 			view_offset_ns(view, i, &group->other);
 		distance = view_pair_ns(view, group->other, i);
+		moment = view_moment(view, group->other, i);
 		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
 			return false;
 		all->near = distance.near < all->near ? distance.near : all->near;
 		all->far = distance.far > all->far ? distance.far : all->far;
 		all->ahead = distance.ahead;
+		if (moment.begin_tsc < group->moment.begin_tsc)
+			group->moment.begin_tsc = moment.begin_tsc;
+		if (moment.end_tsc > group->moment.end_tsc)
+			group->moment.end_tsc = moment.end_tsc;
 	}
 	return found > 1;
 }
@@ -226,60 +226,56 @@ is_group(const struct view *view, size_t off, struct group *group)
 	while (!view_is_off(view, first))
 		first++;
 	text_printf(&text, "%zu cores, core %u's among them", off, view_core(view, first)->apic_id);
-	return view->skew->summary.no_majority;
+	return view->no_majority;
 }
 
 /* RANK, which is so far from OTHER; the finding names core NAMED. */
 static void
-name_core(struct report *report, const struct view *view, size_t rank, size_t other, struct distance distance,
-	  uint32_t named, const char *rest)
+name_core(struct report *report, const struct view *view, size_t rank, size_t other, uint32_t named, const char *cause,
+	  const char *rest)
 {
-	char moment[MOMENT_SIZE];
+	struct distance distance = view_pair_ns(view, other, rank);
+	char moments[MOMENTS_SIZE];
 
 	set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
-				       "Core %u's TSC is %lu to %lu ns %s core %u's at %s, %s.%s",
+				       "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s",
 				       view_core(view, rank)->apic_id, distance.near, distance.far,
 				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
-				       first_moment(view, moment), cause_of_offset(view), rest),
+				       put_moment(view, view_moment(view, other, rank), moments), cause, rest),
 		     distance, view->offset_limit_ns);
 }
 
 static void
-name_odd_pair(struct report *report, const struct view *view)
+name_cores(struct report *report, const struct view *view, size_t off)
 {
-	size_t a = view->skew->summary.worst_a, b = view->skew->summary.worst_b;
+	size_t count = 0, other;
+	char rest[REST_SIZE];
 
-	name_core(report, view, b, a, view_pair_ns(view, a, b), REPORT_NO_CORE, "");
+	for (size_t i = 0; i < view->offsets->cores && count < NAMED_MAX; i++) {
+		if (!view_is_off(view, i))
+			continue;
+		count++;
+		view_offset_ns(view, i, &other);
+		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
+			  cause_of_offset(view), put_rest(rest, count, off));
+	}
 }
 
 static void
 judge_offsets(struct report *report, const struct view *view)
 {
-	size_t off = 0, count = 0, other;
-	char rest[REST_SIZE];
+	struct odd_pair odd = view_odd_pair(view);
 	struct group group;
+	size_t off = 0;
 
-	for (size_t i = 0; i < view->skew->offsets.cores; i++)
+	for (size_t i = 0; i < view->offsets->cores; i++)
 		off += view_is_off(view, i);
-	if (is_group(view, off, &group)) {
+	if (is_group(view, off, &group))
 		name_group(report, view, &group);
-		return;
-	}
-	if (has_odd_pair(view)) {
-		name_odd_pair(report, view);
-		return;
-	}
-	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
-		if (!view_is_off(view, i))
-			continue;
-		count++;
-
-		struct distance distance = view_offset_ns(view, i, &other);
-
-		name_core(report, view, i, other, distance,
-			  view->skew->summary.no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
-			  put_rest(rest, count, off));
-	}
+	else
+		name_cores(report, view, off);
+	if (odd.found)
+		name_core(report, view, odd.b, odd.a, REPORT_NO_CORE, NOBODYS_FAULT, "");
 }
 
 /* Two tournaments tell that a TSC moved, not how. */
@@ -291,87 +287,103 @@ cause_of_drift(const struct view *view)
 	return "likely a broken oscillator, or a source of its own, or it was written";
 }
 
-static const char *
-drift_moments(const struct view *view, char moments[MOMENTS_SIZE])
-{
-	struct text text;
-
-	text_init(&text, moments, MOMENTS_SIZE);
-	text_put(&text, "between ");
-	report_put_moment(&text, view->report, view->skew->offsets.end_tsc);
-	text_put(&text, " and ");
-	report_put_moment(&text, view->report, view->skew->latest_end_tsc);
-	return moments;
-}
-
 static void
-name_drifting_pair(struct report *report, const struct view *view)
+name_odd_drift(struct report *report, const struct view *view, struct odd_pair odd)
 {
-	struct distance distance = view_drift_ppb(view, view->drift_a, view->drift_b);
+	struct distance distance = view_drift_ppb(view, odd.a, odd.b);
 	char moments[MOMENTS_SIZE];
 
 	set_distance(rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				       "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
-				       "them moved.", view_core(view, view->drift_b)->apic_id, distance.near,
-				       distance.far, distance.ahead ? "faster" : "slower",
-				       view_core(view, view->drift_a)->apic_id, drift_moments(view, moments)),
+				       "them moved.", view_core(view, odd.b)->apic_id, distance.near, distance.far,
+				       distance.ahead ? "faster" : "slower", view_core(view, odd.a)->apic_id,
+				       put_moment(view, view_drift_moment(view, odd.a, odd.b), moments)),
 		     distance, view->drift_limit_ppb);
 }
 
 static void
 judge_drifts(struct report *report, const struct view *view)
 {
-	size_t count = 0;
+	struct odd_pair odd = view_odd_drift(view);
 	char rest[REST_SIZE], moments[MOMENTS_SIZE];
+	size_t count = 0;
 
-	if (view->no_drift_majority)
-		name_drifting_pair(report, view);
 	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
 		const struct report_core *core = view_core(view, i);
-		struct offset from_most = { core->from_most.low, core->from_most.high };
-		struct distance distance = { offset_nearest(from_most), offset_farthest(from_most), from_most.low > 0 };
+		struct distance distance;
+		struct moment moment;
 
 		if (!core->drifts)
 			continue;
 		count++;
+		distance = view_drift_from_most(view, i, &moment);
 		set_distance(rules_add_finding(report, "tsc-drift", "tsc", core->apic_id,
 					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, steadily or by a step: %s.%s",
 					       core->apic_id, distance.near, distance.far,
-					       distance.ahead ? "faster" : "slower", drift_moments(view, moments),
+					       distance.ahead ? "faster" : "slower", put_moment(view, moment, moments),
 					       cause_of_drift(view), put_rest(rest, count, view->drifting)),
 			     distance, view->drift_limit_ppb);
+	}
+	if (odd.found)
+		name_odd_drift(report, view, odd);
+}
+
+/* What the last tournament shows of others than those that the first one named: who came off while one was played. */
+static void
+judge_latest(struct report *report, const struct view *first, bool any_said)
+{
+	struct view view = view_latest(first);
+	size_t off = 0, other;
+
+	if (!any_said) {
+		judge_offsets(report, &view);
+		return;
+	}
+	for (size_t i = 0; i < view.offsets->cores && !view.no_majority; i++) {
+		if (!view_is_off(&view, i) || view_is_off(first, i) || off++ >= NAMED_MAX)
+			continue;
+		view_offset_ns(&view, i, &other);
+		name_core(report, &view, i, other, view_core(&view, i)->apic_id, cause_of_offset(&view), "");
 	}
 }
 
 static void
-judge_contradictions(struct report *report, const struct view *view)
+judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
 {
-	const struct offsets_summary *summary = &report->skew.summary;
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
+	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool many = summary->contradictions != 1;
+	char moments[MOMENTS_SIZE];
 
-	if (view->skew->any_moved || summary->contradictions <= limit)
+	if (summary->contradictions <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
-					  "before, the worst core %u and core %u, by %lu ns: likely a TSC moved "
+					  "before, the worst core %u and core %u, by %lu ns %s: likely a TSC moved "
 					  "while it was measured.",
 					  summary->contradictions, many ? "s" : "", many ? "" : "s",
-					  view_core(view, summary->contradiction_a)->apic_id,
-					  view_core(view, summary->contradiction_b)->apic_id,
-					  view_ns_down(view, summary->contradiction_ticks)),
+					  view_core(view, a)->apic_id, view_core(view, b)->apic_id,
+					  view_ns_down(view, summary->contradiction_ticks),
+					  put_moment(view, view_moment(view, a, b), moments)),
 			summary->contradictions, limit);
 }
 
 void
 judge_skew(struct report *report)
 {
-	struct view view = view_of(report);
+	struct view view = view_of(report), latest;
+	size_t said;
 
 	judge_warps(report, &view);
 	if (!report->skew.measured)
 		return;
+	said = report->finding_count;
 	judge_offsets(report, &view);
 	judge_drifts(report, &view);
-	judge_contradictions(report, &view);
+	if (!report->skew.any_moved)
+		judge_contradictions(report, &view, &report->skew.summary);
+	judge_latest(report, &view, report->finding_count > said);
+	latest = view_latest(&view);
+	if (report->finding_count == said)
+		judge_contradictions(report, &latest, &report->skew.latest_summary);
 }

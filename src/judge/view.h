@@ -10,9 +10,18 @@ struct view { /* of the report's tournament; a core is meant by its rank among t
 	const struct report_skew *skew;
 	struct scale scale;
 	uint64_t offset_limit_ns, drift_limit_ppb;
-	bool no_drift_majority;
 	size_t drifting;
-	size_t drift_a, drift_b; /* the pair that is proven to drift apart the most */
+
+	/* The tournament whose offsets are judged: the first, or by view_latest() the last. */
+	const struct offsets *offsets;
+	const bool *outlier;
+	bool no_majority;
+};
+
+/* Two of which something is proven that no core's own finding explains: B against A. */
+struct odd_pair {
+	bool found;
+	size_t a, b;
 };
 
 /* How far something is proven to be off, and how far it may be at most. */
@@ -24,6 +33,8 @@ struct distance {
 /* Judges which cores drift and which are off the majority, and whether all are synchronised: sets it in REPORT. */
 struct view view_of(struct report *report);
 
+struct view view_latest(const struct view *view); /* of the last tournament; of no core where there was none */
+
 const struct report_core *view_core(const struct view *view, size_t rank);
 
 struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank); /* RANK from OTHER; 0 to 0: not known */
@@ -32,6 +43,17 @@ struct distance view_drift_ppb(const struct view *view, size_t other, size_t ran
 struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);
 
 struct distance view_pair_ns(const struct view *view, size_t other, size_t rank);   /* RANK from OTHER */
+
+/* The pair that is proven to differ the most while neither is named by itself; and which so moved the most. */
+struct odd_pair view_odd_pair(const struct view *view);
+struct odd_pair view_odd_drift(const struct view *view);
+
+/* How fast RANK ran against most, as far as that holds whenever it moved from the first of MOMENT to its end. */
+struct distance view_drift_from_most(const struct view *view, size_t rank, struct moment *moment);
+
+/* When the offset of the two was measured, and from when to when their drift was. */
+struct moment view_moment(const struct view *view, size_t other, size_t rank);
+struct moment view_drift_moment(const struct view *view, size_t other, size_t rank);
 
 /* Whether its offset is a fault of its own, or of the half that it is in: that of a core that drifts is none. */
 bool view_is_off(const struct view *view, size_t rank);

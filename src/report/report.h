@@ -127,9 +127,13 @@ struct report_skew {
 	bool drift_measured;     /* there was a second one: */
 	const struct offset *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
 	uint64_t latest_begin_tsc, latest_end_tsc, latest_bound_ticks; /* of the last one, as offsets and summary of the first */
+	struct offsets latest;   /* the last one itself, */
+	const bool *latest_outlier; /* and what offsets_solve() says of it */
+	struct offsets_summary latest_summary;
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */
 	/* Judged: */
 	bool *moved, *disputed;  /* by rank: those that moved against most; and scratch */
+	uint64_t off_tsc;        /* when those that are off the majority were: the end of that tournament */
 	bool any_moved;          /* some pair did, whoever of the two it was */
 	bool synchronised;       /* no core moved, and none is off; and so little is open that it means something, to the end */
 	bool within_known;

@@ -1,46 +1,81 @@
 /* Who is in a minority, pair by pair. See minority.h. */
 #include "minority.h"
 
-#define SPEAKERS_MAX 16 /* where there is a majority, every other one that is in order belongs to it, and mostly more */
+#define SPEAKERS_MAX 16 /* where there is a majority, most of those that are in order belong to it */
 
 struct cores {
 	minority_ask *ask;
 	const void *context;
-	size_t count;
+	uint64_t limit;
+	size_t count, known; /* all, and those of which something is known */
 };
 
-static enum minority_pair
-pair_of(const struct cores *cores, size_t a, size_t b)
+static struct offset
+between(const struct cores *cores, size_t a, size_t b)
 {
-	return a == b ? MINORITY_OPEN : cores->ask(cores->context, a, b);
+	return a == b ? (struct offset){ 0, 0 } : cores->ask(cores->context, a, b);
+}
+
+static bool
+differ(const struct cores *cores, size_t a, size_t b)
+{
+	struct offset offset = between(cores, a, b);
+
+	return offset_is_known(offset) && offset_nearest(offset) > cores->limit;
+}
+
+static size_t
+count_known(const struct cores *cores, size_t core)
+{
+	size_t known = 0;
+
+	for (size_t other = 0; other < cores->count; other++)
+		known += offset_is_known(between(cores, core, other));
+	return known;
 }
 
 static bool
 is_disputed(const struct cores *cores, size_t core, bool *any_differs)
 {
-	size_t known = 0, differs = 0;
+	size_t differs = 0;
 
-	for (size_t other = 0; other < cores->count; other++) {
-		known += pair_of(cores, core, other) != MINORITY_UNKNOWN;
-		differs += pair_of(cores, core, other) == MINORITY_DIFFERS;
-	}
+	for (size_t other = 0; other < cores->count; other++)
+		differs += differ(cores, core, other);
 	*any_differs |= differs > 0;
-	return 2 * differs >= known;
+	return 2 * differs >= count_known(cores, core);
+}
+
+/* How far the two are apart at most: by themselves, or by what CORE knows of both. */
+static uint64_t
+farthest(const struct cores *cores, size_t a, size_t b, size_t core)
+{
+	struct offset own = between(cores, a, b);
+	struct offset way = offset_add(between(cores, a, core), between(cores, core, b));
+	uint64_t most = offset_is_known(own) ? offset_farthest(own) : UINT64_MAX;
+
+	return offset_is_known(way) && offset_farthest(way) < most ? offset_farthest(way) : most;
+}
+
+/* The middle of what the two may be apart. */
+static uint64_t
+likely(const struct cores *cores, size_t a, size_t b)
+{
+	struct offset offset = between(cores, a, b);
+	uint64_t near = offset_nearest(offset);
+
+	return near + (offset_farthest(offset) - near) / 2;
 }
 
 /* Whether CORE differs from more than half, as far as these are of one group with SPEAKER. */
 static bool
 is_against_most(const struct cores *cores, size_t core, size_t speaker)
 {
-	size_t known = 0, differs = 0;
+	size_t count = 0;
 
-	for (size_t other = 0; other < cores->count; other++) {
-		enum minority_pair pair = pair_of(cores, core, other);
-
-		known += pair != MINORITY_UNKNOWN;
-		differs += pair == MINORITY_DIFFERS && pair_of(cores, speaker, other) == MINORITY_OPEN;
-	}
-	return 2 * differs > known;
+	for (size_t other = 0; other < cores->count; other++)
+		count += differ(cores, core, other) && !differ(cores, speaker, other) &&
+			 farthest(cores, speaker, other, core) <= likely(cores, core, other);
+	return 2 * count > cores->known;
 }
 
 static bool
@@ -49,7 +84,7 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 	size_t asked = 0;
 
 	for (size_t i = 0; i < cores->count && disputed[core] && asked < SPEAKERS_MAX; i++) {
-		if (disputed[i] || pair_of(cores, core, i) != MINORITY_DIFFERS)
+		if (disputed[i] || !differ(cores, core, i))
 			continue;
 		asked++;
 		if (is_against_most(cores, core, i))
@@ -59,13 +94,15 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 }
 
 struct minority
-minority_find(minority_ask *ask, const void *context, size_t count, bool *outlier, bool *disputed)
+minority_find(minority_ask *ask, const void *context, uint64_t limit, size_t count, bool *outlier, bool *disputed)
 {
-	const struct cores cores = { ask, context, count };
+	struct cores cores = { ask, context, limit, count, 0 };
 	struct minority minority = { .outliers = 0 };
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		cores.known += count_known(&cores, i) > 1;
 		disputed[i] = is_disputed(&cores, i, &minority.any_differs);
+	}
 	for (size_t i = 0; i < count; i++) {
 		outlier[i] = is_outlier(&cores, i, disputed);
 		minority.outliers += outlier[i];

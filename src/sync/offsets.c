@@ -44,6 +44,14 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 	return a < b ? offset : offset_negate(offset);
 }
 
+struct offset
+offsets_proven(const struct offsets *offsets, size_t a, size_t b)
+{
+	if (!a || !b || a == b || offsets->kind == TOURNAMENT_ALL)
+		return offsets_pair(offsets, a, b);
+	return offset_add(offsets_pair(offsets, 0, b), offset_negate(offsets_pair(offsets, 0, a)));
+}
+
 void
 offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
 {
@@ -79,8 +87,8 @@ least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 	return offset_negate_bound(clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
 }
 
-static struct moment
-moment_of(const struct offsets *offsets, size_t a, size_t b)
+struct moment
+offsets_moment(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct moment whole = { offsets->begin_tsc, offsets->end_tsc };
 
@@ -107,7 +115,7 @@ struct offset
 offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
 {
 	struct offset moved = offset_add(offsets_pair(later, a, b), offset_negate(offsets_pair(earlier, a, b)));
-	struct moment from = moment_of(earlier, a, b), to = moment_of(later, a, b);
+	struct moment from = offsets_moment(earlier, a, b), to = offsets_moment(later, a, b);
 	uint64_t shortest = to.begin_tsc - from.end_tsc, longest = to.end_tsc - from.begin_tsc;
 
 	if (!offset_is_known(moved) || to.begin_tsc <= from.end_tsc || longest < shortest)

@@ -33,6 +33,10 @@ void offsets_clear(struct offsets *offsets); /* all pairs OFFSET_UNKNOWN, and no
 
 /* B against A, whichever is the greater number; {0, 0} for A == B; unknown where the pair had no ping-pong. */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
+
+/* What is proven of B against A: by their own ping-pongs alone, or in a star by those of both with the boot core. */
+struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
+
 void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* B against A */
 
 /* By how much the offset of the two is known to have moved while all of them were measured, at most; 0: it is not. */
@@ -59,7 +63,7 @@ struct offsets_summary {
  * Fills PLACES (one for each core) with the offset of each against the boot core: its own pair's, or where there was no
  * ping-pong, what more than half of the ways through others share. Each holds at the moment at which it was measured.
  *
- * OUTLIER is whether the core is off the majority: proven to differ from more than half of all cores, itself included.
+ * OUTLIER is whether the core is off the majority, as minority.h has it, by what is proven of pairs.
  * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then those
  * are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each is proven
  * to differ from each of the other half, all in one direction, and none from any of its own half: so that the group can be
@@ -71,6 +75,9 @@ struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *pla
 
 /* The pair had a ping-pong in this time as well. */
 void offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
+
+/* From the pair's first ping-pong to its last; where that is not known, the whole tournament. */
+struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
 
 /*
  * How fast B's TSC runs against A's, from their own ping-pongs in two pictures: [later - earlier] over the time between

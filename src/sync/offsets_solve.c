@@ -142,16 +142,16 @@ struct solution {
 	const struct offset *places;
 };
 
-/* By pairs and not by the places against the boot core, which is asked like any other. */
-static enum minority_pair
+/* By pairs and not by the places against the boot core, which is asked like any other. One that is outvoted tells nothing. */
+static struct offset
 ask(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset offset = between(solution->offsets, solution->places, a, b);
+	struct offset proven = offsets_proven(solution->offsets, a, b), picture = implied(solution->places, a, b);
 
-	if (!offset_is_known(offset))
-		return MINORITY_UNKNOWN;
-	return offset_excludes_zero(offset) ? MINORITY_DIFFERS : MINORITY_OPEN;
+	if (offset_excludes_zero(proven) && !offset_excludes_zero(picture) && offset_gap(proven, picture))
+		return OFFSET_UNKNOWN;
+	return proven;
 }
 
 /*
@@ -206,7 +206,7 @@ offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, boo
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
-	minority = minority_find(ask, &solution, offsets->cores, outlier, disputed);
+	minority = minority_find(ask, &solution, 0, offsets->cores, outlier, disputed);
 	summary.outliers = minority.outliers;
 	if (minority.any_differs && !minority.outliers)
 		mark_half(&summary, offsets, places, outlier);

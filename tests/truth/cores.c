@@ -159,6 +159,8 @@ run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void
 	for (size_t i = 0; span && i < machine.cores; i++)
 		if (machine.core[i].when == when && machine.core[i].batch == batches[when])
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(machine.wake_ps + 50 * SIM_PS_PER_US);
+	for (size_t i = 0; span && i < count; i++)
+		machine.core[cores[i]].last_seen_ps = sim.now_ps;
 	finished = run_some(context, cores, count, job, argument, bound_ns);
 	if (span)
 		span->to_ps = sim.now_ps;

@@ -45,6 +45,7 @@ struct core {
 	uint64_t batch;      /* in the so manieth batch of that tournament */
 	int64_t step;        /* ticks */
 	uint64_t steps_at_ps; /* SIM_NEVER as long as it has not */
+	uint64_t last_seen_ps; /* it began its last ping-pong of all then */
 	uint32_t apic_id;
 };
 

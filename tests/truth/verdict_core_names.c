@@ -1,4 +1,5 @@
 /* Which cores a report names, what it says of them, and which are sick. See verdict.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,6 @@
 #include "tally.h"
 #include "verdict.h"
 #include "verdict_cores.h"
-
 
 static size_t majority_class;
 static bool has_majority;
@@ -27,6 +27,94 @@ is_sick(size_t core)
 	return has_majority && machine_class(core) != majority_class;
 }
 
+/*
+ * Where no class of cores that agree exactly is most, a core is off the majority all the same if more than half of all
+ * are nearer to each other than it is to any of them: three within 20 ns, and a fourth 5 us away. They stand in a line, so
+ * it is enough to look at all stretches of it that hold more than half.
+ */
+bool
+cores_are_most_against(size_t core, const __int128 *positions)
+{
+	size_t most = machine.cores / 2 + 1;
+
+	for (size_t i = 0; i < machine.cores; i++)
+		for (size_t j = 0; j < machine.cores; j++) {
+			__int128 low = positions[i], high = positions[j], from;
+			size_t inside = 0;
+
+			if (low > high || (positions[core] >= low && positions[core] <= high))
+				continue;
+			for (size_t k = 0; k < machine.cores; k++)
+				inside += positions[k] >= low && positions[k] <= high;
+			from = positions[core] < low ? low - positions[core] : positions[core] - high;
+			if (inside >= most && high - low < from)
+				return true;
+		}
+	return false;
+}
+
+static bool
+is_off_at(size_t core, uint64_t at_ps)
+{
+	__int128 positions[CORES_MAX];
+
+	for (size_t i = 0; i < machine.cores; i++)
+		positions[i] = machine_tsc_at(i, at_ps);
+	return cores_are_most_against(core, positions);
+}
+
+static bool
+moves_off(size_t core, struct span span)
+{
+	__int128 positions[CORES_MAX];
+
+	for (size_t i = 0; i < machine.cores; i++)
+		positions[i] = machine_tsc_at(i, span.to_ps) - machine_tsc_at(i, span.from_ps);
+	return cores_are_most_against(core, positions);
+}
+
+/* Which differs from a majority at that time, or in how it moved meanwhile. */
+static bool
+is_guilty(size_t core, struct span span)
+{
+	if (has_majority)
+		return is_sick(core);
+	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
+}
+
+#define SAID_PS (SIM_PS_PER_S / 10) /* times are said to a tenth of a second */
+
+static const char *
+moment_of(const char *text, uint64_t *at_ps)
+{
+	char unit[4] = "";
+	double number;
+	int length = 0;
+
+	if (sscanf(text, "%lf %3[ms]%n", &number, unit, &length) != 2 || (strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0))
+		return NULL;
+	*at_ps = machine.run.from_ps + (uint64_t)(number * (strcmp(unit, "s") == 0 ? 1e12 : 1e9));
+	return text + length;
+}
+
+/* "at 3.1 s", or "between 3.1 s and 9.8 s". */
+static bool
+when_of(const char *text, struct span *span)
+{
+	const char *at = strstr(text, " at "), *between = strstr(text, " between ");
+
+	if (!between)
+		return at && moment_of(at + 4, &span->from_ps) && moment_of(at + 4, &span->to_ps);
+	between = moment_of(between + 9, &span->from_ps);
+	return between && strncmp(between, " and ", 5) == 0 && moment_of(between + 5, &span->to_ps);
+}
+
+static struct span
+as_said(struct span span)
+{
+	return (struct span){ span.from_ps - SAID_PS, span.to_ps + SAID_PS };
+}
+
 /* A range of ns, of ticks in the hull by the report's scale; DIRECTION ahead or behind. */
 static bool
 holds(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
@@ -43,13 +131,35 @@ holds(const struct report *report, struct hull hull, unsigned long near, unsigne
 	return near <= high && low <= far;
 }
 
-/* Whether what is said of a core, or of all that are off, against another one was true in the tournament. */
+/* A package's cores are all meant; of "5 cores, core 3's among them" the one, and as many as that. */
+static bool
+is_group_true(const struct report *report, const char *text, size_t other, struct span span, unsigned long near,
+	      unsigned long far, bool ahead)
+{
+	size_t package, count, one, right = 0;
+	bool is_package = sscanf(text, "The TSCs of package %zu, of all its %zu cores", &package, &count) == 2;
+
+	if (!is_package && sscanf(text, "The TSCs of %zu cores, core %zu's among them", &count, &one) != 2)
+		return false;
+	for (size_t i = 0; i < machine.cores; i++) {
+		bool is_it = holds(report, hull_of(other, i, span), near, far, ahead);
+
+		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
+			if (!is_it)
+				return false;
+		right += is_it;
+	}
+	return right >= count;
+}
+
+/* Whether what is said of a core, or of all that are off, against another one was true when it is said to have been. */
 static bool
 is_offset_true(const struct report *report, const struct finding *finding)
 {
 	const char *group = strstr(finding->text, ", are ");
 	unsigned core, other;
 	unsigned long near, far;
+	struct span span;
 	char word[16];
 	bool ahead;
 
@@ -58,31 +168,90 @@ is_offset_true(const struct report *report, const struct finding *finding)
 	else if (!group || sscanf(group, ", are %lu to %lu ns %15s", &near, &far, word) != 3)
 		return false;
 	ahead = strcmp(word, "ahead") == 0;
-	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1)
+	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
+	    core_of_id(other) == machine.cores || !when_of(finding->text, &span) || near > far)
 		return false;
-	for (size_t i = 0; i < machine.cores; i++)
-		if (group ? report->cores[i].off_majority : machine.core[i].apic_id == core)
-			if (!holds(report, hull_of(core_of_id(other), i, machine.first), near, far, ahead))
-				return false;
-	return true;
+	if (group)
+		return is_group_true(report, finding->text, core_of_id(other), as_said(span), near, far, ahead);
+	return core_of_id(core) < machine.cores &&
+	       holds(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
 }
 
-/* A drift is one only where it goes on; against the boot core, or against those that are most. */
+/* How much faster CORE was than OTHER, in ppb of the boot core's ticks, by which all time is measured. */
+static long double
+average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
+{
+	__int128 own = machine_tsc_at(core, to_ps) - machine_tsc_at(core, from_ps);
+	__int128 others = machine_tsc_at(other, to_ps) - machine_tsc_at(other, from_ps);
+	__int128 boot = machine_tsc_at(0, to_ps) - machine_tsc_at(0, from_ps);
+
+	return (long double)(own - others) / (long double)boot * PPB;
+}
+
+/* The moments that AT_PS may mean as it is said: the earliest, the latest, and beside each step of the two between them. */
+static size_t
+moments_of(uint64_t at_ps, size_t core, size_t other, uint64_t *moments)
+{
+	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
+	size_t count = 0;
+
+	moments[count++] = at_ps - SAID_PS;
+	moments[count++] = at_ps + SAID_PS;
+	for (size_t i = 0; i < 2; i++)
+		if (steps[i] > at_ps - SAID_PS && steps[i] < at_ps + SAID_PS) {
+			moments[count++] = steps[i] - 1;
+			moments[count++] = steps[i];
+		}
+	return count;
+}
+
+/* Whether the average over the time said was in the range, from some moment to some other that it may mean. */
+static bool
+drifts_so(size_t core, size_t other, struct span span, long double near, long double far)
+{
+	uint64_t from[6], to[6];
+	size_t begins = moments_of(span.from_ps, core, other, from), ends = moments_of(span.to_ps, core, other, to);
+	long double low = INFINITY, high = -INFINITY;
+
+	for (size_t i = 0; i < begins; i++)
+		for (size_t j = 0; j < ends; j++) {
+			long double ppb = average_ppb(core, other, from[i], to[j]);
+
+			low = ppb < low ? ppb : low;
+			high = ppb > high ? ppb : high;
+		}
+	return near <= high && low <= far;
+}
+
+/* Against another core, or against more than half of all. */
 static bool
 is_drift_true(const struct finding *finding)
 {
-	size_t other = strstr(finding->text, "than most") ? majority_class : 0, core;
-	unsigned id;
+	const char *than = strstr(finding->text, " than ");
+	size_t core, right = 0;
+	unsigned id, other;
 	unsigned long near, far;
-	long double truth;
+	struct span span;
 	char word[16];
+	bool faster;
 
-	if (sscanf(finding->text, "Core %u's TSC runs %lu to %lu ppb %15s", &id, &near, &far, word) != 4)
+	if (sscanf(finding->text, "Core %u's TSC ran %lu to %lu ppb %15s", &id, &near, &far, word) != 4 || !than ||
+	    !when_of(finding->text, &span) || near > far)
 		return false;
 	core = core_of_id(id);
-	truth = ((long double)machine.core[core].microhz / machine.core[other].microhz - 1) * PPB;
-	truth = strcmp(word, "faster") == 0 ? truth : -truth;
-	return near <= truth + 1 && truth - 1 <= far;
+	faster = strcmp(word, "faster") == 0;
+	if (core == machine.cores || (!faster && strcmp(word, "slower") != 0))
+		return false;
+	if (sscanf(than, " than core %u's", &other) == 1)
+		return core_of_id(other) < machine.cores &&
+		       (faster ? drifts_so(core, core_of_id(other), span, near, far)
+			       : drifts_so(core, core_of_id(other), span, -(long double)far, -(long double)near));
+	if (strncmp(than, " than most ", 11) != 0)
+		return false;
+	for (size_t i = 0; i < machine.cores; i++)
+		right += i != core && (faster ? drifts_so(core, i, span, near, far)
+					      : drifts_so(core, i, span, -(long double)far, -(long double)near));
+	return right * 2 > machine.cores;
 }
 
 static bool
@@ -92,22 +261,36 @@ moves(size_t core)
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
 }
 
+/* A TSC moves if it steps, or runs unlike most. */
+static bool
+is_contradiction_true(const struct finding *finding)
+{
+	const char *worst = strstr(finding->text, "the worst ");
+	struct span span;
+	unsigned a, b;
+
+	return worst && sscanf(worst, "the worst core %u and core %u,", &a, &b) == 2 && when_of(finding->text, &span) &&
+	       core_of_id(a) < machine.cores && core_of_id(b) < machine.cores &&
+	       (moves(core_of_id(a)) || moves(core_of_id(b)));
+}
+
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_skew *skew = &report->skew;
 	bool is_offset = strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
 	size_t named = core_of_id(finding->core);
+	struct span span = { 0, 0 };
 
-	if ((is_offset || is_drift) && named < machine.cores && !verdict_names_nobody(finding))
-		tally(CHECK_CORE_NAMED, is_sick(named), "%s%s", finding->text, has_majority ? "" : " (no class of cores is most)");
+	if ((is_offset || is_drift) && named < machine.cores)
+		tally(CHECK_CORE_NAMED, when_of(finding->text, &span) && is_guilty(named, span), "%s%s", finding->text,
+		      has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
 		tally(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
-	if (is_drift && (has_majority || !strstr(finding->text, "than most")))
+	if (is_drift)
 		tally(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
-		tally(CHECK_SENTENCE, moves(skew->core_of[skew->summary.contradiction_a]) ||
-		      moves(skew->core_of[skew->summary.contradiction_b]), "%s", finding->text);
+		tally(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
 		const struct report_contended *worst =
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
@@ -124,7 +307,7 @@ is_marked(const struct report *report, size_t core)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (verdict_names_nobody(finding))
+		if (finding->core == REPORT_NO_CORE && strstr(finding->text, "nothing shows"))
 			continue;
 		if (strcmp(finding->rule, "tsc-offset") == 0 && report->cores[core].off_majority && !report->cores[core].drifts)
 			return true;
@@ -134,36 +317,36 @@ is_marked(const struct report *report, size_t core)
 	return false;
 }
 
-/* Whether what the pair itself measured shows that one of the two is sick: at the begin, or by how it moved. */
+/* What one tournament measured of the pair. A limit is in ns: less than one is no offset that could be said. */
 static bool
-proves(const struct bench *bench, size_t a, size_t b)
+proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
-	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
-	struct offset before = offsets_pair(first, a, b), after = { INT64_MIN, INT64_MAX };
+	struct offset offset = offsets_pair(offsets, a, b);
 
-	if (bench->run.report.skew.drift_measured)
-		after = offsets_pair(latest, a, b);
-	return (offset_is_known(before) && offset_excludes_zero(before)) ||
-	       (offset_is_known(after) && offset_excludes_zero(after)) || offsets_moved(first, a, b) > 0;
+	return offset_is_known(offset) && offset_nearest(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
 
-static void
-look_at_silence(const struct bench *bench, size_t core)
+/*
+ * A core could be told where a tournament proves that it differs from more than half of all, and that these are one group:
+ * all within less of one of them than this core is away from each. Where they may be further from each other than that,
+ * it is not to be told who is off: the core is one of two, or of some.
+ */
+static bool
+could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
 {
-	const struct report *report = &bench->run.report;
-	struct hull hull = hull_of(majority_class, core, machine.run);
-	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
-	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L);
-	size_t proofs = 0;
+	for (size_t s = 0; s < machine.cores; s++) {
+		size_t count = 0;
 
-	for (size_t i = 0; i < machine.cores; i++)
-		proofs += machine_class(i) == majority_class && proves(bench, i, core);
-	if (proofs * 2 > machine.cores - 1)
-		tally(CHECK_CORE_SILENT, is_marked(report, core),
-		      "core %zu is up to %.0Lf ticks off, proven by %zu of the %zu others (%s)", core, hull_ticks(most), proofs,
-		      machine.cores - 1, report->finding_count ? report->findings[0].text : "nothing is said");
-	else if (!is_marked(report, core))
-		tally_silent("cores that no more than half prove (in round trips)", trip > 0 ? hull_ticks(most) / trip : 0);
+		for (size_t i = 0; i < machine.cores && machine_class(s) == majority_class; i++) {
+			uint64_t spread = i == s ? 0 : offset_farthest(offsets_pair(offsets, s, i));
+
+			count += machine_class(i) == majority_class && proves(report, offsets, i, core) &&
+				 (!as_group || spread <= offset_nearest(offsets_pair(offsets, i, core)));
+		}
+		if (count * 2 > machine.cores)
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -175,19 +358,43 @@ is_anything_said(const struct report *report)
 	return false;
 }
 
-/* Nobody can be named, but that some differ can be said. */
+static void
+look_at_silence(const struct bench *bench, size_t core)
+{
+	const struct report *report = &bench->run.report;
+	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
+	bool again = report->skew.drift_measured;
+	struct hull hull = hull_of(majority_class, core, machine.run);
+	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
+	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L), size = trip > 0 ? hull_ticks(most) / trip : 0;
+
+	if (could_be_told(report, first, core, true) || (again && could_be_told(report, latest, core, true)))
+		tally(CHECK_CORE_SILENT, is_marked(report, core), "core %zu is up to %.0Lf ticks off, proven by most (%s)", core,
+		      hull_ticks(most), report->finding_count ? report->findings[0].text : "nothing is said");
+	else if (is_marked(report, core))
+		return;
+	else if (could_be_told(report, first, core, false) || (again && could_be_told(report, latest, core, false)))
+		tally_silent("cores not further off than the others may be from each other", size);
+	else
+		tally_silent("cores that no more than half prove (in round trips)", size);
+}
+
+/* Whoever it is: that some differ, or moved while they were measured, is said. */
 static void
 look_for_any_word(const struct bench *bench)
 {
+	const struct report *report = &bench->run.report;
+	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
 	size_t proofs = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
-			proofs += proves(bench, i, j);
+			proofs += proves(report, first, i, j) || offsets_moved(first, i, j) > 0 ||
+				  (report->skew.drift_measured &&
+				   (proves(report, latest, i, j) || offsets_moved(latest, i, j) > 0));
 	if (proofs)
-		tally(CHECK_CORE_SILENT, is_anything_said(&bench->run.report), "%zu pairs are proven to differ, and nothing is said",
-		      proofs);
-	else if (!is_anything_said(&bench->run.report))
+		tally(CHECK_CORE_SILENT, is_anything_said(report), "%zu pairs are proven to differ, and nothing is said", proofs);
+	else if (!has_majority && !is_anything_said(report))
 		tally_silent("no class of cores is most, no pair proves it", 0);
 }
 
@@ -195,6 +402,7 @@ void
 verdict_core_names(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
+	struct span tournaments = { machine.first.to_ps, machine.last.to_ps ? machine.last.from_ps : machine.first.to_ps };
 
 	majority_class = 0;
 	has_majority = machine_majority(&majority_class) > 0;
@@ -202,11 +410,11 @@ verdict_core_names(const struct bench *bench)
 		look_at_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked(report, i))
-			tally(CHECK_CORE_NAMED, is_sick(i), "core %zu is marked: %s", i,
+			tally(CHECK_CORE_NAMED, is_guilty(i, tournaments), "core %zu is marked: %s", i,
 			      report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_sick(i) && report->skew.measured)
 			look_at_silence(bench, i);
 	}
-	if (!has_majority && report->skew.measured)
+	if (report->skew.measured)
 		look_for_any_word(bench);
 }

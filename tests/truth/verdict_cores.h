@@ -11,6 +11,9 @@ struct hull { /* of an offset over a stretch of time, in TICKths of a tick */
 struct hull hull_of(size_t other, size_t core, struct span span); /* CORE against OTHER */
 long double hull_ticks(__int128 ticks);
 
+/* Whether more than half of the others, without CORE, are nearer to each other than CORE is to any of them. */
+bool cores_are_most_against(size_t core, const __int128 *positions);
+
 bool cores_stay(size_t a, size_t b); /* neither steps in the run */
 
 void verdict_core_names(const struct bench *bench); /* which are named, and which not */

@@ -181,14 +181,19 @@ play_first(struct survey *survey)
 			    rounds);
 }
 
-/* The last one is solved as the first was: what it says by itself is how far apart the cores are then. */
+/* The last one is solved as the first was: what it says by itself is how the cores are then. */
 static void
 solve_latest(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
+	struct report_skew *skew = &survey->report->skew;
+	struct offsets_summary summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier,
+						       memory->disputed);
 
-	survey->report->skew.latest_bound_ticks = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier,
-								memory->disputed).bound_ticks;
+	skew->latest_bound_ticks = summary.bound_ticks;
+	skew->latest_summary = summary;
+	skew->latest_outlier = memory->latest_outlier;
+	skew->latest = memory->latest;
 }
 
 /* Of every pair that had a ping-pong in both, each over its own time; against the boot core also by core. */

@@ -52,7 +52,7 @@ synchrony(const struct report *report)
 		return SYNC_CONTRADICTED;
 	if (summary->bound_ticks == UINT64_MAX)
 		return SYNC_UNKNOWN;
-	if (report->skew.any_moved)
+	if (report->skew.any_moved || report->skew.latest_summary.no_majority || report->skew.latest_summary.contradictions)
 		return SYNC_MOVED;
 	if (!report->skew.synchronised)
 		return SYNC_OPEN;
@@ -119,8 +119,8 @@ put_clause(struct text *text, const struct report *report)
 		text_printf(text, ", and no majority of the %zu cores shows which are right", cores);
 		break;
 	case SYNC_OFF_MAJORITY:
-		text_put(text, "not synchronised");
-		put_first(text, report);
+		text_put(text, "not synchronised at ");
+		report_put_moment(text, report, report->skew.off_tsc);
 		text_printf(text, ", %zu of %zu cores off the majority", off_majority(report), cores);
 		break;
 	case SYNC_CONTRADICTED:

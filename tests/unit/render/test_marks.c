@@ -197,7 +197,7 @@ a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked(void
 	assert_int_equal(red_rows_on_screen(report), 1);
 	assert_int_equal(marked_in_json(report, "drifts"), 1);
 	assert_int_equal(marked_in_json(report, "off_majority"), 0);
-	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.999 .. +1.001 ppm.");
+	assert_says(report, "1 of 8 cores drifts, core 0 the most: +0.995 .. +1.005 ppm.");
 	assert_says(report, "; 1 drifts");
 	literal_free(report);
 }

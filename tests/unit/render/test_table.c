@@ -487,7 +487,7 @@ sentence_on_drift_names_the_core_that_drifts_most(void **state)
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
-	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.080 .. -0.020 ppm.\n");
+	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.170 .. -0.017 ppm.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
 	report->skew.drift_measured = false;
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");

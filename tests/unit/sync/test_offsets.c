@@ -336,7 +336,7 @@ core_unknown_to_the_first_is_placed_through_another(void **state)
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
-	assert_outliers_are_just(world, 0, 1);
+	assert_outliers_are_just(world, 0, 0); /* it differs from one; the way to the other is of two moments */
 	world_free(world);
 }
 

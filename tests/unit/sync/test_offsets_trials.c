@@ -35,16 +35,13 @@ struct picture {
 	struct offsets_summary summary;
 };
 
-/* Which pairs are proven to have moved against each other from the first tournament to the last. */
-static enum minority_pair
+/* How pairs moved against each other from the first tournament to the last. */
+static struct offset
 ask(const void *context, size_t a, size_t b)
 {
 	const struct picture *pictures = context;
-	struct offset drift = offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
 
-	if (drift.low == INT64_MIN || drift.high == INT64_MAX)
-		return MINORITY_UNKNOWN;
-	return drift.low > 0 || drift.high < 0 ? MINORITY_DIFFERS : MINORITY_OPEN;
+	return offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
 }
 
 struct trial {
@@ -263,7 +260,7 @@ follow(struct trial *trial, enum tournament kind)
 
 	play(trial, &trial->pictures[0], kind, 1000);
 	play(trial, &trial->pictures[1], kind, LATER_TSC);
-	trial->minority = minority_find(ask, trial->pictures, trial->cores, trial->moved, trial->disputed);
+	trial->minority = minority_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
 	for (size_t a = 0; a < trial->cores; a++)
 		for (size_t b = a + 1; b < trial->cores && (!a || kind == TOURNAMENT_ALL); b++) {
 			struct offset drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
