@@ -35,6 +35,23 @@ a_healthy_rtc_keeps_its_promises(void **state)
 	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* nothing is waited for longer than it takes */
 }
 
+/* From window to window of 4 ms it was -104445 to 27026 ppm, and said to be kept. */
+static void
+the_flag_is_looked_at_for_long_enough_to_tell(void **state)
+{
+	static const struct options none;
+
+	(void)state;
+	open_and_check(&rtc_driver, LONG_NS);
+	for (unsigned i = HZ_8192; i <= HZ_2; i++)
+		assert_int_equal(rules_outcome(row_of("rtc-periodic", i), &none), OUTCOME_PASSED);
+	reset_slow(state);
+	sim.rtc.pf_needs_pie = true;
+	open_and_check(&rtc_driver, LONG_NS);
+	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_8192), &none), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_1024), &none), OUTCOME_NOT_DETERMINED);
+}
+
 static void
 a_dead_battery_is_told(void **state)
 {
@@ -298,6 +315,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_healthy_rtc_keeps_its_promises, reset_slow),
+		cmocka_unit_test_setup(the_flag_is_looked_at_for_long_enough_to_tell, reset_slow),
 		cmocka_unit_test_setup(a_dead_battery_is_told, reset_slow),
 		cmocka_unit_test_setup(uip_that_is_stuck_is_a_fault, reset_slow),
 		cmocka_unit_test_setup(uip_that_never_rises_is_a_fault, reset_slow),
