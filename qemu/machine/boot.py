@@ -7,6 +7,8 @@ from machine import command
 from machine.command import Wrong
 from machine.guest import Guest
 from machine.transcript import Transcript
+from machine.words import Words
+from results import files
 
 MUTE_S = 10  # under KVM the firmware has long said something by then
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
@@ -17,13 +19,11 @@ ENDINGS = {(value << 1 | 1) & 255: word for value, word in
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
-def attempt(run, accelerator, console, deadline, on_trial):
+def attempt(run, accelerator, console, words, deadline, on_trial):
     transcript = run.transcript = Transcript(console.show)
-    serial = os.path.join(run.out, "serial.log")
     private = command.Private()
-    with open(serial, "wb") as serial_log, open(os.path.join(run.out, "qemu.log"), "ab") as qemu_log, \
-            contextlib.closing(private):
-        guest = Guest(transcript, serial_log, qemu_log)
+    with files.fresh(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
+        guest = Guest(transcript, serial_log, words)
         try:
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
@@ -45,15 +45,15 @@ def why_kvm_failed(run, guest):
         return f"the guest stopped with {guest.state}"
     if guest.ending == "mute":
         return f"the guest said nothing for {MUTE_S} s"
-    if guest.ending == "exit" and guest.status not in ENDINGS and not refused(run, guest.status):
-        return f"QEMU {ended(guest.status)}{last_words(run)}"
+    if guest.ending == "exit" and guest.status not in ENDINGS and not refused(guest):
+        return f"QEMU {ended(guest.status)}{last_words(run, guest)}"
     return None
 
 
-def refused(run, status):
+def refused(guest):
     """Whether QEMU ended by itself with words that are not of KVM: those of its command line are the user's."""
-    words = "\n".join(words_of(run)).lower()
-    return status > 0 and words and "kvm" not in words
+    words = "\n".join(guest.words.lines()).lower()
+    return guest.status > 0 and words and "kvm" not in words
 
 
 def ended(status):
@@ -62,15 +62,9 @@ def ended(status):
     return f"ended with status {status}"
 
 
-def words_of(run):
-    """The lines that QEMU said, behind the one that started it."""
-    with open(os.path.join(run.out, "qemu.log"), encoding="utf-8", errors="replace") as log:
-        return [line.strip() for line in log.read().rpartition("\n$ ")[2].splitlines()[1:] if line.strip()]
-
-
-def last_words(run):
+def last_words(run, guest):
     """What QEMU said last: a hint may follow the error, a warning is none."""
-    lines = words_of(run)
+    lines = guest.words.lines()
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
     return f": {(errors or lines)[-1]}" if lines else ""
@@ -78,7 +72,7 @@ def last_words(run):
 
 def boot(run, console):
     """The guest as it ended, and the accelerator it ran on."""
-    deadline = time.monotonic() + run.timeout
+    deadline = console.until = time.monotonic() + run.timeout
     own = command.uses_accelerator(run.qemu_arg)
     accelerator = run.accel
     if accelerator == "auto":
@@ -86,12 +80,18 @@ def boot(run, console):
         accelerator = "kvm" if usable and not own else "tcg"
     elif accelerator == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
         raise Wrong("--accel kvm: /dev/kvm cannot be opened here")
-    guest = attempt(run, accelerator, console, deadline, on_trial=accelerator == "kvm")
-    reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
-    if reason and run.accel == "auto":
-        console.say(f"KVM does not work here ({reason}); going on with TCG")
-        run.fell_back = True
-        return attempt(run, "tcg", console, deadline, on_trial=False), "tcg"
+    if run.display == "vnc":
+        run.vnc = command.free_vnc()
+        console.say(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
+                    f"vncviewer localhost:{run.vnc}")
+    with files.fresh(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
+        guest = attempt(run, accelerator, console, words, deadline, on_trial=accelerator == "kvm")
+        reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
+        if reason and run.accel == "auto":
+            console.say(f"KVM does not work here ({reason}); going on with TCG")
+            run.fell_back = True
+            accelerator, reason = "tcg", None
+            guest = attempt(run, accelerator, console, words, deadline, on_trial=False)
     if reason:
         guest.transcript.faults.append(f"--accel kvm: {reason}")
     return guest, accelerator
@@ -115,7 +115,7 @@ def judge(run, guest):
     if word == "error":
         return EXIT_NOT_DONE, said.error.rstrip(".") or f"baretick ended with an error: {said.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
-        return EXIT_NOT_DONE, f"QEMU {ended(guest.status)}{last_words(run)}"
+        return EXIT_NOT_DONE, f"QEMU {ended(guest.status)}{last_words(run, guest)}"
     if not said.complete and said.error:
         return EXIT_NOT_DONE, said.error.rstrip(".")
     if word == "pass" and run.rules and "TEXT" in said.blocks:

@@ -1,7 +1,14 @@
 """QEMU's command line: which firmware, which devices, and what the user's own arguments replace."""
+import contextlib
 import os
-import shutil
+import socket
 
+from machine import interruption
+from results import files
+
+VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143 has the port; above it one for each display
+VARIABLES_MAX = 64 << 20  # bytes of the firmware's variables: a hundred times what there is
+PIECE = 1 << 20           # of a stick, at once
 EXIT_PORT = 0x501
 # A split build keeps its variables in a file beside the code; a combined one holds both and is a power
 # of two in size.
@@ -20,16 +27,27 @@ SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 
 class Wrong(Exception):
-    """Something that the user can put right; one sentence."""
+    """Something that the user can put right; a sentence, or several."""
+
+    def __str__(self):
+        return "; ".join(self.args)
+
+
+def gather(*checks):
+    """Calls each of CHECKS, and raises Wrong for all that is wrong."""
+    wrong = []
+    for check in checks:
+        try:
+            check()
+        except Wrong as error:
+            wrong += error.args
+    if wrong:
+        raise Wrong(*dict.fromkeys(wrong))
 
 
 def comma(path):
     """PATH as a value in QEMU's option syntax."""
     return str(path).replace(",", ",,")
-
-
-def same_file(one, other):
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def read(option, path, at, size):
@@ -100,8 +118,10 @@ def firmware_arguments(code, private):
     variables = variables_of(code)
     if variables is None:
         return ["-bios", code]
-    with open(variables, "rb") as file:
-        copy = private.path_of("variables", file.read())
+    try:
+        copy = private.path_of("variables", files.read(variables, VARIABLES_MAX))
+    except ValueError as error:
+        raise Wrong(f"--firmware: {variables} {error}") from error
     arguments = []
     if needs_smm(code):
         arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
@@ -116,8 +136,8 @@ def boot_arguments(boot, image, out):
     if boot == "usb":
         # A copy, for the report is written to the stick; but one that an earlier run left here goes on.
         stick = os.path.join(out, "stick.img")
-        if not same_file(image, stick):
-            shutil.copyfile(image, stick)
+        if not os.path.exists(stick):
+            copy_stick(image, stick)
         return ["-device", "qemu-xhci",
                 "-drive", f"if=none,id=stick,format=raw,file={comma(stick)}",
                 "-device", "usb-storage,drive=stick,bootindex=0,removable=on"]
@@ -125,10 +145,37 @@ def boot_arguments(boot, image, out):
             "-device", "ide-cd,drive=cd,bootindex=0"]
 
 
+def copy_stick(image, stick):
+    with open(image, "rb") as file, files.fresh(stick) as copy:
+        while piece := file.read(PIECE):
+            interruption.check()
+            files.write_all(copy, piece)
+
+
 def uses_accelerator(arguments):
     """True where the user's own arguments choose the accelerator."""
     return "-accel" in arguments or "-enable-kvm" in arguments or any(
         before == "-machine" and "accel=" in value for before, value in zip(arguments, arguments[1:]))
+
+
+def screen(run):
+    """Where the guest's screen is seen, and its keys come from."""
+    if run.display == "window":
+        return ["-display", "gtk"]
+    return ["-display", "none", *(["-vnc", f"localhost:{run.vnc}"] if run.display == "vnc" else [])]
+
+
+def free_vnc():
+    """The number of a VNC display of this machine that nobody has: its port is as many above 5900."""
+    for number in range(VNC_DISPLAYS):
+        with contextlib.closing(socket.socket()) as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as QEMU does
+            try:
+                attempt.bind(("localhost", VNC_PORT + number))
+                return number
+            except OSError:
+                pass
+    raise Wrong(f"--display vnc: no port from {VNC_PORT} to {VNC_PORT + VNC_DISPLAYS - 1} is free")
 
 
 def monitor(fd):
@@ -154,7 +201,7 @@ def build(run, accelerator, private, monitor_fd):
         host = "host" if moves else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
-        command += ["-display", "none"]
+        command += screen(run)
     if "-vga" not in own:
         command += ["-vga", "std"]
     if "-serial" not in own:

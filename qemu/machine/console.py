@@ -1,50 +1,70 @@
 """What the runner shows and says: the guest's lines as they come, and sentences of its own."""
 import os
+import select
 import shutil
 import sys
+import time
+
+from machine import interruption
+from results.plain import clean
+
+PIECE = 512     # bytes: whatever is ready takes so many without waiting
+PATIENCE_S = 0.1
 
 
 class Console:
-    """Shows lines on STREAM, or nowhere; on a terminal the progress line is drawn over itself."""
+    """Shows lines on STREAM, or nowhere; on a terminal the progress line is drawn over itself. Whoever does not read
+    makes it wait until the moment UNTIL, of time.monotonic(), and is left then: the run goes on, for its report."""
 
     def __init__(self, stream, name="qemu/run"):
         self.stream, self.name, self.drawn = stream, name, False
+        self.until = float("inf")
         self.terminal = stream is not None and stream.isatty()
+        self._errors = sys.stderr
         self._last = None  # line that was shown
 
     def show(self, line):
         last, self._last = self._last, line
         if line == last and line.startswith("progress: "):
             return
+        line = clean(line)
         if self.terminal and line.startswith("progress: "):
             width = shutil.get_terminal_size().columns - 1
-            self._write("\r" + line[len("progress: "):][:width] + "\x1b[K")
+            self._show("\r" + line[len("progress: "):][:width] + "\x1b[K")
             self.drawn = True
             return
         self.finish()
-        self._write(line + "\n")
+        self._show(line + "\n")
 
     def finish(self):
         """Wipes the progress line, so that what comes next has a line of its own."""
         if self.drawn:
-            self._write("\r\x1b[K")
+            self._show("\r\x1b[K")
             self.drawn = False
 
     def say(self, sentence):
         """A sentence of the runner's own."""
         self.finish()
-        try:
-            print(f"{self.name}: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        if not self._write(self._errors, f"{self.name}: {clean(' '.join(sentence.split()))}\n"):
+            self._errors = None
 
-    def _write(self, text):
-        if self.stream is None:
-            return
-        try:
-            self.stream.write(text)
-            self.stream.flush()
-        except BrokenPipeError:
-            # Nobody reads any more: the run goes on, for its report.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+    def _show(self, text):
+        if not self._write(self.stream, text):
             self.stream = None
+
+    def _write(self, stream, text):
+        """False where nobody reads any more."""
+        if stream is None:
+            return False
+        data = text.encode(stream.encoding or "ascii", "backslashreplace")
+        ready = select.poll()
+        try:
+            ready.register(stream.fileno(), select.POLLOUT)
+            while data:
+                if ready.poll(PATIENCE_S * 1000):
+                    data = data[os.write(stream.fileno(), data[:PIECE]):]
+                elif interruption.asked() or time.monotonic() >= self.until:
+                    return False
+        except OSError:
+            return False
+        return True

@@ -54,8 +54,14 @@ class Event:
 def ask(command, **arguments):
     answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
     if "error" in answer:
-        raise Failed(f"{command}: {answer['error'].get('desc', 'QEMU gave no reason')}")
+        raise Failed(f"{command}: {reason(answer)}")
     return answer["return"]
+
+
+def reason(answer):
+    """Why QEMU did not do as it was told."""
+    error = answer["error"]
+    return str(error.get("desc", "QEMU gave no reason")) if isinstance(error, dict) else "QEMU gave no reason"
 
 
 def wait_until(holds, what):
@@ -219,6 +225,8 @@ class Events:
             self._over(None)
         except Failed as error:
             self._fail(error)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # no answer as the protocol has it
+            self._fail(Failed(f"QEMU's answer is not understood: {error!r}"))
         else:
             if isinstance(wanted, float):
                 self._until = time.monotonic() + wanted

@@ -1,16 +1,18 @@
 """One guest from start to end: bounded and watched, in one QEMU process after another where it migrates."""
 import os
 import selectors
-import signal
 import time
 
-from machine import command
-from machine.events import Events
-from machine.process import END_S, INTERRUPTIONS, Process
+from machine import command, interruption
+from machine.events import Events, reason
+from machine.process import PIPE_SIZE, WAIT_S, Process
+from results import files
 
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
+READ_SIZE = 65536             # at once: then the time-out is looked at
 TICK_S = 0.1
 ASK_S = 2.0                   # between questions to QEMU once the application measures
+PICTURE_S = 1.0               # for one after the time-out, which is to hold
 SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
 # A guest in these states never runs again, while QEMU stays.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")
@@ -28,12 +30,12 @@ class Guest:
     complete    the report is out, and the machine was told to stay on: nothing more will come
     """
 
-    def __init__(self, transcript, serial_log, qemu_log):
-        self.transcript, self.serial_log, self.qemu_log = transcript, serial_log, qemu_log
+    def __init__(self, transcript, serial_log, words):
+        self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
         self.picture_error = None  # why there is no picture of the screen, where one was wanted
         self._qemu = self._keep = self._events = None
-        self._heard_s = time.monotonic()
+        self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = None
 
@@ -44,11 +46,11 @@ class Guest:
         under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest.
         PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
         SAY(sentence) is called after each that did."""
-        self._keep = keep
+        self._keep, self._deadline = keep, deadline
         self._events = Events(events, self, say)
         try:
             self._start(command_of)
-            self._watch(deadline, may_stick, mute_s, picture or settles)
+            self._watch(may_stick, mute_s, picture or settles)
             if picture and self.ending in ("complete", "timeout"):
                 self._take_picture(picture)
         finally:
@@ -56,16 +58,18 @@ class Guest:
 
     def _start(self, command_of):
         self._qemu = Process()
-        self._qemu.start(command_of, self.qemu_log, self._keep)
+        self._qemu.start(command_of, self._keep, self.words)
         self._selector.register(self._qemu.line, selectors.EVENT_READ, self._hear)
+        self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._note() != b"")
         self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._listen)
 
-    def _watch(self, deadline, may_stick, mute_s, settles):
+    def _watch(self, may_stick, mute_s, settles):
         begin = asked = time.monotonic()
         while self.ending is None:
             for key, _ in self._selector.select(self._events.patience(TICK_S)):
                 if not key.data():
                     self._forget(key.fileobj)
+            interruption.check()
             now = time.monotonic()
             pause_s = ASK_S if self.transcript.started else TICK_S
             if may_stick and now - asked >= pause_s:
@@ -76,7 +80,7 @@ class Guest:
                 break
             if self.status is not None:
                 self.ending = "exit"
-            elif now >= deadline:
+            elif now >= self._deadline:
                 self.ending = "timeout"
             elif mute_s and not self.transcript.size and now - begin >= mute_s:
                 self.ending = "mute"
@@ -91,16 +95,17 @@ class Guest:
         self._qemu.monitor.send(name, label, **arguments)
 
     def hear_all(self):
-        """All that a machine which is stopped has said."""
-        while self._read():
+        """All that a machine which is stopped has said: at most what a pipe holds."""
+        most = self.transcript.size + PIPE_SIZE
+        while self.transcript.size < most and self._read():
             pass
 
     def arrive(self):
         """Leaves the QEMU process for another one, to which the machine is to come by migration."""
         left = self._qemu
-        self._forget(left.line)
-        self._forget(left.monitor.socket)
-        left.end(self._read)
+        for source in left.line, left.words, left.monitor.socket:
+            self._forget(source)
+        left.end(self._read, self._note)
         self._start(lambda fd: command.arriving(left.command, fd))
 
     def _forget(self, source):
@@ -111,23 +116,22 @@ class Guest:
         self.ending, self.state = "lost", why
 
     def _read(self):
-        """What there is on the serial line: None where there is nothing yet, and nothing at its end. A signal waits
-        until it is in the transcript: nothing is lost."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
-        try:
-            return self._take(self._qemu.line.read(65536))
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTIONS)
-
-    def _take(self, data):
+        """What there is on the serial line: None where there is nothing yet, and nothing at its end."""
+        data = self._qemu.line.read(READ_SIZE)
         if data:
             self._heard_s = time.monotonic()
-            self.serial_log.write(data)
-            self.serial_log.flush()
+            files.write_all(self.serial_log, data)
             self.transcript.feed(data)
             if self.transcript.size > SERIAL_SIZE_MAX:
                 self.ending = "flood"
                 return b""
+        return data
+
+    def _note(self):
+        """Likewise what QEMU says besides."""
+        data = self._qemu.words.read(READ_SIZE)
+        if data:
+            self.words.take(data)
         return data
 
     def _hear(self):
@@ -148,19 +152,19 @@ class Guest:
 
     def _take_picture(self, path):
         self.send("screendump", "picture", filename=os.path.abspath(path), format="png")
-        end = time.monotonic() + END_S
+        end = time.monotonic() + (PICTURE_S if self.ending == "timeout" else WAIT_S)
         while self._picture_answer is None and time.monotonic() < end:
             if not self._listen():
                 break
             time.sleep(TICK_S)
         answer = self._picture_answer or {"error": {"desc": "QEMU gave no answer"}}
         if "error" in answer:
-            self.picture_error = answer["error"].get("desc", "QEMU gave no reason")
+            self.picture_error = reason(answer)
 
     def _end(self):
         """Ends whatever is left of QEMU, and the events with it."""
         if self._qemu:
-            status = self._qemu.end(self._read)
+            status = self._qemu.end(self._read, self._note)
             self.status = status if self.ending == "exit" else None
         self._selector.close()
         self._events.end()

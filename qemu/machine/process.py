@@ -3,17 +3,19 @@ import contextlib
 import fcntl
 import json
 import os
-import shlex
 import signal
 import socket
 import subprocess
 import time
 
+from machine.interruption import SIGNALS
+
 F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
-END_S = 5.0                   # from SIGKILL, or from the last byte after QEMU's end to that of its pipe
+END_S = 1.0                   # from SIGKILL to the end of its pipe, which children of its own may hold open
+WAIT_S = 5.0                  # to its own end, after that
 POLL_S = 0.001
-INTERRUPTIONS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+MESSAGES_MAX = 1 << 20        # bytes: no answer of the machine protocol comes near it
 
 
 class Monitor:
@@ -43,13 +45,12 @@ class Monitor:
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
+        self._rest = self._rest[:MESSAGES_MAX]  # its end is no message then
         messages = []
         for line in lines:
-            try:
+            with contextlib.suppress(ValueError, RecursionError):
                 messages.append(json.loads(line))
-            except ValueError:
-                pass
-        return messages
+        return [message for message in messages if isinstance(message, dict)]
 
     def close(self):
         self.socket.close()
@@ -65,7 +66,7 @@ def leave_watcher(lifeline):
         return
     try:
         if os.fork() == 0:  # nobody's child: QEMU need not know of it
-            for number in INTERRUPTIONS:
+            for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
@@ -79,56 +80,55 @@ def leave_watcher(lifeline):
 
 
 class Process:
-    """`line` is what it says on its standard output, read without waiting."""
+    """`line` is what it says on its standard output, `words` on its standard error, both read without waiting."""
 
     def __init__(self):
         self.monitor = Monitor()
-        self.line = self.command = None
+        self.line = self.words = self.command = None
         self._process = self._lifeline = None
 
-    def start(self, command_of, log, keep):
+    def start(self, command_of, keep, words):
         """Starts COMMAND_OF(fd), a command line whose machine protocol is on FD; KEEP: descriptors that it gets as
-        well, to which COMMAND_OF may add. LOG gets the command line and what QEMU says besides."""
+        well, to which COMMAND_OF may add. WORDS are told of it first."""
         fd = self.monitor.far.fileno()
         self.command = command_of(fd)
-        log.write(os.fsencode(f"$ {shlex.join(self.command)}\n"))
-        log.flush()
+        words.begin(self.command)
         watched, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, pass_fds=[fd, *keep],
-                start_new_session=True, preexec_fn=lambda: leave_watcher(watched))
+                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: leave_watcher(watched))
         finally:
             os.close(watched)
         self.monitor.far.close()
-        self.line = self._process.stdout
-        os.set_blocking(self.line.fileno(), False)
-        try:
-            fcntl.fcntl(self.line.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
-        except OSError:
-            pass  # the usual 64 KiB do as well
+        self.line, self.words = self._process.stdout, self._process.stderr
+        for pipe in self.line, self.words:
+            os.set_blocking(pipe.fileno(), False)
+            with contextlib.suppress(OSError):  # the usual 64 KiB do as well
+                fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
     def poll(self):
         return self._process.poll()
 
-    def end(self, hear):
-        """Kills whatever is left of it; HEAR() reads what it had still said: None where there is nothing yet, and
-        nothing at its end. Its status; None where not even SIGKILL ends it: it hangs in the kernel."""
+    def end(self, hear, note):
+        """Kills whatever is left of it; HEAR() and NOTE() read what it had still said: None where there is nothing yet,
+        and nothing at its end. Its status; None where not even SIGKILL ends it: it hangs in the kernel."""
         status = None
         if self._process:
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            heard_s = time.monotonic()
-            while (data := hear()) != b"" and time.monotonic() - heard_s < END_S:
-                if data:
-                    heard_s = time.monotonic()
-                else:
+            end = time.monotonic() + END_S
+            while (data := hear()) != b"" and time.monotonic() < end:
+                if not data:
                     time.sleep(POLL_S)
+            while note() and time.monotonic() < end:
+                pass
             self.line.close()
+            self.words.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                status = self._process.wait(END_S)
+                status = self._process.wait(WAIT_S)
             self._process = None
         if self._lifeline is not None:
             os.close(self._lifeline)

@@ -8,6 +8,7 @@ import hashlib
 import re
 import time
 
+from machine.events import PHASES
 from results import reports
 
 ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?=]*[A-Za-z]|[()][0-9A-B]|[=>])")
@@ -22,10 +23,18 @@ LASTING = ("show", "size", "begun")  # of a transcript, whatever becomes of the 
 POINTER = DETAIL + b": report.txt"
 
 
+# Whatever a machine says, so much of it is kept: a line is not longer, nor is a block, and no more faults are named.
+LINE_MAX = 256 << 10
+BLOCK_MAX = reports.SIZE_MAX
+BLOCKS = ("TEXT", "CSV", "REPORT")
+FAULTS_MAX = 5
+NAME_MAX = 32
+PLAIN = bytes(c if 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
+
+
 def printable(line):
     """LINE as text that is safe to show on a terminal."""
-    plain = ESCAPE.sub(b"", line).decode("ascii", "replace")
-    return "".join(c if c.isprintable() and ord(c) < 0x7F or c == "\t" else "?" for c in plain)
+    return ESCAPE.sub(b"", line).translate(PLAIN).decode("ascii")
 
 
 class Transcript:
@@ -37,12 +46,13 @@ class Transcript:
         self.size = 0         # bytes fed, the firmware's included
         self.last_line = ""   # for people, without progress
         self.error = ""       # the application's own sentence on why it did not run
-        self.blocks = {}      # by name: the bytes of each block whose sum is right
+        self.blocks = {}      # by name, of BLOCKS: the bytes of each whose sum is right
         self.report = None    # the block REPORT, parsed, else None
         self.faults = []      # sentences on damaged blocks
         self._rest = bytearray()
+        self._cut = False     # the line that goes on has become too long
         self._block = None    # name of the open block
-        self._lines = []
+        self._body = None     # what it holds so far; None: more than it may
         self._detail = False  # what follows in the text is not shown
 
     @property
@@ -61,17 +71,30 @@ class Transcript:
 
     def feed(self, data):
         self.size += len(data)
-        if b"\n" not in data:
-            self._rest += data
-            return
-        lines = (bytes(self._rest) + data).split(b"\n")
-        self._rest = bytearray(lines.pop())
+        *lines, rest = data.split(b"\n")
         for line in lines:
-            self._line(line.replace(b"\r", b""))
+            self._grow(line)
+            self._ends()
+        self._grow(rest)
+
+    def _grow(self, data):
+        """DATA are a part more of the line that goes on."""
+        self._cut |= len(self._rest) + len(data) > LINE_MAX
+        self._rest += data[:max(0, LINE_MAX - len(self._rest))]
+
+    def _ends(self):
+        line, cut = bytes(self._rest.replace(b"\r", b"")), self._cut
+        self._rest.clear()
+        self._cut = False
+        if cut and self._block:
+            self._body = None
+        elif cut:
+            line += b"..."
+        self._line(line)
 
     def mark(self):
         """What back_to() wants to have this moment again."""
-        return copy.deepcopy({name: value for name, value in vars(self).items() if name not in LASTING})
+        return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
 
     def back_to(self, mark):
         """The machine was set back to the moment of MARK: what it said since then it has never said."""
@@ -80,8 +103,7 @@ class Transcript:
     def close(self):
         """The line is dead: what stands without a newline is a line too."""
         if self._rest:
-            self._line(bytes(self._rest).replace(b"\r", b""))
-            self._rest = bytearray()
+            self._ends()
         if self._block:
             self._abandon("ends in the middle")
 
@@ -91,15 +113,16 @@ class Transcript:
             self._begins("")
             if self._block:
                 self._abandon("has no end")
-            self._block, self._lines, self._detail = begin[1].decode(), [], False
+            self._block, self._body, self._detail = begin[1].decode(), bytearray(), False
         elif end:
             self._finish(end[1].decode(), end[2].decode())
         elif self._block:
-            self._lines.append(line)
+            self._keep(line)
             if self._block == "TEXT":
                 self._say_text(line)
         elif self.started and phase:
-            self._begins(phase[1].decode())
+            if phase[1].decode() in PHASES:
+                self._begins(phase[1].decode())
         elif self.started and self.report is None:  # what follows the report is the firmware's again
             self._say(line)
         else:
@@ -126,20 +149,35 @@ class Transcript:
         if not self._detail:
             self._say(line)
 
+    def _keep(self, line):
+        if self._block not in BLOCKS or self._body is not None and len(self._body) + len(line) >= BLOCK_MAX:
+            self._body = None
+        if self._body is not None:
+            self._body += line
+            self._body += b"\n"
+
+    def _fault(self, name, how):
+        if len(self.faults) < FAULTS_MAX:
+            self.faults.append(f"the {name.lower()[:NAME_MAX]} on the serial line {how}")
+
     def _abandon(self, how):
-        self.faults.append(f"the {self._block.lower()} on the serial line {how}")
+        self._fault(self._block, how)
         self._block = None
 
     def _finish(self, name, told):
         if name != self._block:
-            self.faults.append(f"the {name.lower()} on the serial line has no beginning")
+            self._fault(name, "has no beginning")
             return
         self._block = None
-        data = b"".join(line + b"\n" for line in self._lines)
+        if name not in BLOCKS:
+            return  # of a later release
+        if self._body is None:
+            self._fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
+            return
+        data, self._body = bytes(self._body), None
         found = hashlib.sha256(data).hexdigest()
         if found != told:
-            self.faults.append(f"the {name.lower()} on the serial line is damaged: its SHA-256 is "
-                               f"{found[:16]}..., the line says {told[:16]}...")
+            self._fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
         elif name != "REPORT" or self._accept(data):
             self.blocks[name] = data
 
@@ -147,5 +185,5 @@ class Transcript:
         try:
             self.report = reports.parse(data)
         except ValueError as error:
-            self.faults.append(f"the report on the serial line {error}")
+            self._fault("REPORT", str(error))
         return self.report is not None

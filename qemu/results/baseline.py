@@ -7,7 +7,8 @@ median did, times the factor, and by more than a bracket around nothing (the clo
 figure, and where time-stamps are coarse, as an emulator's are, it is one or two of their steps. The loop time, which is
 a mean, is compared as it is where no read was hit by an interruption; else it lies between the fastest read and the mean.
 """
-from results.reports import ORDER, parse, shipped
+from results import files
+from results.reports import ORDER, SIZE_MAX, parse, shipped
 
 _LIMITS = shipped("compare.json")  # the page compares by the same
 # Below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
@@ -26,9 +27,14 @@ class Comparison:
         self._not_asked_for = []
         self._before, self._now = baseline, report
         self._compare_machines()
+        self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
+        known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
         for before in baseline["clocks"]:
             if before.get("verdict") in ORDER:
                 self._compare_clock(before)
+        new = [clock["id"] for clock in report["clocks"] if clock.get("verdict") in ORDER and clock["id"] not in known]
+        if new:
+            self.notes.append(f"not in the baseline, so not compared: {', '.join(new)}")
         if self._not_asked_for:
             self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
         self._compare_rest()
@@ -61,7 +67,7 @@ class Comparison:
 
     def _compare_clock(self, before):
         name = before["id"]
-        now = next((clock for clock in self._now["clocks"] if clock["id"] == name), None)
+        now = self._clocks_now.get(name)
         asked = (self._now.get("options") or {}).get("clocks")
         if now is None and asked and name not in asked:
             self._not_asked_for.append(name)
@@ -79,7 +85,7 @@ class Comparison:
         """Rules that the clock NAME breaks now and did not; None: those of no clock."""
         def broken(report):
             return [finding["rule"] for finding in report.get("findings") or [] if finding.get("clock") == name]
-        known = broken(self._before)
+        known = set(broken(self._before))
         return ", ".join(dict.fromkeys(rule for rule in broken(self._now) if rule not in known))
 
     def _verdict(self, name, before, now):
@@ -175,8 +181,7 @@ def span(interval):
 def load(path):
     """The report in the file PATH; ValueError with a sentence where there is nothing to compare with."""
     try:
-        with open(path, "rb") as file:
-            report = parse(file.read())
+        report = parse(files.read(path, SIZE_MAX))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -17,7 +17,14 @@ def of(report, problem, comparison=None, events=()):
     PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one. EVENTS
     are those that were asked for, each with its text and its problem, and as a string what came of it.
     """
-    found = [*map(_clock_case, [(clock, report) for clock in report["clocks"]]), *_rule_cases(report)]
+    texts, open_ = {}, {}  # by clock: a report may have thousands of each
+    for finding in report.get("findings") or []:
+        texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
+    for row in report.get("behaviours") or []:
+        if row.get("outcome") == "not_determined":
+            open_.setdefault(row.get("clock"), []).append(row["rule"])
+    found = [_clock_case(clock, texts.get(clock["id"], []), open_.get(clock["id"], [])) for clock in report["clocks"]]
+    found += _rule_cases(report)
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
@@ -35,20 +42,15 @@ def _run_case(report, problem, comparison):
     return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
 
 
-def _clock_case(clock_and_report):
-    clock, report = clock_and_report
+def _clock_case(clock, texts, open_):
     verdict = clock.get("verdict")
     if verdict == "absent":
         return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
     if verdict not in ORDER:
         return Case("clocks", clock["id"], "error", f"its verdict is {verdict}")
     if verdict == "pass" and clock.get("not_determined"):
-        open_ = [row["rule"] for row in report.get("behaviours") or []
-                 if row.get("clock") == clock["id"] and row.get("outcome") == "not_determined"]
         return Case("clocks", clock["id"], "skip", "not determined: " + ", ".join(dict.fromkeys(open_)))
-    return Case("clocks", clock["id"], verdict, " ".join(
-        finding.get("text") or finding["rule"] for finding in report.get("findings") or []
-        if finding.get("clock") == clock["id"]))
+    return Case("clocks", clock["id"], verdict, " ".join(texts))
 
 
 OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the last one that was seen of a rule is the rule's

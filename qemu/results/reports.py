@@ -5,11 +5,20 @@ import math
 import os
 
 from results import older
+from results.plain import clean
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
 NEEDED = ("schema", "verdict", "clocks", "id", "rule")  # whatever else is missing, or null, was not measured
-TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+SIZE_MAX = 16 << 20    # bytes: twice what src/report/report_sizes.h has for a machine of 64 cores
+VALUES_MAX = 1_500_000  # of up to 200 bytes of memory; twelve clocks with every exact duration have fewer
+# Each list that others are looked up in: a hundred times what there is in one.
+LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
+SHOWN_MAX = 40          # characters of what is wrong in one
+TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
+         type(None): "null"}
+KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], "integer": [int],
+         "number": [int, float], "null": [type(None)]}
 
 
 def shipped(name):
@@ -21,7 +30,7 @@ def shipped(name):
 def incomplete(reason, accelerator, elapsed_ms):
     """A report of a run that gave none, as the schema has it: nothing in it was measured."""
     report = _blank(shipped("report.schema.json")["$defs"]["not_done"])
-    report.update(elapsed_ms=elapsed_ms, reason=reason)
+    report.update(elapsed_ms=elapsed_ms, reason=clean(reason))
     report["machine"]["accelerator"] = accelerator
     return report
 
@@ -34,18 +43,22 @@ def _blank(node):
 
 def parse(data):
     """The report in DATA; ValueError with a sentence where it is none that can be read on."""
+    if len(data) > SIZE_MAX:
+        raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
+    if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
+        raise ValueError(f"has more than {VALUES_MAX:,} values")
     try:
         report = json.loads(data.decode("ascii"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON in ASCII: {error}") from error
-    schema, validator = _schema()
+    schema, shape = _schema()
     found = report.get("schema") if isinstance(report, dict) else None
     if found == older.SCHEMA:
         report = older.to_current(report, schema)
     elif found != schema:
-        but = f", but of {json.dumps(found)[:40]}" if isinstance(found, str) else ""
+        but = f", but of {json.dumps(found[:SHOWN_MAX])}" if isinstance(found, str) else ""
         raise ValueError(f"is not of schema {schema}{but}")
-    flaw = _flaw(report, validator)
+    flaw = _flaw(report, shape, "")
     if flaw:
         raise ValueError(f"is not as schema {found} has it: {flaw}")
     return report
@@ -53,17 +66,16 @@ def parse(data):
 
 @functools.cache
 def _schema():
-    """The schema's name, and what sees whether a report is of it."""
-    import jsonschema  # takes as long as all other imports together, and not every run has a report
+    """The schema's name, and what a report of it is like."""
     definitions = shipped("report.schema.json")["$defs"]
     name = definitions["report"]["properties"]["schema"]["const"]
-    return name, jsonschema.Draft7Validator(_lenient(definitions["report"], definitions))
+    return name, _lenient(definitions["report"], definitions)
 
 
 def _finite(word):
     number = float(word)
     if not math.isfinite(number):
-        raise ValueError(f"{word[:40]} is no number")
+        raise ValueError(f"{word[:SHOWN_MAX]} is no number")
     return number
 
 
@@ -80,35 +92,42 @@ def _lenient(node, definitions, needed=True):
         node = definitions[choice["$ref"].rpartition("/")[2]]
     values = node.get("enum", [node["const"]] if "const" in node else [])
     types = node.get("type", [TYPES[type(value)] for value in values])
-    lenient = {"type": [types] if isinstance(types, str) else sorted(set(types))}
-    if not needed:
-        lenient["type"].append("null")
+    types = [types] if isinstance(types, str) else sorted(set(types))
+    lenient = {"types": [*types, *([] if needed else ["null"])]}
+    lenient["kinds"] = tuple(kind for name in lenient["types"] for kind in KINDS[name])
     lenient["required"] = [key for key in node.get("required", []) if key in NEEDED]
     lenient["properties"] = {key: _lenient(each, definitions, key in NEEDED)
                              for key, each in node.get("properties", {}).items()}
-    if "items" in node:
-        lenient["items"] = _lenient(node["items"], definitions)
+    lenient["items"] = _lenient(node["items"], definitions) if "items" in node else None
     return lenient
 
 
-def _flaw(report, validator):
-    """The first place where REPORT is not as VALIDATOR has it; None: there is none."""
-    try:
-        error = next(validator.iter_errors(report), None)
-        if error is None:
-            return None
-        where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in error.absolute_path).lstrip(".")
-        if error.validator == "required":
-            missing = next(key for key in error.validator_value if key not in error.instance)
+def _flaw(value, node, where):
+    """The first place where VALUE, which is at WHERE in the report, is not as NODE has it; None: there is none. No
+    deeper than the schema is: what it does not know is passed over."""
+    whole = isinstance(value, float) and "integer" in node["types"] and value.is_integer()
+    if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):
+        wanted = {"object": "no object", "array": "no list"}.get(node["types"][0])
+        return f"{where or 'it'} is {wanted or _shown(value)}"
+    if isinstance(value, dict):
+        missing = next((key for key in node["required"] if key not in value), None)
+        if missing:
             return f"{where or 'it'} has no {missing}"
-        wanted = error.validator_value[0]
-        return f"{where} is " + {"object": "no object", "array": "no list"}.get(wanted, json.dumps(error.instance)[:40])
-    except RecursionError:
-        return "it is nested too deeply"
+        for key, inner in node["properties"].items():
+            flaw = _flaw(value[key], inner, f"{where}.{key}" if where else key) if key in value else None
+            if flaw:
+                return flaw
+    if isinstance(value, list) and node["items"]:
+        if len(value) > LISTS_MAX.get(where, len(value)):
+            return f"{where} has more than {LISTS_MAX[where]} items"
+        for at, item in enumerate(value):
+            flaw = _flaw(item, node["items"], f"{where}[{at}]")
+            if flaw:
+                return flaw
+    return None
 
 
-def write(path, data):
-    """Whole or not at all: somebody may be reading the last one."""
-    with open(path + ".new", "wb") as file:
-        file.write(data)
-    os.replace(path + ".new", path)
+def _shown(value):
+    if isinstance(value, (dict, list)):
+        return "a list" if isinstance(value, list) else "an object"
+    return json.dumps(value[:SHOWN_MAX] if isinstance(value, str) else value)[:SHOWN_MAX]

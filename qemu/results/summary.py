@@ -4,6 +4,8 @@ What comes from the machine is untrusted: each such string becomes plain text, o
 """
 import re
 
+from results.plain import clean
+
 ROWS_MAX = 64        # of a table or a list: a summary stays far below the 1 MiB that GitHub shows
 STRING_MAX = 400
 # Whatever can begin markup, HTML, a link, a mention or a formula inside a line, or end a table's cell. As a character
@@ -13,9 +15,8 @@ WORDS = {"pass": "pass", "warn": "pass, with warnings", "fail": "**fail**", "inc
 
 
 def plain(text):
-    text = str(text)
-    text = " ".join((text[:STRING_MAX] + "..." if len(text) > STRING_MAX else text).split())
-    text = "".join(c if " " <= c <= "~" else "?" for c in text)
+    text = " ".join(clean(text, STRING_MAX).split())
+    text = "".join(c if c <= "~" else "?" for c in text)
     return ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
 
 

@@ -1,12 +1,14 @@
 """The cases of a run as TAP version 13."""
+from results.plain import clean
 
 
 def plain(text):
     """TEXT as a part of one line: a # there would begin a directive."""
-    return "".join(c if c.isprintable() and c != "#" else " " for c in text).strip()
+    return clean(text).replace("#", " ").strip()
 
 
 def render(cases):
+    """Its lines."""
     lines = ["TAP version 13", f"1..{len(cases)}"]
     for number, case in enumerate(cases, 1):
         name, text = plain(f"{case.group}: {case.name}"), plain(case.text)
@@ -16,4 +18,4 @@ def render(cases):
         lines.append(f"{'not ok' if case.outcome in ('fail', 'error') else 'ok'} {number} - {name}")
         if text:
             lines.append(f"# {case.outcome}: {text}")
-    return "\n".join(lines)
+    return lines

@@ -1,6 +1,6 @@
 """The runner's own command line, and everything that can be wrong with it before QEMU starts."""
 import argparse
-import importlib.util
+import functools
 import os
 import re
 import shutil
@@ -14,7 +14,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
 MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
-INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
 OUTPUTS = ("junit", "summary", "screenshot")
 # Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
@@ -23,25 +22,47 @@ MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk 
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
+TIMEOUT_S = 300.0
+SHOWN_MAX = 100  # characters of what is none
+# A name of QEMU's list of machines (-machine help) that is of a PC with PCI, and its properties.
+MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
 MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        hint = "baretick's own options go behind --" if "unrecognized" in message and "=" in message else "see --help"
-        raise Wrong(f"{message} ({hint})")
+        raise Wrong(f"{message} (see --help)")
+
+
+class Flaw(str):
+    """In the place of a value that is none: what is wrong with it. So all of them can be named at once."""
 
 
 def kind(valid):
-    """Makes a type for argparse out of a reader that raises ValueError: the error says what is VALID."""
+    """Makes a type for argparse out of a reader that raises ValueError: the flaw says what is VALID."""
     def of(read):
         def checked(text):
             try:
                 return read(text)
             except ValueError:
-                raise argparse.ArgumentTypeError(f"{text!r} is not {valid}") from None
+                return Flaw(f"{text[:SHOWN_MAX]!r} is not {valid}")
         return checked
     return of
+
+
+def one_of(*words):
+    def checked(text):
+        return text if text in words else Flaw(f"invalid choice: {text!r} (choose from {', '.join(map(repr, words))})")
+    return checked
+
+
+def take_flaws(run, defaults):
+    """A sentence for each value of RUN that is none; in its place stands the default then."""
+    for name, value in vars(run).items():
+        flaws = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Flaw)]
+        if flaws:
+            setattr(run, name, defaults.get_default(name))
+        yield from (f"argument --{name.replace('_', '-')}: {flaw} (see --help)" for flaw in flaws)
 
 
 @kind("a number of seconds above 0")
@@ -99,24 +120,45 @@ def event(text):
     return Event(text, phase, time_s(later) if plus else 0.0, what, time_s(lasts))
 
 
+@kind("q35, pc, or a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, with its "
+      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel")
+def machine_type(text):
+    """Others have no PCI, or nothing that UEFI starts on."""
+    if not re.fullmatch(MACHINE, text) or ",accel=" in text:
+        raise ValueError
+    return text
+
+
+@kind("window, vnc, or nothing")
+def display(text):
+    if text not in ("auto", "window", "vnc"):
+        raise ValueError
+    return text
+
+
 def parser():
     made = Parser(
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows what it says, and leaves its report.",
         epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or is worse than in the "
-               "baseline; 2 the run could not be done or is incomplete; 124 time-out. Of a matrix: the worst.")
+               "baseline; 2 the run could not be done or is incomplete; 124 time-out; 130 Ctrl-C, 129 SIGHUP, "
+               "143 SIGTERM. Of a matrix: the worst.")
     option = made.add_argument
-    option("--accel", choices=["auto", "kvm", "tcg"], default="auto",
-           help="what runs the guest; auto: KVM where it works, else TCG (default)")
+    option("--accel", type=one_of("auto", "kvm", "tcg"), default="auto",
+           metavar="{auto,kvm,tcg}", help="what runs the guest; auto: KVM where it works, else TCG (default)")
     option("--cpus", type=cores, default=4, metavar="N", help="cores (default: 4)")
-    option("--machine", choices=["q35", "pc"], default="q35", help="default: q35")
+    option("--machine", type=machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
+           help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off (default: q35)")
     option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
-    option("--boot", choices=list(IMAGES), default="efi",
+    option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
            help="the application itself, which has nowhere to save its report and gets save=off, the stick or "
            "the CD (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
     option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
-    option("--timeout", type=seconds, default=300, metavar="SECONDS", help="default: 300")
+    option("--timeout", type=seconds, metavar="SECONDS", help="default: 300; with --display: none")
+    option("--display", type=display, nargs="?", const="auto", metavar="window|vnc",
+           help="show the guest's screen, in a window where there is a desktop, else on a VNC port of this machine; "
+           "what happens at the end is yours to say (exit=ask), and the run ends with the machine")
     option("--out", metavar="DIR", help="where the report and the logs go (default: build/report; "
            "build/matrix with --matrix, a folder for each run in it)")
     option("--matrix", metavar="FILE", help="all runs that FILE describes, one by one; see qemu/matrix")
@@ -137,6 +179,7 @@ def parser():
     option("--qemu-arg", action="append", default=[], metavar="ARG",
            help="handed to QEMU as it is; write --qemu-arg=-cpu for one that starts with a dash")
     option("--firmware", metavar="PATH", help="UEFI: a CODE file with VARS beside it, or a whole one")
+    option("--debug", action="store_true", help="where an internal error of the runner comes from")
     return made
 
 
@@ -146,24 +189,43 @@ def parse(arguments, row=False):
     if "--" in arguments:
         at = arguments.index("--")
         arguments, words = arguments[:at], arguments[at + 1:]
-    run = parser().parse_args(join_dashes(arguments))
-    if not importlib.util.find_spec("jsonschema"):
-        raise Wrong("this Python has no jsonschema: install the package python3-jsonschema")
+    known = parser()
+    run, unknown = known.parse_known_args(join_dashes(arguments))
+    wrong = list(take_flaws(run, known))
+    if unknown:
+        hint = "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
+        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint})")
     run.words = words
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
     run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
-    run.rules = "rules" in words
+    run.rules = run.inner = "rules" in words
+    if run.timeout is None:
+        run.timeout = float("inf") if run.display else TIMEOUT_S
+    if run.display == "auto":
+        run.display = "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "vnc"
     if run.rules:
-        for name in (*OUTPUTS, "tap", "baseline", "matrix", "event"):
-            if getattr(run, name):
-                raise Wrong(f"--{name} does not go with baretick's option rules: nothing is measured then")
+        wrong += [f"--{name} does not go with baretick's option rules: nothing is measured then"
+                  for name in (*OUTPUTS, "tap", "baseline", "matrix", "event") if getattr(run, name)]
         run.out = os.path.join(run.out, "rules")  # the logs' place: the last report stays
     if run.matrix and not row:
-        for name in (*OUTPUTS, "tap"):
-            if getattr(run, name):
-                raise Wrong(f"--{name} does not go with --matrix: each run leaves its own in its folder")
+        wrong += [f"--{name} does not go with --matrix: each run leaves its own in its folder"
+                  for name in (*OUTPUTS, "tap") if getattr(run, name)]
+        wrong += ["--display does not go with --matrix: each run would wait for you"] if run.display else []
+    if wrong:
+        raise Wrong(*wrong, *what_else_is_wrong(run))
     return run
+
+
+def what_else_is_wrong(run):
+    """What the checks before QEMU starts find of a run that has other flaws: none of them writes anything."""
+    read_baseline(run)
+    try:
+        if not run.matrix and not run.rules:
+            check(run)
+    except Wrong as error:
+        return error.args
+    return ()
 
 
 def shortest(path):
@@ -180,24 +242,36 @@ def join_dashes(arguments):
 
 
 def check(run):
-    """Finds what the run needs, and raises Wrong for what is not as it should be."""
+    """Finds what the run needs, and raises Wrong for all that is not as it should be."""
+    command.gather(*(functools.partial(each, run) for each in (check_qemu, check_image, check_firmware, check_rest)))
+
+
+def check_qemu(run):
     found = shutil.which(run.qemu)
     if not found:
         raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
     run.qemu = os.path.abspath(found)
-    check_image(run)
+
+
+def check_firmware(run):
     run.code = command.find_firmware(run.firmware)
     command.variables_of(run.code)
-    if command.needs_smm(run.code) and run.machine != "q35":
+    if command.needs_smm(run.code) and "q35" not in run.machine.partition(",")[0]:
         raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
+
+
+def check_rest(run):
+    wrong = []
     if run.tolerance and not run.baseline:
-        raise Wrong("--tolerance goes with --baseline")
-    for each in run.event:
-        if each.what == "snapshot" and run.boot == "usb":
-            raise Wrong(f"--event {each.text} does not go with --boot usb: "
-                        "what was written to the stick is not set back")
+        wrong.append("--tolerance goes with --baseline")
+    wrong += [f"--event {each.text} does not go with --boot usb: what was written to the stick is not set back"
+              for each in run.event if each.what == "snapshot" and run.boot == "usb"]
+    if run.display and run.screenshot:
+        wrong.append("--screenshot does not go with --display: it is taken where a run ends by itself")
     if run.no_baseline:
-        raise Wrong(f"--baseline: {run.no_baseline}")
+        wrong.append(f"--baseline: {run.no_baseline}")
+    if wrong:
+        raise Wrong(*wrong)
 
 
 def read_baseline(run):
@@ -222,9 +296,10 @@ def check_image(run):
 
 def add_words(run):
     """The runner's own options of baretick: the first, so that the user's can say otherwise."""
-    # A picture needs a machine that stays on.
-    run.words.insert(0, "exit=ask" if run.screenshot else "exit=debug-exit")
+    # A picture needs a machine that stays on, and so does whoever looks.
+    run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")
     if run.boot == "efi":
         run.words.insert(0, "save=off")  # what -kernel hands over has no volume to write to
     # Back to a shell, or waiting for a key: the machine stays on, and the run ends with its report.
-    run.settles = [word for word in run.words if word.startswith("exit=")][-1] in ("exit=return", "exit=ask")
+    last = [word for word in run.words if word.startswith("exit=")][-1]
+    run.settles = not run.display and last in ("exit=return", "exit=ask")

@@ -1,33 +1,21 @@
 """What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
+import contextlib
 import json
 import os
 import pathlib
 import sys
 
-from machine.boot import EXIT_FAIL
-from machine.command import Wrong, same_file
+from machine.boot import EXIT_FAIL, EXIT_NOT_DONE, EXIT_PASS
+from machine.command import Wrong
 from machine.console import Console
-from results import baseline, cases, junit, page, reports, summary, tap
-from runner.arguments import BUILD, INPUTS, OUTPUTS
+from results import baseline, cases, files, junit, page, reports, summary, tap
+from runner import folder
+from runner.arguments import BUILD, OUTPUTS
+from runner.folder import FILES, INPUTS, LOGS
 
-FILES = ["report.json", "report.html", "report.txt", "report.csv"]
-LOGS = ["serial.log", "qemu.log"]
+# A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
+PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 CSV_HEADER = b"run,clock,core,metric,value,low,high,unit\n"  # of a run that measured nothing: src/render/csv/csv.c
-
-
-def clear(run):
-    """What an earlier run left must not be taken for this one's."""
-    try:
-        os.makedirs(run.out, exist_ok=True)
-        for name in [*FILES, *LOGS, "stick.img"]:
-            path = os.path.join(run.out, name)
-            if os.path.lexists(path) and not (run.image and same_file(path, run.image)):
-                os.remove(path)
-        for name in LOGS:
-            with open(os.path.join(run.out, name), "wb"):
-                pass
-    except OSError as error:
-        raise Wrong(f"--out: {error.filename} cannot be written: {error.strerror}") from error
 
 
 def check_outputs(run):
@@ -41,53 +29,82 @@ def check_outputs(run):
         path = getattr(run, name)
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
-        flaw = flaw or why_not_written(path, name == "summary")
+        flaw = flaw or why_not_written(run, path, name == "summary")
         if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
             flaw = "a picture is a PNG, and its name ends in .png"
         if flaw:
             wrong.append(f"--{name}: {path} cannot be written: {flaw}")
             setattr(run, name, None)
     if wrong:
-        raise Wrong(wrong[0])
+        raise Wrong(*wrong)
 
 
-def why_not_written(path, appended):
+def why_not_written(run, path, added):
     try:
-        with open(path, "ab"):
-            pass
-        if not appended and os.path.isfile(path) and not os.path.islink(path):
+        files.output(path, True, planted(run, path)).close()
+        if not added and os.path.isfile(path) and not os.path.islink(path):
             os.remove(path)  # an earlier run's must not be taken for this one's
     except OSError as error:
         return error.strerror
+    except ValueError as error:
+        return str(error)
     return None
 
 
+def planted(run, path):
+    """In the folder of the run there is no link that the user has made."""
+    return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
+
+
 def leave(run, console, accelerator, status, problem, elapsed_s):
-    """Writes the report in every form; the exit status, which a comparison may make worse."""
+    """Writes the report in every form; the exit status, which a comparison may make worse, and what went wrong."""
     if run.rules and not problem:
-        return status  # the list was shown
+        return status, None  # the list was shown
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults
     blocks = said.blocks if said else {}
-    text = blocks.get("TEXT") or f"No report: {problem}.\n".encode(errors="backslashreplace")
+    text = (blocks.get("TEXT") or f"No report: {problem}.\n".encode("ascii", "backslashreplace")).translate(PLAIN)
     if whole:
         report, body = said.report, blocks["REPORT"]
     else:
         report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
     template = page.read_template(os.path.join(BUILD, "page.html"))
-    reports.write(os.path.join(run.out, "report.json"), body)
-    reports.write(os.path.join(run.out, "report.html"), page.render(template, body) if template else page.bare(text))
-    reports.write(os.path.join(run.out, "report.txt"), text)
-    reports.write(os.path.join(run.out, "report.csv"), blocks.get("CSV") or CSV_HEADER)
+    flaw = write(run, body, template, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN))
+    if flaw:
+        console.say(flaw)
+        status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
     comparison = None
     if run.baseline and whole and not problem:
         comparison = compare(run, console, report)
         status = EXIT_FAIL if comparison.worse else status
     if said:
-        console.show(place(run.out, whole))
-    hand_on(run, report, problem, comparison, elapsed_s)
-    return status
+        for line in place(run.out, whole):
+            console.show(line)
+    flaw = hand_on(run, report, problem, comparison, elapsed_s)
+    if flaw:
+        console.say(flaw)
+        status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
+    return status, problem
+
+
+def write(run, body, template, text, csv):
+    """The files of the report; a sentence where one could not be written, which then stands in report.json too."""
+    written = False
+    try:
+        files.replace(os.path.join(run.out, "report.json"), body)
+        written = True
+        html = page.render(template, body) if template else page.bare(text)
+        files.replace(os.path.join(run.out, "report.html"), html)
+        files.replace(os.path.join(run.out, "report.txt"), text)
+        files.replace(os.path.join(run.out, "report.csv"), csv)
+    except OSError as error:
+        flaw = f"the report cannot be written: {files.flaw(error)}"
+        if not written:
+            with contextlib.suppress(OSError):
+                folder.say_why(run, flaw)
+        return flaw
+    return None
 
 
 def compare(run, console, report):
@@ -102,19 +119,29 @@ def compare(run, console, report):
 def place(out, whole):
     """Where the report is, and how its page is looked at; else where to look for what went wrong."""
     if not whole:
-        return (f"What there is of the run is in {out}: serial.log (all that the machine said), "
-                "qemu.log (QEMU's command line and what it said), and report.json, which has the reason")
+        return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
+                "qemu.log (QEMU's command line and what it said), and report.json, which has the reason"]
     address = pathlib.Path(out, "report.html").absolute().as_uri()
-    return f"The report is in {out}: {', '.join(FILES)}\nOpen the page in a browser: {address}"
+    return [f"The report is in {out}: {', '.join(FILES)}", f"Open the page in a browser: {address}"]
 
 
 def hand_on(run, report, problem, comparison, elapsed_s):
+    """What other programs read; a sentence where one could not be written."""
     found = cases.of(report, problem, comparison, run.event)
-    if run.junit:
-        with open(run.junit, "wb") as file:
-            file.write(junit.render(found, elapsed_s))
-    if run.summary:
-        with open(run.summary, "a", encoding="ascii") as file:
-            file.write(summary.render(report, problem, comparison))
+    outputs = [("junit", False, lambda: junit.render(found, elapsed_s)),
+               ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]
+    flaws = []
+    for name, added, render in outputs:
+        path = getattr(run, name)
+        try:
+            if path:
+                with files.output(path, added, planted(run, path)) as file:
+                    files.write_all(file, render())
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            flaws.append(f"--{name}: {path} cannot be written: {why}")
     if run.tap:
-        Console(sys.stdout).show(tap.render(found))
+        lines = Console(sys.stdout)
+        for line in tap.render(found):
+            lines.show(line)
+    return "; ".join(flaws)

@@ -1,4 +1,5 @@
 """Many runs from one description, one after the other. What the file looks like stands in qemu/matrix."""
+import collections
 import configparser
 import itertools
 import os
@@ -8,10 +9,13 @@ import time
 
 from machine.command import Wrong
 from machine.console import Console
-from runner import arguments
+from results import files
+from runner import arguments, folder
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
+SIZE_MAX = 1 << 20  # bytes of a description
+RUNS_MAX = 10_000   # in one
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
@@ -19,16 +23,18 @@ def read(path):
     """(name, arguments, baretick's options) of each run in the file PATH."""
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
     try:
-        with open(path, encoding="utf-8") as file:
-            parser.read_file(file)
+        parser.read_string(files.read(path, SIZE_MAX).decode())
     except OSError as error:
         raise Wrong(f"--matrix: {path} cannot be read: {error.strerror}") from error
-    except (configparser.Error, UnicodeDecodeError) as error:
+    except (configparser.Error, ValueError) as error:
         raise Wrong(f"--matrix: {path}: {' '.join(str(error).split())}") from error
-    runs = [run for name in parser.sections() for run in combinations(path, name, parser[name])]
+    every = (run for name in parser.sections() for run in combinations(path, name, parser[name]))
+    runs = list(itertools.islice(every, RUNS_MAX + 1))
+    if len(runs) > RUNS_MAX:
+        raise Wrong(f"--matrix: {path} describes more than {RUNS_MAX:,} runs")
     names = [name for name, _, _ in runs]
     if len(set(names)) < len(names):
-        raise Wrong(f"--matrix: {path}: two runs would be called {max(names, key=names.count)}")
+        raise Wrong(f"--matrix: {path}: two runs would be called {max(names, key=collections.Counter(names).get)}")
     if not runs:
         raise Wrong(f"--matrix: {path} describes no run")
     return runs
@@ -60,17 +66,21 @@ def slug(text):
 def describe(common, words):
     """A run for each row of the matrix COMMON.matrix: what the command line WORDS say, then what the row says."""
     at = words.index("--") if "--" in words else len(words)
+    wrong = []
     for name, own, options in read(common.matrix):
         try:
             run = arguments.parse([*words[:at], *own, "--", *words[at + 1:], *options], row=True)
         except Wrong as error:
-            raise Wrong(f"--matrix: {common.matrix}: [{name}]: {error}") from error
-        run.name = name
+            wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
+            continue
+        run.name, run.inner = name, True
         run.out = os.path.join(common.out, name)
         run.junit, run.summary = os.path.join(run.out, "junit.xml"), os.path.join(run.out, "summary.md")
         if common.baseline:
             run.baseline = os.path.join(common.baseline, name, "report.json")
         yield run
+    if wrong:
+        raise Wrong(*wrong)
 
 
 def run_all(common, words, do, table):
@@ -78,6 +88,18 @@ def run_all(common, words, do, table):
     runs = list(describe(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
+    try:
+        os.makedirs(common.out, exist_ok=True)
+        lock = folder.hold(common.out)
+    except OSError as error:
+        raise Wrong(f"--out: {common.out} cannot be written: {error.strerror}") from error
+    try:
+        return run_each(common, runs, do, table)
+    finally:
+        os.close(lock)
+
+
+def run_each(common, runs, do, table):
     width = max(len(run.name) for run in runs)
     table.show(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst, no_kvm = 0, False

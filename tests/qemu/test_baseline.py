@@ -65,6 +65,13 @@ def test_a_clock_that_went_is_named_with_the_reason():
     assert worse(gone, clock()) == []
 
 
+def test_a_clock_that_the_baseline_lacks_does_not_pass_in_silence():
+    absent = {"id": "pit", "verdict": "absent", "reason": "gone"}
+    found = compare(document(clock(), absent), document(clock(), clock("tsc"), clock("pit")))
+    assert found.worse == [] and found.notes == ["not in the baseline, so not compared: tsc, pit"]
+    assert compare(document(clock(), clock("tsc")), document(clock())).notes == []
+
+
 def test_all_clocks_that_were_not_asked_for_are_one_note():
     found = compare(document(clock(), clock("tsc"), clock("pit")), document(clock("tsc"), asked=["tsc"]))
     assert found.worse == [] and found.notes == ["not asked for: hpet, pit"]

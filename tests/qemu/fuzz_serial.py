@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""What a guest may say to the runner, drawn at random: fuzz_serial.py COUNT [SEED]
+
+Serial streams are cut, joined, repeated and spoiled, half of them with sums that are right, and go the runner's way:
+transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. Nothing may raise, nothing that is no text may be
+shown, 0 and 1 are for whole reports alone, and the memory stays bounded. A failure prints SEED and the number that
+shows it again: fuzz_serial.py 1 SEED:NUMBER.
+"""
+import copy
+import json
+import pathlib
+import random
+import re
+import resource
+import sys
+import types
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve()
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parents[2] / "qemu")]
+
+from harness import block, spoken  # noqa: E402
+from machine.boot import judge  # noqa: E402
+from machine.transcript import Transcript  # noqa: E402
+from results import baseline, cases, junit, page, plain, reports, summary, tap  # noqa: E402
+
+MEMORY_MAX_KIB = 500 << 10
+GOLDENS = HERE.parents[1] / "goldens"
+SPOIL = [b"\x00", b"\xff", b"\x1b[2J", b"\x9b31m", b"\r", b"\n", b"\r\n", b" ", b"\\", b'"', b"{", b"}", b"[", b"]", b",",
+         b":", b"1e400", b"-", b"9" * 400, b"NaN", b"null", b"true", b'"\\ud800"', b"\\u202e", b"phase: rates\n",
+         b"progress: 1%\n", b"error: \x1b[31m\n", b"BARETICK REPORT BEGIN\n", b"BARETICK TEXT END sha256=", b"baretick 1\n"]
+VALUES = [None, True, False, 0, -1, 1, 10 ** 300, -10 ** 300, 5e-324, 1.5, "", "a", "\x1b]0;x\x07", "\u202e\ud800", [], {}, [[]],
+          [None], {"a": 1}, [{"id": "x", "verdict": "pass"}], "pass", "warn", "fail", "absent", "incomplete", "x" * 5000]
+LARGE = 4 << 20  # bytes of what is repeated, now and then
+
+
+def seeds():
+    """Reports to begin with: small ones mostly, for there are many to be tried."""
+    small = {"schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": ["tsc"]}, "machine": {
+        "cpu": "A CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4, "tsc_hz": 1e9},
+        "clocks": [{"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.4, "step_ticks": 1, "claimed_hz": None,
+                    "measured_hz": {"value": 2e9, "low": 1.9e9, "high": 2.1e9}, "error_ppm": None,
+                    "latency": {"min_ns": 20, "p50_ns": 30, "p99_ns": 50, "loop_ns": 27.8, "clean": {"hit": 0}, "exact": []}},
+                   {"id": "pit", "verdict": "absent", "reason": "not there"}],
+        "behaviours": [{"rule": "a", "clock": "tsc", "severity": "fail", "outcome": "failed", "text": "3."},
+                       {"rule": "b", "clock": None, "severity": "warn", "outcome": "not_checked", "text": "no."}],
+        "findings": [{"rule": "a", "severity": "fail", "clock": "tsc", "text": "tsc is wrong"}],
+        "skew": {"pairs": 6, "warps": 0, "within_ns": 42}, "advice": [{"clock": "tsc", "avoid": False, "reason": "fast"}]}
+    old = {**small, "schema": "baretick.report/1", "cores": [{"meetings": 1}], "verdict": "warn"}
+    well = {**small, "verdict": "pass", "findings": [], "behaviours": []}
+    whole = [json.loads((GOLDENS / name).read_text()) for name in ("clean.json", "sick.json", "older/report-1.json")]
+    return [small, old, well], whole
+
+
+def places(value, path=()):
+    yield path
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*path, key))
+
+
+def spoil_document(draw, document):
+    """A copy of DOCUMENT with a few values changed, gone, or in each other's place."""
+    document = json.loads(json.dumps(document))
+    for _ in range(draw.choice([0, 1, 1, 2, 5])):
+        path = draw.choice(list(places(document))[1:] or [()])
+        if not path:
+            return draw.choice(VALUES)
+        inner = document
+        for key in path[:-1]:
+            inner = inner[key]
+        how = draw.random()
+        if how < 0.15:
+            del inner[path[-1]]
+        elif how < 0.25 and isinstance(inner, list):
+            inner *= draw.choice([0, 2, 7, 300])
+        else:
+            inner[path[-1]] = copy.deepcopy(draw.choice(VALUES))
+    return document
+
+
+def spoil_bytes(draw, data):
+    for _ in range(draw.choice([0, 0, 1, 1, 3, 9])):
+        at, to = sorted(draw.randrange(len(data) + 1) for _ in range(2))
+        how = draw.random()
+        if how < 0.3:
+            data = data[:at] + draw.choice(SPOIL) + data[at:]
+        elif how < 0.45:
+            data = data[:at] + data[at + draw.choice([1, 1, 40, 400]):]
+        elif how < 0.6:
+            data = data[:at] + bytes([draw.randrange(256)]) + data[at + 1:]
+        elif how < 0.75:
+            data = data[:at] + data[to:to + 300] + data[at:]
+        elif how < 0.85:
+            data = data[:at]
+        else:
+            piece = draw.choice([*SPOIL, data[at:at + draw.choice([1, 8, 80])] or b"x"])
+            data = data[:at] + piece * draw.choice([2, 30, LARGE // len(piece) // 1000]) + data[at:]
+    return data
+
+
+def stream(draw, small, whole):
+    document = spoil_document(draw, draw.choice(whole if draw.random() < 0.05 else small))
+    how = draw.random()
+    if how < 0.5:  # spoiled below the sum: what the JSON's reader gets
+        body = spoil_bytes(draw, json.dumps(document, indent=draw.choice([None, 1])).encode() + b"\n")
+        if draw.random() < 0.004:
+            part = draw.choice([b"[", b"[],", b'{"a":1},', b" ", b"\n", b'"a",', b"1.5,", b'{"rule":"a"},'])
+            at = draw.randrange(len(body))
+            body = body[:at] + part * (LARGE // len(part)) + body[at:]
+        body = body if body.endswith(b"\n") else body + b"\n"
+        text = draw.choice([b"the table\n", b"\x1b[31mred\n", b"\xff\xfe\n", b"\n"])
+        data = b"baretick 1\n" + block("TEXT", text) + draw.choice([b"", block("CSV", b"a,b\n")]) + block("REPORT", body)
+    else:
+        data = spoken(document) if how < 0.9 else draw.choice(SPOIL) * draw.choice([1, 100, 10_000])
+        data = spoil_bytes(draw, data)
+    if draw.random() < 0.004:
+        part = draw.choice(SPOIL)
+        data += part * (LARGE // len(part))
+    return data
+
+
+def fed(draw, data, shown):
+    said = Transcript(shown)
+    size = draw.choice([1 << 16, 1 << 16, 4096, 100, 7])
+    for at in range(0, len(data), max(size, len(data) // 2000)):
+        said.feed(data[at:at + max(size, len(data) // 2000)])
+        if draw.random() < 0.001:
+            said.back_to(said.mark())
+    said.close()
+    return said
+
+
+def one(draw, small, whole, before):
+    data, lines = stream(draw, small, whole), []
+    said = fed(draw, data, lines.append)
+    assert all(line.isprintable() for line in lines), "a line that is not printable is shown"
+    guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
+                                  ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
+                                  words=types.SimpleNamespace(lines=list))
+    run = types.SimpleNamespace(rules=False, event=(), timeout=3, qemu="qemu")
+    status, problem = judge(run, guest)
+    assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
+    assert status > 1 or said.complete and said.report["verdict"] in ("pass", "warn", "fail")
+    assert plain.clean(problem or "").isprintable()
+    ok = said.report is not None and not said.faults
+    report = said.report if ok else reports.incomplete(problem, "tcg", 1)
+    comparison = baseline.Comparison(before, report, 2) if ok and not problem else None
+    if ok and said.report["verdict"] in baseline.ORDER:
+        baseline.Comparison(report, before, 2)
+    found = cases.of(report, problem, comparison)
+    suite = xml.fromstring(junit.render(found, 1))
+    assert len(suite) == len(found)
+    assert all(line.isprintable() for line in tap.render(found))
+    text = summary.render(report, problem, comparison)
+    assert text.isascii() and text.replace("\n", "").isprintable() and len(text) < 1 << 20
+    body = said.blocks["REPORT"] if ok else json.dumps(report).encode()
+    assert page.render(b"<" + page.MARK + b">", body).count(b"<") == 1
+    return status
+
+
+def main(words):
+    count, seed = int(words[0]), words[1] if len(words) > 1 else str(random.SystemRandom().randrange(1 << 32))
+    first = 0
+    if ":" in seed:
+        seed, _, number = seed.partition(":")
+        first = int(number)
+    print(f"fuzz_serial: {count} streams, seed {seed}", flush=True)
+    small, whole = seeds()
+    before = reports.parse(json.dumps(small[2]).encode())
+    ended = dict.fromkeys((0, 1, 2, 124), 0)
+    for number in range(first, first + count):
+        try:
+            ended[one(random.Random(f"{seed}:{number}"), small, whole, before)] += 1
+        except BaseException:
+            print(f"fuzz_serial: failed: python3 {re.sub('.*/tests', 'tests', str(HERE))} 1 {seed}:{number}", flush=True)
+            raise
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"fuzz_serial: exit statuses {ended}; peak memory {used >> 10} MiB")
+    assert used < MEMORY_MAX_KIB
+    assert count < 1000 or min(ended.values()) > 0, "not every kind of ending was seen"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
