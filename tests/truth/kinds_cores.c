@@ -73,6 +73,7 @@ void
 draw_step_of_boot_core(void)
 {
 	draw_cores();
+	machine.is_star = draw_chance(25);
 	draw_step(0, WHEN_FIRST);
 }
 

@@ -877,6 +877,79 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
+/* It came off while the last tournament was played: the first knows nothing of it. */
+static void
+core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **state)
+{
+	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
+	struct report_skew *skew = &last->skew;
+
+	(void)state;
+	skew->latest = report->skew.offsets;
+	skew->latest.begin_tsc = skew->latest_begin_tsc;
+	skew->latest.end_tsc = skew->latest_end_tsc;
+	skew->latest_outlier = report->skew.outlier;
+	skew->latest_summary = report->skew.summary;
+	judge(last);
+	assert_int_equal(last->finding_count, 1);
+	assert_string_equal(last->findings[0].rule, "tsc-offset");
+	assert_int_equal(last->findings[0].core, 4);
+	assert_non_null(strstr(last->findings[0].text, " at 21.1 s, off the majority"));
+	assert_true(last->cores[2].off_majority);
+	assert_false(last->skew.synchronised);
+	literal_free(last);
+	literal_free(report);
+}
+
+/* All were compared with the boot core alone: it may be the one that stepped, after it had met them. */
+static void
+star_in_which_something_moved_names_nobody(void **state)
+{
+	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->hypervisor[0] = '\0';
+	literal_fill_cores(report, 8);
+	literal_tournament(report, TOURNAMENT_STAR, truth_ticks);
+	report->cores[1].drift_ppb = (struct offset){ 90, 100 };
+	judge(report);
+	assert_int_not_equal(report->finding_count, 0);
+	for (size_t i = 0; i < report->finding_count; i++)
+		assert_int_equal(report->findings[i].core, REPORT_NO_CORE);
+	for (size_t i = 0; i < 8; i++)
+		assert_false(report->cores[i].off_majority || report->cores[i].drifts);
+	literal_free(report);
+}
+
+/* Nearer to each other than to it is what the others have to be; where that is not known, two are told. */
+static void
+core_is_not_named_by_others_that_may_be_as_far_from_each_other(void **state)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		struct report *report = machine_with_skewed_core(4, 2, 20000);
+
+		(void)state;
+		for (size_t a = 0; a < 4; a++)
+			for (size_t b = a + 1; b < 4; b++) {
+				bool sick = a == 2 || b == 2;
+				int64_t way = b == 2 ? 1 : -1;
+
+				if (sick)
+					offsets_set(&report->skew.offsets, a, b,
+						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
+				else
+					offsets_set(&report->skew.offsets, a, b,
+						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
+			}
+		literal_solve(report);
+		judge(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(report->findings[0].core, known ? 4 : REPORT_NO_CORE);
+		literal_free(report);
+	}
+}
+
 /* Six cores with the longest ids, as far off as can be, in a guest. */
 static void
 largest_figures_fit_their_sentences(void **state)
@@ -967,6 +1040,9 @@ main(void)
 		cmocka_unit_test(adjust_that_is_unequal_within_its_limit_is_still_not_0),
 		cmocka_unit_test(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count),
 		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
+		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
+		cmocka_unit_test(star_in_which_something_moved_names_nobody),
+		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
 		cmocka_unit_test(largest_figures_fit_their_sentences),
 	};
 
