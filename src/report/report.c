@@ -4,6 +4,8 @@
 #include "scale.h"
 #include "text.h"
 
+#define PS_PER_S       UINT64_C(1000000000000)
+#define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
 #define COARSE_SHARE        1000 /* of its rate: what a measurement must be within, to say more than the claim */
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
@@ -137,6 +139,39 @@ report_offset_ns(const struct report *report, struct offset offset)
 	low = scale_ns_down(&scale, offset.low);
 	high = scale_ns_up(&scale, offset.high);
 	return (struct interval_ns){ true, middle(low, high), low, high };
+}
+
+static uint64_t
+size_of(int64_t ticks)
+{
+	return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
+}
+
+static uint64_t
+ticks_ps(const struct scale *scale, uint64_t ticks)
+{
+	return scale_ratio((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
+}
+
+struct offset_budget
+report_offset_budget(const struct report *report, struct offset offset)
+{
+	struct interval_ns ns = report_offset_ns(report, offset);
+	const struct rate_interval *tsc = &report->tsc_within;
+	struct offset_budget budget = { 0, 0, 0 };
+	struct scale scale = report_scale(report);
+	uint64_t whole_ps;
+
+	if (!ns.known)
+		return budget;
+	whole_ps = (uint64_t)(ns.high - ns.low) * (PS_PER_NS / 2);
+	budget.trip_ps = ticks_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
+	if (tsc->known)
+		budget.tsc_rate_ps = scale_mul_div_up(ticks_ps(&scale, size_of(offset.low) / 2 + size_of(offset.high) / 2),
+						      (tsc->high - tsc->low) / 2, tsc->low);
+	if (whole_ps > budget.trip_ps + budget.tsc_rate_ps)
+		budget.conversion_ps = whole_ps - budget.trip_ps - budget.tsc_rate_ps;
+	return budget;
 }
 
 uint64_t

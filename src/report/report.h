@@ -33,10 +33,29 @@
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
+/*
+ * Crystals for a PC's clock generator: 14.31818 MHz within 100 ppm, and 100 more over temperature (data sheet of IMI's
+ * C9851). The HPET specification 1.0a allows its counter 500.
+ */
+#define REPORT_CRYSTAL_PPB UINT64_C(200000)
+
+/* What the error of a clock's rate consists of, each as half of what it adds to the interval, in parts per 10^12. */
+struct rate_budget {
+	bool known;
+	uint64_t bracket;        /* when it was read: the narrowest brackets at both ends */
+	uint64_t resolution;     /* what it is read to, as far as the readings have not moved past it */
+	uint64_t tsc_resolution; /* likewise of the TSC, in which the brackets are read */
+	uint64_t tsc_rate;       /* of the TSC, by the clock that sets the scale, with all of that clock's budget */
+	uint64_t claim;          /* what the claim of the clock that sets the scale is rounded by */
+	uint64_t conversion;     /* rounding, and what the others add up to more than their sum */
+};
+
 struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
 	size_t series;      /* its driver's place in the table of drivers */
-	struct interval_millihz measured;
+	struct interval_millihz measured; /* by the claim of the clock that sets the scale, report.relative_to */
+	struct interval_millihz absolute; /* likewise, as far as that clock's crystal may be off */
+	struct rate_budget budget;        /* of measured */
 	struct interval_ppb error; /* of measured against clock.claimed */
 	/*
 	 * What the TSC's rate would be if this clock's claim were true; of the TSC, what is claimed of it. By
@@ -196,6 +215,7 @@ struct report {
 	struct rate tsc;  /* what turns ticks into ns everywhere below; den 0: unknown, then 1 tick = 1 ns */
 	struct rate_interval tsc_within; /* likewise, with its error; not known where it was not measured */
 	char tsc_source[64]; /* by what the rate was found, for people */
+	const char *relative_to; /* id of the clock whose claim sets the scale, "" where none does */
 
 	size_t clock_count;
 	struct report_clock clocks[REPORT_CLOCKS_MAX];
@@ -242,6 +262,15 @@ struct scale report_scale(const struct report *report);
 
 /* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
+
+/* What the error of an offset in ns consists of, each as half of what it adds to the interval; 0 where it is unknown. */
+struct offset_budget {
+	uint64_t trip_ps;       /* when in its round trip the other core read its TSC, and the resolution of both */
+	uint64_t tsc_rate_ps;   /* of the TSC's rate, by which ticks are ns */
+	uint64_t conversion_ps; /* rounding */
+};
+
+struct offset_budget report_offset_budget(const struct report *report, struct offset offset);
 
 /* When the boot core's TSC read TSC, from the run's begin. */
 uint64_t report_moment_ns(const struct report *report, uint64_t tsc);

@@ -389,11 +389,11 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
 def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older = reports.parse((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
     for clock in older["clocks"]:
-        clock.update(series=0, rate_fit=None, rate_over=None, not_determined=0)
+        clock.update(series=0, rate_fit=None, rate_over=None, absolute_hz=None, relative_to=None, budget=None, not_determined=0)
         if clock["latency"]:
             clock["latency"].update({f"p{p}_within_ns": None for p in (50, 90, 99, 999)})
     for core in older["cores"]:
-        core["drifts"] = False
+        core.update(drifts=False, offset_budget=None)
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None)

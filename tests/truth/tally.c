@@ -17,7 +17,8 @@ static const struct {
 } rows[CHECKS] = {
 	[CHECK_PAIR_RATE] = { "rates of pairs", false },
 	[CHECK_HZ] = { "rates in Hz, by the clock that sets the scale", false },
-	[CHECK_HZ_ABSOLUTE] = { "rates in Hz, absolute", true },
+	[CHECK_HZ_ABSOLUTE] = { "rates in Hz, absolute", false },
+	[CHECK_BUDGET] = { "budgets that are the whole error", false },
 	[CHECK_CHANGE] = { "changes of a rate, where there was none", false },
 	[CHECK_SINCE] = { "rates since the window", false },
 	[CHECK_PERIODIC] = { "rates of the periodic flag", false },

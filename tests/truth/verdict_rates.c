@@ -1,6 +1,7 @@
 /* The rates of a report, against those that were drawn. See verdict.h. */
 #include "verdict.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,28 @@ look_at_pair(const struct report_rate *rate)
 	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
 }
 
+/* Otherwise no figure in Hz can be right, and what is named for it is asked elsewhere. */
+static bool
+is_crystal_right(const struct report *report)
+{
+	int scale = scale_clock(report);
+
+	return scale == CLOCKS || fabsl(machine_off_ppb(scale)) <= REPORT_CRYSTAL_PPB;
+}
+
+/* All parts of an error are the whole of it. */
+static void
+check_budget(const struct report_clock *entry)
+{
+	const struct rate_budget *budget = &entry->budget;
+	long double whole = ((long double)entry->measured.high / entry->measured.low - 1) / 2 * PPB;
+	long double sum = (budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim +
+			   budget->conversion) / 1000.0L;
+
+	tally(CHECK_BUDGET, budget->known && sum >= whole * (1 - 1e-6L) && sum <= whole + 0.2L + whole / 100,
+	      "%s: %.3Lf of %.3Lf ppb", entry->clock.id, sum, whole);
+}
+
 static void
 look_at_hz(const struct report *report, const struct report_clock *entry, int clock)
 {
@@ -77,6 +100,10 @@ look_at_hz(const struct report *report, const struct report_clock *entry, int cl
 		return;
 	tally(CHECK_HZ, is_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
 	      (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
+	check_budget(entry);
+	hz = &entry->absolute;
+	if (!hz->known || !is_crystal_right(report))
+		return;
 	tally(CHECK_HZ_ABSOLUTE, is_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
 	      (unsigned long long)hz->low, (unsigned long long)hz->high, truth);
 }

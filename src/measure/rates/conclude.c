@@ -153,6 +153,80 @@ set_measured(struct report_clock *entry, const struct rate_interval *rate)
 	entry->error = rate_error(rate, entry->clock.claimed);
 }
 
+#define PPT            UINT64_C(1000000000000)
+#define PPT_PER_PPB    1000
+#define PPB            UINT64_C(1000000000)
+
+/* Half of the width of LOW..HIGH. */
+static uint64_t
+half_ppt(uint64_t low, uint64_t high)
+{
+	return low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+}
+
+static uint64_t
+take_part(uint64_t *rest, uint64_t part)
+{
+	part = part < *rest ? part : *rest;
+	*rest -= part;
+	return part;
+}
+
+/* How wide the narrowest brackets at the ends of TRACK's stretch are, both together. */
+static uint64_t
+brackets(const struct survey *survey, const struct survey_track *track)
+{
+	struct rate_ends ends = ends_of(survey, track, &track->first, &track->end);
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < ends.count; i++)
+		if ((i == 0 || i == ends.count - 1) && ends.ends[i].corners)
+			ticks += ends.ends[i].corners->narrowest;
+	return ticks;
+}
+
+/* Of SLOPE: the readings' own part. What is left of its width when the brackets are taken from it is the resolution. */
+static struct rate_budget
+budget_of(const struct survey *survey, const struct survey_track *track, const struct rate_slope *slope)
+{
+	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
+	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
+	uint64_t rest = low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+	struct rate_budget budget = { .known = low != 0 };
+
+	budget.tsc_resolution = take_part(&rest, scale_ratio(survey->tsc_resolution_ticks, PPT, slope->high_time, SCALE_UP));
+	budget.bracket = take_part(&rest, track->entry->clock.edges_only ? rest :
+				   scale_ratio(brackets(survey, track), PPT / 2, slope->high_time, SCALE_UP));
+	budget.resolution = rest;
+	return budget;
+}
+
+/* What else is in ENTRY's rate: all parts together are half of its interval at least. */
+static void
+complete_budget(const struct survey *survey, struct report_clock *entry)
+{
+	struct rate_budget *budget = &entry->budget;
+	uint64_t whole = half_ppt(entry->measured.low, entry->measured.high), sum;
+
+	budget->known &= entry->measured.low != 0;
+	if (text_equal(entry->clock.id, "tsc"))
+		budget->tsc_rate = 0;
+	else
+		budget->tsc_rate = half_ppt(survey->tsc.low, survey->tsc.high);
+	sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim;
+	budget->conversion = whole > sum ? whole - sum : 0;
+}
+
+/* As far as the crystal of the clock that sets the scale may be off; unknown where no majority stands behind it. */
+static void
+set_absolute(const struct survey *survey, struct report_clock *entry)
+{
+	entry->absolute = entry->measured;
+	entry->absolute.known &= !survey->tsc_doubtful;
+	entry->absolute.low = scale_mul_div(entry->measured.low, PPB - REPORT_CRYSTAL_PPB, PPB);
+	entry->absolute.high = scale_mul_div_up(entry->measured.high, PPB + REPORT_CRYSTAL_PPB, PPB);
+}
+
 /* Of each clock that can vouch for the TSC, and of one that could while it was well. */
 static void
 imply_all(const struct survey *survey, struct stretches *stretches)
@@ -222,6 +296,7 @@ settle_tsc(struct survey *survey, const struct rate_interval *rates)
 	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
 	survey->tsc = (struct rate_interval){ .known = false };
 	report->tsc = (struct rate){ 0, 0 };
+	report->relative_to = best < report->clock_count ? report->clocks[best].clock.id : "";
 	if (best < report->clock_count) {
 		survey->tsc = rates[best];
 		report->tsc = (struct rate){ rates[best].value, SURVEY_MICROHZ_PER_HZ };
@@ -288,6 +363,18 @@ survey_conclude(struct survey *survey)
 
 		set_measured(track->entry, &rate);
 		track->entry->rate_whole_run = track->end.begin != track->last.begin;
+		track->entry->budget = budget_of(survey, track, &slope);
+		if (tsc && text_equal(track->entry->clock.id, report->relative_to)) {
+			tsc->budget = track->entry->budget;
+			tsc->budget.claim = track->entry->clock.claimed_within_ppb * PPT_PER_PPB;
+		}
+	}
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (entry->measured.known)
+			complete_budget(survey, entry);
+		set_absolute(survey, entry);
 	}
 	if (tsc) {
 		tsc->implied = claim_of(&tsc->clock);

@@ -45,6 +45,27 @@ function ratesTable(report) {
 		"Rates in ppm with their errors");
 }
 
+const BUDGET = [
+	["Bracket", "bracket_ppb"],
+	["Resolution", "resolution_ppb"],
+	["TSC's resolution", "tsc_step_ppb"],
+	["TSC's rate", "tsc_rate_ppb"],
+	["Claim", "claim_ppb"],
+	["Conversion", "conversion_ppb"],
+];
+
+function budgetTable(report) {
+	return table(
+		[
+			["Clock", (clock) => clock.id, "name"],
+			...BUDGET.map(([label, key]) => [label, (clock) => clock.budget[key].toFixed(1)]),
+			["Readings", (clock) => clock.rate_fit ?? "", "left"],
+			["Over", (clock) => clock.rate_over ?? "", "left"],
+		],
+		report.clocks.filter((clock) => clock.budget),
+		"What the error of each rate consists of, in ppb either way");
+}
+
 function ratesSection(report) {
 	const {claims, pairs} = rateRows(report);
 
@@ -65,5 +86,7 @@ function ratesSection(report) {
 			"much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
 		legendKey(["", "measured", "diamond"], ["quiet-bar", "low to high"]),
 		el("div", {class: "pair"}, halves),
-		details("The figures as a table", () => ratesTable(report)));
+		details("The figures as a table", () => ratesTable(report)),
+		report.clocks.some((clock) => clock.budget) &&
+			details("What the errors consist of", () => budgetTable(report)));
 }

@@ -116,6 +116,9 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 	if (from->claimed.den)
 		entry->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
 						      from->error_ppb + 100 };
+	entry->absolute = (struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
+	if (millihz)
+		entry->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
 	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main(entry))
 		entry->rate_fit = RATE_FIT_ALL;
 	entry->rate_whole_run = true;
@@ -376,6 +379,7 @@ literal_clean(void)
 	report->tsc_is_invariant = true;
 	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
 	LITERAL_COPY(report->tsc_source, "measured against hpet");
+	report->relative_to = "hpet";
 	report->clock_count = LITERAL_CLOCKS;
 	for (size_t i = 0, series = 0; i < LITERAL_CLOCKS; i++) {
 		literal_fill_clock(&report->clocks[i], &literal_clocks[i]);
@@ -422,7 +426,7 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 	entry->clock.state = state;
 	LITERAL_COPY(entry->clock.reason, reason);
 	latency_clear(entry->latency);
-	entry->measured.known = entry->error.known = false;
+	entry->measured.known = entry->absolute.known = entry->error.known = entry->budget.known = false;
 	entry->resolution.steps = 0;
 	entry->monotonic = (struct monotonic){ .reads = 0 };
 	literal_lose_on_cores(report, (size_t)(entry - report->clocks));

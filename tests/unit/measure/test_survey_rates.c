@@ -383,6 +383,17 @@ assert_holds_ppb(const struct interval_ppb *ppb, long double truth)
 }
 
 static void
+assert_budget_is_the_whole_error(const struct report_clock *entry)
+{
+	const struct rate_budget *budget = &entry->budget;
+	long double whole = ((long double)entry->measured.high / entry->measured.low - 1) / 2 * PPB * 1000;
+	uint64_t sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim +
+		       budget->conversion;
+
+	assert_true(budget->known && sum >= whole * 0.999999L && sum <= whole * 1.01L + 10);
+}
+
+static void
 assert_rates_hold_the_truth(void)
 {
 	for (int c = 0; c < CLOCKS; c++) {
@@ -392,6 +403,8 @@ assert_rates_hold_the_truth(void)
 		assert_true(entry->measured.known);
 		assert_true(entry->measured.low <= millihz && millihz <= entry->measured.high);
 		assert_holds_ppb(&entry->error, (pace(c) / pace_of_reference() - 1) * PPB);
+		assert_budget_is_the_whole_error(entry);
+		assert_true(entry->absolute.low < entry->measured.low && entry->absolute.high > entry->measured.high);
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);

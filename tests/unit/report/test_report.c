@@ -87,6 +87,31 @@ another_way_of_reading_one_counter_has_the_rate_measured_for_it(void **state)
 	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
 }
 
+/* 3 GHz within 100 ppm: of an offset of a million ticks that is 33 ns. */
+static void
+the_budget_of_an_offset_is_all_of_its_error(void **state)
+{
+	static struct report own;
+	const struct offset offset = { 999000, 1001000 };
+	struct offset_budget budget;
+	struct interval_ns ns;
+
+	(void)state;
+	own.skew.measured = true;
+	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
+	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
+						    UINT64_C(3000300000000000) };
+	ns = report_offset_ns(&own, offset);
+	budget = report_offset_budget(&own, offset);
+	assert_in_range(budget.trip_ps, 333333, 333334);
+	assert_in_range(budget.tsc_rate_ps, 33300, 33400);
+	assert_in_range(budget.conversion_ps, 0, 1000);
+	assert_in_range(budget.trip_ps + budget.tsc_rate_ps + budget.conversion_ps, (uint64_t)(ns.high - ns.low) * 500,
+			(uint64_t)(ns.high - ns.low) * 500 + 200);
+	own.skew.measured = false;
+	assert_int_equal(report_offset_budget(&own, offset).trip_ps, 0);
+}
+
 int
 main(void)
 {
@@ -95,6 +120,7 @@ main(void)
 		cmocka_unit_test_setup(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it, begin),
 		cmocka_unit_test_setup(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate, begin),
 		cmocka_unit_test_setup(another_way_of_reading_one_counter_has_the_rate_measured_for_it, begin),
+		cmocka_unit_test(the_budget_of_an_offset_is_all_of_its_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
