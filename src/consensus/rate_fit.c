@@ -206,6 +206,8 @@ narrowest(const struct rate_ends *ends)
  * resolution is as small as it seems: a step that is larger by no more than the width of a bracket does no harm. With less,
  * the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings those that come
  * nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of their sum for 128.
+ * A counter that is worked out from one of nearly its own rate is rounded alike at all of one end, and otherwise at
+ * the next: a third end shows that, and without one it is a tick more.
  */
 static bool
 pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)
@@ -216,7 +218,7 @@ pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)
 		return false;
 	slack_ticks = even_ticks + 1 + (even_ticks + scale_mul_div_up(width, slope->high_ticks, slope->high_time)) / 8;
 	if (pass(ends, even_ticks, width / 2, slope))
-		slack_ticks = even_ticks;
+		slack_ticks = even_ticks + (ends->count == 2);
 	return pass(ends, slack_ticks < ends->uneven_ticks ? slack_ticks : ends->uneven_ticks, 0, slope);
 }
 

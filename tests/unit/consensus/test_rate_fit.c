@@ -157,10 +157,10 @@ all_readings_say_more_than_the_two_tightest(void **state)
 		enum rate_fit fit;
 		struct rate_slope slope, two;
 
-		take(&world, &window, 2);
+		take(&world, &window, 3);
 		slope = rate_fit(&window.ends, &fit);
 		assert_int_equal(fit, RATE_FIT_ALL);
-		two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[1].sample, 2, 1 });
+		two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[2].sample, 2, 1 });
 		assert_true(width_ppb(&slope) <= width_ppb(&two));
 		all += width_ppb(&slope);
 		by_two += width_ppb(&two);
