@@ -118,7 +118,7 @@ seeds:
 # All tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (what pytest's -k takes).
 TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
-CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(PROGRAMS) seeds)
+CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/truth/truth $(PROGRAMS) seeds)
 
 .PHONY: check check-long
 check check-long: deps-build deps-run deps-image deps-test

@@ -1,0 +1,27 @@
+"""Machines whose truth is known: nothing that a report says of them is false. The same seeds every time; `make truth` has others."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TRUTH = HERE.parents[1] / "build" / "truth" / "truth"
+KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M)
+TRIALS, TRIALS_LONG = 1000, 100_000  # of all kinds together
+SEED, SEED_LONG = 1, 1_000_001
+BOUND_S = 2400
+
+
+def test_the_kinds_are_those_that_the_program_has():
+    usage = subprocess.run([TRUTH], capture_output=True, text=True, timeout=BOUND_S, check=False).stderr
+    assert re.findall(r"^  ([a-z-]+) ", usage, re.M) == KINDS and len(KINDS) > 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed, trials", [(SEED, TRIALS), pytest.param(SEED_LONG, TRIALS_LONG, marks=pytest.mark.long)],
+                         ids=["few", "many"])
+def test_nothing_false_is_said(kind, seed, trials):
+    words = [TRUTH, str(seed), str(-(-trials // len(KINDS))), "--kind", kind]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    assert done.returncode == 0 and f"{kind}: " in done.stdout, f"truth {' '.join(words[1:])}\n{done.stdout}{done.stderr}"
