@@ -153,6 +153,7 @@ help:
 	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
 	@echo 'make truth    what is said that is false of machines drawn at random (TRIALS=N of each kind, SEED=N)'
 	@echo 'make quiet    $(QUIET_BOOTS) boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)'
+	@echo 'make quiet-events  likewise, of machines that a busy host pauses, sets back to a snapshot and migrates'
 	@echo 'make pictures the pictures of the page and the screen in the READMEs, into tests/pictures'
 	@echo 'make lint     static checks of the C, the shell and the Python'
 	@echo 'make fresh    as root: run and check on a fresh Debian 12 and 13; minutes'

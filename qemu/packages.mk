@@ -15,7 +15,7 @@ PACKAGES_fresh := debootstrap
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
-    $(if $(filter run bench matrix quiet pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
+    $(if $(filter run bench matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
     $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \

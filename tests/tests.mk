@@ -146,12 +146,14 @@ pictures: deps-build deps-run deps-test
 	$(PYTHON) tests/page/pictures.py $(BUILD)/pictures/this/report.html $(BUILD)/pictures/other/report.json \
 		$(BUILD)/pictures/screen.png tests/pictures
 
-# Machines that are well, half of them on a busy host: each alarm is a false one. Minutes, so not part of check.
-QUIET_BOOTS := 50
-.PHONY: quiet
-quiet: deps-build deps-run
+# Machines that are well, half of them on a busy host, or paused and moved by it: each alarm is a false one. Minutes, so not
+# part of check.
+QUIET_BOOTS   := 50
+QUIET_OPTIONS := profile=quick
+.PHONY: quiet quiet-events
+quiet quiet-events: deps-build deps-run
 	+$(SUBMAKE) all
-	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS)
+	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS) $(patsubst quiet-%,%,$(filter quiet-events,$@)) $(QUIET_OPTIONS)
 
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Boots machines that are well, again and again, half of them on a busy host, and counts the alarms: each one is false.
 
-Usage: quiet.py BUILD BOOTS  The reports stay in BUILD/quiet. Exit status 0 only where no boot has a finding.
+Usage: quiet.py BUILD BOOTS [events] [OPTION...]  With `events` the host is busy each time, and pauses the machine, sets it
+back to a snapshot or moves it elsewhere, in one phase or another: that groups of clocks parted may then be said, but no
+clock and no core be named. OPTION: of baretick, else profile=quick. The reports stay in BUILD/quiet. Exit status 0 only
+where no boot has a false alarm.
 """
 import collections
 import ctypes
@@ -16,7 +19,15 @@ import time
 
 BUILD, BOOTS = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = list(itertools.product(("q35", "pc"), (1, 2, 4), ("idle", "busy")))
+WITH_EVENTS = "events" in sys.argv[3:]
+OPTIONS = [word for word in sys.argv[3:] if word != "events"] or ["profile=quick"]
+PHASES = ("rates+300ms", "latency+50ms", "skew")
+if WITH_EVENTS:
+    KINDS = [("q35", cpus, "busy", f"{phase}={what}:3s")
+             for cpus, phase, what in itertools.product((1, 4), PHASES, ("stop", "snapshot", "migrate"))
+             if cpus > 1 or phase != "skew"]
+else:
+    KINDS = list(itertools.product(("q35", "pc"), (1, 2, 4), ("idle", "busy"), (None,)))
 BUSY_LOOPS = 2
 BOUND_S = 600
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
@@ -42,47 +53,55 @@ class BusyHost:
             loop.wait()
 
 
-def boot(number, machine, cpus):
-    """(verdict, findings, seconds) of a run; a verdict of None where there is no report."""
+def is_alarm(finding):
+    return not WITH_EVENTS or finding["clock"] is not None or finding.get("core") is not None
+
+
+def boot(number, machine, cpus, event):
+    """(verdict, false alarms, {outcome: rules}, seconds) of a run; a verdict of None where there is no report."""
     out = BUILD / "quiet" / f"{number:03}"
     begin = time.monotonic()
+    words = [ROOT / "qemu" / "run", "--accel", "tcg", "--machine", machine, "--cpus", str(cpus), "--timeout", str(BOUND_S / 2),
+             "--out", out, *(["--event", event] if event else []), "--", *OPTIONS]
     try:
-        subprocess.run([ROOT / "qemu" / "run", "--accel", "tcg", "--machine", machine, "--cpus", str(cpus), "--timeout",
-                        str(BOUND_S / 2), "--out", out, "--", "profile=quick"], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=BOUND_S)
+        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=BOUND_S)
         report = json.loads((out / "report.json").read_text())
     except (subprocess.TimeoutExpired, OSError, ValueError) as error:
-        return None, [{"rule": "no report", "clock": None, "text": str(error)}], time.monotonic() - begin
-    findings = report["findings"]
+        return None, [{"rule": "no report", "clock": None, "text": str(error)}], {}, time.monotonic() - begin
+    alarms = [finding for finding in report["findings"] if is_alarm(finding)]
     if report["verdict"] == "incomplete":
         why = report.get("reason") or "; ".join(report["notes"])
-        findings = findings + [{"rule": "incomplete", "clock": None, "text": why}]
-    return report["verdict"], findings, time.monotonic() - begin
+        alarms.append({"rule": "incomplete", "clock": None, "text": why})
+    outcomes = collections.Counter(row["outcome"] for row in report["behaviours"])
+    return report["verdict"], alarms, outcomes, time.monotonic() - begin
 
 
 def run_all():
-    """The findings of each boot, by its kind."""
+    """What each boot said, by its kind."""
     seen = collections.defaultdict(list)
     for number in range(BOOTS):
-        kind = machine, cpus, host = KINDS[number % len(KINDS)]
+        kind = machine, cpus, host, event = KINDS[number % len(KINDS)]
         with BusyHost(BUSY_LOOPS if host == "busy" else 0):
-            verdict, findings, seconds = boot(number, machine, cpus)
-        seen[kind].append((verdict, findings))
-        print(f"{number:3}  {machine:<3}  {cpus} cores  {host}  {verdict or 'no report':<10}  {seconds:5.1f} s", flush=True)
-        for finding in findings:
+            verdict, alarms, outcomes, seconds = boot(number, machine, cpus, event)
+        seen[kind].append((verdict, alarms, outcomes))
+        print(f"{number:3}  {machine:<3}  {cpus} cores  {host}  {event or ''}  {verdict or 'no report':<10}  {seconds:5.1f} s",
+              flush=True)
+        for finding in alarms:
             print(f"     {finding['rule']}: {finding['text']}", flush=True)
     return seen
 
 
 def show(seen):
-    print("\nmachine  cores  host  boots  pass  warn  fail  other")
-    for (machine, cpus, host), boots in sorted(seen.items(), key=lambda item: KINDS.index(item[0])):
-        count = collections.Counter(verdict for verdict, _ in boots)
+    print("\nmachine  cores  host  boots  pass  warn  fail  other  promises not determined  event")
+    for (machine, cpus, host, event), boots in sorted(seen.items(), key=lambda item: KINDS.index(item[0])):
+        count = collections.Counter(verdict for verdict, _, _ in boots)
+        outcomes = sum((outcomes for _, _, outcomes in boots), collections.Counter())
         named = [count[verdict] for verdict in ("pass", "warn", "fail")]
+        looked_at = sum(outcomes.values()) - outcomes["not_checked"]
         print(f"{machine:<7}  {cpus:5}  {host}  {len(boots):5}" + "".join(f"  {n:4}" for n in named) +
-              f"  {len(boots) - sum(named):5}")
+              f"  {len(boots) - sum(named):5}  {outcomes['not_determined']:13} of {looked_at:<7}  {event or ''}")
     rules = collections.Counter((finding["rule"], finding["clock"] or "-") for boots in seen.values()
-                                for _, findings in boots for finding in findings)
+                                for _, alarms, _ in boots for finding in alarms)
     print("\nrule  clock  false alarms")
     for (rule, clock), count in rules.most_common():
         print(f"{rule}  {clock}  {count}")
