@@ -195,6 +195,61 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 	summary->outliers = halves ? offsets->cores / 2 : 0;
 }
 
+/* By the boot core's pair with THROUGH and that one's with RANK. */
+static struct offset
+way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
+{
+	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
+}
+
+/* How many ways to RANK begin below LOW or at it (and end above HIGH or at it). */
+static size_t
+count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		count += offset_is_known(way) && way.low <= low && way.high >= high;
+	}
+	return count;
+}
+
+/*
+ * A core that had no ping-pong with the boot core. A way through one that moved meanwhile is wrong; of those that are
+ * right, half of all at least, none begins above the truth or ends below it. So the truth is not below the least value
+ * that half of them begin at or below, and likewise above. SHARED: the answer where there is no such way.
+ */
+static struct offset
+place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
+{
+	size_t ways = count_ways(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
+	struct offset place = { INT64_MAX, INT64_MIN };
+
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		if (!offset_is_known(way))
+			continue;
+		if (way.low < place.low && count_ways(offsets, rank, way.low, INT64_MIN) >= right)
+			place.low = way.low;
+		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
+			place.high = way.high;
+	}
+	return ways ? place : shared;
+}
+
+static void
+settle_places(const struct offsets *offsets, struct offset *places)
+{
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset own = offsets_pair(offsets, 0, i);
+
+		places[i] = offset_is_known(own) ? own : place_by_ways(offsets, i, places[i]);
+	}
+}
+
 struct offsets_summary
 offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
@@ -210,8 +265,6 @@ offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, boo
 	summary.outliers = minority.outliers;
 	if (minority.any_differs && !minority.outliers)
 		mark_half(&summary, offsets, places, outlier);
-	for (size_t i = 0; i < offsets->cores; i++)
-		if (offset_is_known(offsets_pair(offsets, 0, i)))
-			places[i] = offsets_pair(offsets, 0, i);
+	settle_places(offsets, places);
 	return summary;
 }

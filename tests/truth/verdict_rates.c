@@ -48,6 +48,9 @@ is_window_even(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		whole_run |= report->clocks[i].rate_whole_run;
+	/* Of a TSC that stepped by less than shows, the rate over the whole run is the average with that step. */
+	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
+		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
 }
 
