@@ -20,7 +20,12 @@ const struct rule *judge_broken_by(const struct report *report, const struct rep
 /* Whether the TSC is proven to have stepped back or leapt: then nothing that it timed accuses another clock. */
 bool judge_tsc_moved(const struct report *report);
 
-void judge_states(struct report *report); /* and each clock's verdict by itself; before all others */
+/* The discontinuities' classes and findings; before all others, which ask: */
+void judge_discontinuities(struct report *report);
+bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock); /* it alone jumped */
+bool judge_tsc_steps(const struct report *report); /* by its own readings, back or ahead */
+
+void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */
 /* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
 void judge_behaviours(struct report *report);
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */

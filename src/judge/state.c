@@ -36,6 +36,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return steps;
 }
 
+/* Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself. */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
 {
@@ -45,9 +46,9 @@ broken_by(const struct report *report, const struct report_clock *entry)
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
-	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward"))
+	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward") + entry->disturbed)
 		return rules_find("clock-backward");
-	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped"))
+	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed)
 		return rules_find("clock-jumped");
 	return NULL;
 }
@@ -59,7 +60,7 @@ is_moved(const struct rule *rule)
 }
 
 bool
-judge_tsc_moved(const struct report *report)
+judge_tsc_steps(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -67,6 +68,17 @@ judge_tsc_moved(const struct report *report)
 		if (text_equal(entry->clock.main, "tsc") && is_moved(broken_by(report, entry)))
 			return true;
 	}
+	return false;
+}
+
+bool
+judge_tsc_moved(const struct report *report)
+{
+	if (judge_tsc_steps(report))
+		return true;
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		if (judge_jumped_at(report, i, "tsc"))
+			return true;
 	return false;
 }
 

@@ -72,7 +72,16 @@ struct survey_track {
 	size_t corners_taken;
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
+	struct sample fit;          /* the latest that fitted all others: where an epoch ends that something cuts off */
 	bool edge_seen;
+};
+
+/* A clock compared with all others, from when they fitted to its latest reading: see steps.c. */
+struct survey_step {
+	struct sample then, now;      /* readings as they are; then.end 0: none yet */
+	bool at_edge;                 /* NOW is an edge; THEN of an edge clock always is, */
+	bool sure;                    /* and not one by chance: another fitted it */
+	struct rate_interval implied; /* of the TSC by this clock, with all that is not known of its rate */
 };
 
 struct survey {
@@ -96,6 +105,11 @@ struct survey {
 	struct gaps gaps;               /* of one core at a time */
 	/* By which its wraps are counted: each clock's pace at first glance, in multiples of its claim, at least 1. */
 	uint64_t paces[REPORT_CLOCKS_MAX];
+	struct survey_step steps[REPORT_CLOCKS_MAX];
+	uint64_t step_tsc;              /* the begin of the step that they are in */
+	unsigned cuts;                  /* discontinuities up to now: no rate spans one */
+	unsigned window_cuts;           /* of them up to the end of the rates' window */
+	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known has stopped */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
@@ -111,5 +125,11 @@ void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tour
  * which, and is incomplete then. Whether it has ended.
  */
 bool survey_end_if_due(struct survey *survey);
+
+/*
+ * Reads each main clock: whether time went otherwise for some than for others since the reading before. The report says
+ * so then, and the run goes on: no rate spans that.
+ */
+bool survey_observe(struct survey *survey);
 
 #endif

@@ -62,4 +62,19 @@ uint64_t survey_periods(const struct survey *survey, const struct clock *clock, 
  */
 uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
 
+#define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
+
+/* Whether a clock may say so of the TSC's rate: else it says that the TSC leapt, or was set back again and again. */
+bool survey_is_rate(const struct survey *survey, const struct rate_interval *tsc);
+
+/* The latest reading of the report's clock I, as it was read; AT_EDGE: where an edge clock has moved. */
+void survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
+
+/*
+ * Whether since the step began time went otherwise for some clocks than for others, by the latest reading of each. The
+ * report says so then. A new step begins. What does not fit is looked at again, which may take two seconds.
+ * STRICTLY: so, too, where an edge came late that is to be an end of a rate; of that nothing is said.
+ */
+bool survey_steps_compare(struct survey *survey, bool strictly);
+
 #endif

@@ -49,6 +49,12 @@ rate_fit_word(enum rate_fit fit)
 	return words[fit];
 }
 
+const char *
+report_clock_id(const struct report *report, size_t i)
+{
+	return i < report->clock_count ? report->clocks[i].clock.id : "tsc";
+}
+
 bool
 report_clock_is_main(const struct report_clock *entry)
 {

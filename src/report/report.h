@@ -15,6 +15,7 @@
 #include "behaviour.h"
 #include "clock.h"
 #include "core_facts.h"
+#include "discontinuity.h"
 #include "interval.h"
 #include "latency.h"
 #include "monotonic.h"
@@ -29,6 +30,8 @@
 #define REPORT_NOTES_MAX    16
 #define REPORT_SENTENCE     256
 #define REPORT_EVENTS_MAX   256
+#define REPORT_DISCONTINUITIES_MAX 8
+#define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
 #define REPORT_NO_CORE      UINT32_MAX
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
@@ -73,6 +76,7 @@ struct report_clock {
 	struct interval_ppb change_halves, change_since, change;
 	bool turned_sick;           /* it was well at first: */
 	uint64_t turned_sick_ms;    /* into the run, when that was seen */
+	unsigned disturbed;         /* discontinuities while its readings on the boot core were taken */
 	struct latency *latency;   /* on the boot core; latency->count == 0 where not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
@@ -178,6 +182,21 @@ struct report_interference { /* of all cores together */
 	struct report_gap events[REPORT_EVENTS_MAX]; /* the first ones of each core, while there is space */
 };
 
+enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
+
+struct report_discontinuity { /* time that went otherwise for some clocks than for others */
+	uint64_t from_ms, at_ms; /* into the run: between these */
+	enum discontinuity_class class; /* judged, */
+	uint32_t alone; /* and the group that is alone; 0 where none is */
+	size_t group_count;
+	struct report_group {
+		uint32_t clocks; /* bit I: clock I of the report; REPORT_CLOCKS_MAX: a TSC that is not in it */
+		size_t clock_count;
+		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* likewise, one by one */
+		struct interval_ns elapsed; /* from one to the other by these clocks */
+	} groups[REPORT_GROUPS_MAX];
+};
+
 struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
 	size_t count;
 	struct advice {
@@ -225,6 +244,8 @@ struct report {
 	struct report_core *cores;
 	struct report_skew skew;
 	struct report_interference interference;
+	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for */
+	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	struct behaviours behaviours;
 	struct report_advice advice;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
@@ -234,6 +255,9 @@ struct report {
 	struct finding findings[REPORT_FINDINGS_MAX];
 	enum verdict verdict;
 };
+
+/* The id of clock I; of REPORT_CLOCKS_MAX the TSC's, which need not be in the report. */
+const char *report_clock_id(const struct report *report, size_t i);
 
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* "present" ... */

@@ -48,6 +48,17 @@ const struct rule rules[] = {
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
+		.id = "clocks-parted",
+		.clock = "any",
+		.severity = VERDICT_WARN,
+		.sentence = "Time went on by more for some clocks than for others, and nothing shows which are right: "
+			    "what was timed across it is wrong by one of them.",
+		.cause = "A virtual machine that was paused, set back to a snapshot, migrated or suspended meanwhile.",
+		.advice = "Read the time anew after a restore, as an agent in the guest does; where nothing of the kind "
+			  "was done, look at the hypervisor's timers.",
+		.source = "Firecracker issue 5494; cloud-hypervisor issues 2653 and 8256",
+	},
+	{
 		.id = "clock-slow",
 		.clock = "any",
 		.what = "median latency of a read from the boot core",

@@ -162,6 +162,8 @@ play_phases(struct run *run)
 			phase->play(run);
 		else
 			phase->measure(&run->survey);
+		if (phase->play != run_checks) /* which stop and set devices */
+			survey_observe(&run->survey);
 	}
 }
 

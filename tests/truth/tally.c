@@ -32,6 +32,8 @@ static const struct {
 	[CHECK_CLOCK_NAMED] = { "clocks named, that are sick", false },
 	[CHECK_CORE_NAMED] = { "cores named, that are sick", false },
 	[CHECK_SENTENCE] = { "other sentences, that are true", false },
+	[CHECK_DISCONTINUITY] = { "discontinuities, where there were some", false },
+	[CHECK_ELAPSED] = { "how long they took, by each group", false },
 	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },
 	[CHECK_CLOCK_SILENT] = { "sick clocks that could be told, and are named", false },
 	[CHECK_CORE_SILENT] = { "sick cores that could be told, and are named", false },

@@ -21,6 +21,17 @@ print_report(const struct report *report)
 	printf("tsc: %s\n", report->tsc_source);
 	for (size_t i = 0; i < report->finding_count; i++)
 		printf("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		for (size_t g = 0; g < report->discontinuities[i].group_count; g++) {
+			const struct report_group *group = &report->discontinuities[i].groups[g];
+
+			printf("%llu to %llu ms: ", (unsigned long long)report->discontinuities[i].from_ms,
+			       (unsigned long long)report->discontinuities[i].at_ms);
+			for (size_t c = 0; c < report->clock_count; c++)
+				if (group->clocks >> c & 1)
+					printf("%s ", report->clocks[c].clock.id);
+			printf("%.6f (%.6f to %.6f) s\n", group->elapsed.value / 1e9, group->elapsed.low / 1e9, group->elapsed.high / 1e9);
+		}
 	for (size_t i = 0; i < report->note_count; i++)
 		printf("note: %s\n", report->notes[i]);
 }

@@ -9,6 +9,8 @@
 #include "tally.h"
 #include "verdict_clocks.h"
 
+#define MOST_OFF_PPB (50 * PPM) /* what a healthy oscillator may be off */
+
 /* What says nothing of who keeps time. */
 static bool
 is_beside(const char *rule)
@@ -115,6 +117,59 @@ is_true_of_two(const struct finding *finding)
 	return strcmp(finding->rule, "rate-disagree") == 0 && differ(group, others, clocks_limit_ppb(finding->rule));
 }
 
+/* By how much what happened has moved a clock against those that went on evenly. */
+static long double
+moved_ns(int clock)
+{
+	long double by_ns = machine.by_ps / 1e3L;
+
+	switch (machine.event) {
+	case EVENT_PAUSE:
+		return clock == RTC ? by_ns : 0;
+	case EVENT_SNAPSHOT:
+		return clock == RTC || clock == TSC ? by_ns : 0;
+	case EVENT_LEAP:
+		return clock == machine.clock ? by_ns : 0;
+	default:
+		return 0;
+	}
+}
+
+static int
+first_of(const struct report *report, const struct report_group *group)
+{
+	return clock_of(report_clock_id(report, group->members[0]));
+}
+
+static void
+look_at_elapsed(const struct report *report, const struct report_group *a, const struct report_group *b)
+{
+	long double truth = moved_ns(first_of(report, a)) - moved_ns(first_of(report, b));
+	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
+
+	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK)
+		return;
+	tally(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
+			     a->elapsed.high - b->elapsed.low >= truth - slack,
+	      "%s against %s: %.6Lf to %.6Lf s, not %.6Lf", clock_ids[first_of(report, a)], clock_ids[first_of(report, b)],
+	      (a->elapsed.low - b->elapsed.high) / 1e9L, (a->elapsed.high - b->elapsed.low) / 1e9L, truth / 1e9L);
+}
+
+static void
+look_at_discontinuities(const struct report *report)
+{
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->discontinuities[i];
+		uint64_t at_ms = (machine.at_ps - machine.run.from_ps) / SIM_PS_PER_MS;
+		bool then = machine.event == EVENT_BACK || (row->from_ms <= at_ms + 1 && at_ms <= row->at_ms + 1);
+
+		tally(CHECK_DISCONTINUITY, machine.at_ps != SIM_NEVER && machine.event != EVENT_BEND && then,
+		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
+		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
+			look_at_elapsed(report, &row->groups[g], &row->groups[0]);
+	}
+}
+
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
@@ -122,6 +177,8 @@ look_at_finding(const struct report *report, const struct finding *finding)
 
 	if (is_beside(finding->rule))
 		return;
+	if (strcmp(finding->rule, "clocks-parted") == 0)
+		return; /* see look_at_discontinuities() */
 	if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_is_sick(clock) && !clocks_most_know(report))
@@ -227,6 +284,7 @@ look_at_passes(const struct report *report)
 void
 verdict_clocks(const struct report *report)
 {
+	look_at_discontinuities(report);
 	for (size_t i = 0; i < report->finding_count; i++)
 		look_at_finding(report, &report->findings[i]);
 	look_at_scale(report);

@@ -79,6 +79,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
 	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t start, now, moved, shown_ns = survey->done_ns;
+	unsigned cuts = survey->cuts;
 	size_t size;
 
 	bound_leaps(survey, entry, &bounds);
@@ -100,7 +101,9 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 	}
-	if (!survey->tsc_stopped)
+	survey_observe(survey);
+	entry->disturbed = survey->cuts - cuts;
+	if (!survey->tsc_stopped && !entry->disturbed) /* what the TSC says of the time it stood is true */
 		look_for_stop(survey, entry, start, moved, now);
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }

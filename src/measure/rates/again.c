@@ -214,16 +214,36 @@ is_steady(const struct survey *survey)
 	return true;
 }
 
+/* A pause of less than a second shows at an edge only. */
+static void
+observe_edges(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count && !survey_end_if_due(survey); i++) {
+		const struct survey_track *track = &survey->tracks[i];
+		struct sample edge = { track->edge.begin, track->raw, track->edge.end };
+
+		if (track->entry && track->edge_seen && edge.end > survey->steps[i].then.end) {
+			survey_step_take(survey, i, &edge, true);
+		} else if (track->entry && survey_usable(track->entry)) {
+			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+			survey_step_take(survey, i, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1], false);
+		}
+	}
+	survey_steps_compare(survey, false);
+}
+
 void
 survey_rates_again(struct survey *survey)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	if (!survey_end_if_due(survey))
+	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->cuts == survey->window_cuts)
 		take_last_ends(survey, ends);
-	if (survey_end_if_untimed(survey))
-		return; /* ends that a TSC took which stopped meanwhile say nothing */
+	observe_edges(survey);
+	/* Ends that a TSC took which stopped meanwhile say nothing, and none beyond a cut. */
+	if (survey_end_if_untimed(survey) || survey->cuts != survey->window_cuts)
+		return;
 	record_changes(survey, ends);
 	if (survey->report->options.profile == PROFILE_SOAK || is_steady(survey))
 		survey_conclude(survey);

@@ -112,10 +112,10 @@ implied_exactly(const struct survey *survey, const struct survey_track *track, c
 {
 	enum rate_fit fit;
 	struct rate_slope slope = slope_of(survey, track, from, to, &fit);
+	struct rate_interval implied = rate_implied_tsc(&slope, track->entry->clock.claimed);
 
-	if (!track->entry->resolution.steps)
-		return (struct rate_interval){ .known = false };
-	return rate_implied_tsc(&slope, track->entry->clock.claimed);
+	implied.known &= track->entry->resolution.steps && survey_is_rate(survey, &implied);
+	return implied;
 }
 
 struct rate_interval

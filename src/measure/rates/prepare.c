@@ -12,6 +12,8 @@
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32) /* a second or so: a clock so slow to read says nothing */
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
+#define EDGES_WITHIN_SHARE   2000 /* a clock that was not seen to move yet is taken to be so right, */
+#define UNKNOWN_WITHIN_SHARE 2   /* and one of which nothing could be learnt */
 
 bool
 survey_can_vouch(const struct report_clock *entry)
@@ -123,6 +125,21 @@ keep_paces(struct survey *survey, const struct rate_interval *implied, const str
 	}
 }
 
+/* What a step of the run is compared by until the rates are known: see steps.c. */
+static void
+begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct report_clock *entry = &survey->report->clocks[i];
+		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
+
+		survey->steps[i] = (struct survey_step){ .implied = implied[i] };
+		if (survey_can_vouch(entry) && !implied[i].known)
+			survey->steps[i].implied =
+				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
+	}
+}
+
 /* The TSC's rate for planning, by the clocks that work or else by what is claimed of it. */
 static void
 guess_scale(struct survey *survey)
@@ -151,6 +168,8 @@ guess_scale(struct survey *survey)
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
 	scale_init(&survey->scale, hz);
+	if (best < report->clock_count)
+		begin_steps(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
 	survey->edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
 }
@@ -170,4 +189,5 @@ survey_prepare(struct survey *survey)
 	survey->tsc_resolution_ticks = tsc_resolution_ticks(survey);
 	guess_scale(survey);
 	learn_resolutions(survey);
+	survey_observe(survey);
 }

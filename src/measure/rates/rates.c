@@ -6,6 +6,7 @@
 
 #define PACE_SAMPLES    64    /* of the clock that is looked at all the time, between two looks at the time */
 #define TURNS_PER_MS    1000  /* no batch is shorter than a microsecond: bounds a window by count */
+#define WINDOWS_MAX     3     /* that are begun, until one is not cut off */
 #define EARLY_SHARE     50    /* of the window: by so much may the last edge come early */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done so close to an expected edge */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS) /* likewise, for the ends of all clocks in the middle */
@@ -47,7 +48,7 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	const struct clock *clock = &pacer->entry->clock;
 	uint64_t now = pacer->tsc;
 
-	for (uint64_t turn = 0; turn < turns && now < until_tsc && !survey_end_if_due(survey); turn++) {
+	for (uint64_t turn = 0; turn < turns && now < until_tsc && !window->cut && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->samples[PACE_SAMPLES - 1].end;
 		if (clock->edges_only && survey_track_edges(survey, pacer, PACE_SAMPLES, window) &&
@@ -106,6 +107,8 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
 	closed = follow(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	if (window.cut)
+		return;
 	if (edges) {
 		if (!closed)
 			survey_wait_for_edge(survey, edges, &window);
@@ -117,6 +120,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		if (track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only)
 			track->last = take_end(survey, track);
 	}
+	survey_compare_tracks(survey);
 }
 
 static void
@@ -159,18 +163,74 @@ first_edge(struct survey *survey)
 	return NULL;
 }
 
+static uint64_t
+length(const struct survey_track *tracks)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		if (tracks[i].entry && tracks[i].fit.end && tracks[i].fit.begin - tracks[i].first.begin > longest)
+			longest = tracks[i].fit.begin - tracks[i].first.begin;
+	return longest;
+}
+
+/* One window, or an epoch that something cut off: false. */
+static bool
+play_window(struct survey *survey)
+{
+	unsigned cuts = survey->cuts;
+	struct survey_track *edges = NULL;
+
+	forget_tracks(survey);
+	if (!survey_end_if_due(survey))
+		edges = first_edge(survey);
+	if (!survey_end_if_due(survey) && survey->cuts == cuts)
+		follow_window(survey, edges);
+	if (survey->cuts != cuts && length(survey->tracks) >= length(survey->longest))
+		for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+			survey->longest[i] = survey->tracks[i];
+	return survey->cuts == cuts;
+}
+
+/* No window was whole: the longest epoch, up to where all fitted. */
+static void
+take_longest(struct survey *survey)
+{
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		*track = survey->longest[i];
+		track->last = track->fit;
+		if (track->middle.end >= track->fit.begin)
+			track->middle = (struct sample){ 0, 0, 0 };
+	}
+}
+
+/* By the rates as they are known now, where that is better. */
+static void
+sharpen_steps(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct rate_interval *now = &survey->report->clocks[i].implied;
+		struct rate_interval *known = &survey->steps[i].implied;
+
+		if (survey->tracks[i].entry && now->known && now->high - now->low < known->high - known->low)
+			*known = *now;
+	}
+}
+
 void
 survey_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
-	struct survey_track *edges = NULL;
+	bool whole = false;
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	forget_tracks(survey);
-	if (!survey_end_if_due(survey))
-		edges = first_edge(survey);
-	if (!survey_end_if_due(survey))
-		follow_window(survey, edges);
+	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
+		whole = play_window(survey);
+	if (!whole)
+		take_longest(survey);
+	survey->window_cuts = survey->cuts;
 	/* A window in which the TSC stopped says nothing. */
 	if (survey_end_if_untimed(survey))
 		forget_tracks(survey);
@@ -179,5 +239,6 @@ survey_rates(struct survey *survey)
 	survey_conclude(survey);
 	survey_note_doubt(survey);
 	keep_window(survey);
+	sharpen_steps(survey);
 	survey->done_ns += survey_rates_ns(report);
 }

@@ -8,12 +8,12 @@
 
 #define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* brackets at each end of the window */
 #define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
-#define SURVEY_MICROHZ_PER_HZ  UINT64_C(1000000)
 
 struct survey_window { /* a window, while it lasts */
 	uint64_t next_tsc;   /* when the clocks that are not looked at all the time are to be looked at again */
 	uint64_t middle_tsc; /* between its halves */
 	bool middle_taken;
+	bool cut; /* it ended where time went otherwise for some clocks than for others */
 };
 
 /* A main clock with a claim, by which the TSC can be measured. */
@@ -49,8 +49,14 @@ bool survey_track_edges(const struct survey *survey, struct survey_track *track,
  */
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
-/* Looks at the clocks that are not edge clocks, often enough to keep count of their wraps. */
+/*
+ * Looks at the clocks that are not edge clocks, often enough to keep count of their wraps, and at whether all fit; sets
+ * window->cut.
+ */
 void survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
+
+/* Whether something cut the window off, by the latest readings of all tracks. */
+bool survey_compare_tracks(struct survey *survey);
 
 /* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,

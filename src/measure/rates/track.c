@@ -100,6 +100,44 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 	return seen;
 }
 
+/* An edge clock that has moved says more than one that has not. */
+static struct sample
+latest(const struct survey *survey, size_t i, bool *at_edge)
+{
+	const struct survey_track *track = &survey->tracks[i];
+	struct sample sample = { track->begin, track->raw, track->tsc };
+
+	*at_edge = track->edge_seen && track->edge.end > survey->steps[i].then.end;
+	if (*at_edge) {
+		sample.begin = track->edge.begin;
+		sample.end = track->edge.end;
+	}
+	return sample;
+}
+
+bool
+survey_compare_tracks(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		bool at_edge;
+		struct sample sample = latest(survey, i, &at_edge);
+
+		if (survey->tracks[i].entry)
+			survey_step_take(survey, i, &sample, at_edge);
+	}
+	if (survey_steps_compare(survey, true))
+		return true;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+
+		if (track->entry && !track->entry->clock.edges_only)
+			track->fit = (struct sample){ track->begin, track->ticks, track->tsc };
+		else if (track->edge_seen)
+			track->fit = track->edge;
+	}
+	return false;
+}
+
 void
 survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
@@ -114,6 +152,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
+	window->cut |= survey_compare_tracks(survey);
 }
 
 /* How long TRACK's next edge is waited for: the longer the less is known of when it comes. */
@@ -146,9 +185,11 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 			break;
 		if (window)
 			survey_follow_others(survey, window, track->tsc);
+		if (window && window->cut)
+			return false;
 	}
-	if (survey->report->incomplete)
-		return false;
+	if (survey_observe(survey) || survey->report->incomplete)
+		return false; /* what the TSC says of the time that it waited for is not true */
 	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->tsc - start), track->tsc);
 	return false;
 }

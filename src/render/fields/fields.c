@@ -29,6 +29,14 @@ outcome_word(const struct report *report, const struct behaviour *row)
 	return words[rules_outcome(row, &report->options)];
 }
 
+static const char *
+class_word(enum discontinuity_class class)
+{
+	static const char *const words[] = { "parted", "stopped", "jumped" };
+
+	return words[class];
+}
+
 static uint64_t
 millihz(const struct rate *rate)
 {
@@ -91,6 +99,7 @@ figure(const struct finding *finding)
 #define KIND_micro   FIELD_NUMBER, 6, false   /* likewise, in millionths */
 #define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null where it is not known, as the next three */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
+#define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* likewise, in ms */
 #define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
 #define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
 #define KIND_pair    FIELD_PAIR, 0, false
@@ -110,6 +119,7 @@ figure(const struct finding *finding)
 #define SET_milli(figure)   SET_count(figure)
 #define SET_micro(figure)   SET_count(figure)
 #define SET_middle(figure)  SET_ns(figure)
+#define SET_ns_as_ms(figure) SET_ns(figure)
 #define SET_ppm(figure)     SET_ns(figure)
 #define SET_hertz(figure)   SET_ns(figure)
 #define SET_ns(figure) \

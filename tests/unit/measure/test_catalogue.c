@@ -253,6 +253,13 @@ tsc_a_second_ahead(struct bench *bench)
 }
 
 static void
+tsc_and_rtc_a_second_ahead(struct bench *bench)
+{
+	tsc_a_second_ahead(bench);
+	sim.rtc.ahead_ps += SIM_PS_PER_S;
+}
+
+static void
 hpet_above_4_gib_is_not_there(struct bench *bench)
 {
 	bench->platform.acpi.hpet.base += GIB_4;
@@ -712,7 +719,8 @@ static const struct fault faults[] = {
 	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC moved 1 ms ahead", &plain, AFTER_RATES, tsc_1_ms_ahead },
-	{ "rate-changed", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
+	{ "clock-jumped", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
+	{ "clocks-parted", NULL, "TSC and RTC a second ahead, as after a snapshot", &guest, AFTER_RATES, tsc_and_rtc_a_second_ahead },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &guest, FROM_THE_START, hpet_1000_ppm_fast },
 	{ "rate-wrong", "acpi_pm", "PM timer at double speed", &plain, FROM_THE_START, pm_at_double_speed },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &plain, FROM_THE_START, hpet_1000_ppm_fast },

@@ -1,0 +1,258 @@
+/*
+ * Moments at which time went otherwise for some clocks than for others: what happened to whom. Where one clock leapt against
+ * others that have nothing in common it is named; the RTC alone ahead tells that the machine was stopped; and where groups
+ * part, as those of a guest that was set back to a snapshot do, the groups are named and no culprit. See judge_internal.h.
+ */
+#include "judge_internal.h"
+
+#include "falseticker.h"
+#include "text.h"
+#include "witnesses.h"
+
+#define NS_PER_MS   INT64_C(1000000)
+#define VAGUE_NS    (200 * NS_PER_MS) /* known no better than that: both ends are said */
+#define TENTHS_MS   1000              /* from so much on tenths of a second do */
+
+static unsigned
+size(uint32_t set)
+{
+	unsigned count = 0;
+
+	for (; set; set &= set - 1)
+		count++;
+	return count;
+}
+
+/* Whether any two of SET have two sources; a TSC that is not in the report is one by itself. */
+static bool
+are_several_sources(const struct falseticker_sources *sources, uint32_t set)
+{
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		if (set >> i & 1 && sources->separate[i] & set)
+			return true;
+	return set >> REPORT_CLOCKS_MAX && size(set) > 1;
+}
+
+/*
+ * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it has. In
+ * a guest all devices leap together with the host's clock for them, and the RTC with its time of day.
+ */
+static bool
+is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
+{
+	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+	struct falseticker_sources sources = witnesses_of(report, rates);
+
+	if (size(alone) != 1 || size(others) < 2)
+		return false;
+	if (!report->hypervisor[0])
+		return true;
+	return are_several_sources(&sources, others) && (!(alone & sources.siblings) || others & sources.siblings);
+}
+
+static bool
+is_edge_clock(const struct report *report, uint32_t clocks)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (clocks == UINT32_C(1) << i)
+			return report->clocks[i].clock.edges_only;
+	return false;
+}
+
+static bool
+is_ahead(const struct report_group *group, const struct report_group *other)
+{
+	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
+}
+
+/* The group of two that is alone, by itself or by its RTC; NULL where there is none. */
+static const struct report_group *
+alone_of(const struct report *report, struct report_discontinuity *row)
+{
+	for (size_t i = 0; i < 2 && row->group_count == 2; i++) {
+		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
+
+		bool ahead = is_ahead(group, other) || !group->elapsed.known;
+
+		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && size(other->clocks) > 1) {
+			row->class = DISCONTINUITY_STOPPED;
+			return group;
+		}
+		if (is_edge_clock(report, group->clocks) && report->hypervisor[0])
+			continue;
+		if (is_outvoted(report, group->clocks, other->clocks)) {
+			row->class = DISCONTINUITY_JUMPED;
+			return group;
+		}
+	}
+	return NULL;
+}
+
+static void
+put_clocks(struct text *text, const struct report *report, const struct report_group *group)
+{
+	for (size_t i = 0; i < group->clock_count; i++)
+		text_printf(text, "%s%s", !i ? "" : i + 1 == group->clock_count ? " and " : ", ",
+			    report_clock_id(report, group->members[i]));
+}
+
+static void
+put_seconds(struct text *text, int64_t ns, unsigned decimals)
+{
+	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	text_put(text, ns < 0 ? "-" : "");
+	text_put_decimal(text, (size_ns + NS_PER_MS / 2) / NS_PER_MS, 3, decimals);
+}
+
+static void
+put_moment(struct text *text, const struct report_discontinuity *row)
+{
+	text_put_decimal(text, row->at_ms, 3, 1);
+	text_put(text, " s");
+}
+
+static void
+note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
+{
+	const struct report_group *other = &row->groups[rtc == &row->groups[0]];
+	int64_t low = rtc->elapsed.low - other->elapsed.high, high = rtc->elapsed.high - other->elapsed.low;
+	int64_t middle = rtc->elapsed.value - other->elapsed.value;
+	unsigned decimals = middle >= TENTHS_MS * NS_PER_MS ? 1 : 2;
+	char bytes[REPORT_SENTENCE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put(&text, "The machine was stopped for ");
+	if (!rtc->elapsed.known) {
+		text_put(&text, "a time that is not known, by ");
+	} else if (high - low > VAGUE_NS) {
+		put_seconds(&text, low, decimals);
+		text_put(&text, " to ");
+		put_seconds(&text, high, decimals);
+	} else {
+		put_seconds(&text, middle, decimals);
+	}
+	text_put(&text, rtc->elapsed.known ? " s at " : "");
+	put_moment(&text, row);
+	text_printf(&text, " (by the %s).", report_clock_id(report, rtc->members[0]));
+	report_note(report, "%s", bytes);
+}
+
+static bool
+is_named(const struct report *report, const char *rule, const char *clock)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (text_equal(report->findings[i].rule, rule) && text_equal(report->findings[i].clock, clock))
+			return true;
+	return false;
+}
+
+bool
+judge_jumped_at(const struct report *report, size_t i, const char *clock)
+{
+	const struct report_discontinuity *row = &report->discontinuities[i];
+
+	for (size_t g = 0; g < row->group_count && row->class == DISCONTINUITY_JUMPED; g++)
+		if (row->alone == row->groups[g].clocks &&
+		    text_equal(report_clock_id(report, row->groups[g].members[0]), clock))
+			return true;
+	return false;
+}
+
+static uint64_t
+count_jumps(const struct report *report, const char *clock)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		count += judge_jumped_at(report, i, clock);
+	return count;
+}
+
+static void
+name_jump(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
+{
+	const struct report_group *other = &row->groups[alone == &row->groups[0]];
+	const char *id = report_clock_id(report, alone->members[0]);
+	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
+	const char *rule = back ? "clock-backward" : "clock-jumped";
+	uint64_t limit = rules_limit_of(report, rule), jumps = count_jumps(report, id);
+	char by[REPORT_SENTENCE];
+	struct text text;
+
+	if (jumps <= limit || is_named(report, rule, id))
+		return;
+	text_init(&text, by, sizeof(by));
+	if (alone->elapsed.known && other->elapsed.known) {
+		int64_t ns = alone->elapsed.value - other->elapsed.value;
+
+		text_put(&text, back ? " back by " : " ahead by ");
+		put_seconds(&text, ns < 0 ? -ns : ns, 3);
+		text_put(&text, " s");
+	}
+	text_put(&text, " at ");
+	put_moment(&text, row);
+	text_put(&text, "; ");
+	put_clocks(&text, report, other);
+	rules_set_count(rules_add_finding(report, rule, id, REPORT_NO_CORE,
+					  "%s jumped%s went on together.", id, by),
+			jumps, limit);
+}
+
+static void
+name_parted(struct report *report, const struct report_discontinuity *row)
+{
+	char bytes[REPORT_SENTENCE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put(&text, "At ");
+	put_moment(&text, row);
+	text_put(&text, " the clocks parted: ");
+	for (size_t i = 0; i < row->group_count; i++) {
+		const struct report_group *group = &row->groups[i];
+
+		text_put(&text, !i ? "" : i + 1 == row->group_count ? " and " : ", ");
+		put_clocks(&text, report, group);
+		text_put(&text, " went on by ");
+		if (group->elapsed.known) {
+			put_seconds(&text, group->elapsed.value, 3);
+			text_put(&text, " s");
+		} else {
+			text_put(&text, "a time that is not known");
+		}
+		text_put(&text, i + 1 < row->group_count ? "" : ".");
+	}
+	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "%s", bytes);
+}
+
+void
+judge_discontinuities(struct report *report)
+{
+	const struct report_group *alone[REPORT_DISCONTINUITIES_MAX];
+
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		struct report_discontinuity *row = &report->discontinuities[i];
+
+		row->class = DISCONTINUITY_PARTED;
+		alone[i] = alone_of(report, row);
+		row->alone = alone[i] ? alone[i]->clocks : 0;
+	}
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->discontinuities[i];
+
+		/* A TSC that is set back again and again is behind by as much: it has a finding. */
+		if (judge_tsc_steps(report) && !(row->class == DISCONTINUITY_JUMPED && judge_jumped_at(report, i, "tsc")))
+			continue;
+		if (row->class == DISCONTINUITY_STOPPED)
+			note_stop(report, row, alone[i]);
+		else if (row->class == DISCONTINUITY_JUMPED)
+			name_jump(report, row, alone[i]);
+		else
+			name_parted(report, row);
+	}
+	if (report->discontinuities_lost)
+		report_note(report, "%lu more moments were seen at which the clocks did not fit each other.",
+			    (uint64_t)report->discontinuities_lost);
+}
