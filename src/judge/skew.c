@@ -12,6 +12,7 @@
 #define NAMED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
 #define MOMENTS_SIZE 80 /* "between 18446744073709551615.9 s and 18446744073709551615.9 s" */
 #define NS_PER_MS    1000000
+#define STRETCH_SIZE 144 /* four such times */
 #define AT_MS        100 /* what takes longer is "between" two moments */
 #define REST_SIZE    48 /* " 18446744073709551615 more cores likewise." and its final 0 */
 #define SUBJECT_SIZE 64 /* "18446744073709551615 cores, core 4294967295's among them" */
@@ -132,16 +133,32 @@ is_one_package(const struct view *view, uint32_t *package)
 	return true;
 }
 
+static bool
+is_long(const struct view *view, struct moment moment)
+{
+	return report_moment_ns(view->report, moment.end_tsc) / NS_PER_MS >=
+	       report_moment_ns(view->report, moment.begin_tsc) / NS_PER_MS + AT_MS;
+}
+
+/* "3.1 s", or "3.1 s to 3.4 s" where it took so long. */
+static void
+put_time(struct text *text, const struct view *view, struct moment moment)
+{
+	if (is_long(view, moment)) {
+		report_put_moment(text, view->report, moment.begin_tsc);
+		text_put(text, " to ");
+	}
+	report_put_moment(text, view->report, moment.end_tsc);
+}
+
 /* "at 3.1 s", or "between 3.1 s and 3.4 s" where it took so long. */
 static const char *
 put_moment(const struct view *view, struct moment moment, char moments[MOMENTS_SIZE])
 {
-	uint64_t begin_ms = report_moment_ns(view->report, moment.begin_tsc) / NS_PER_MS;
-	uint64_t end_ms = report_moment_ns(view->report, moment.end_tsc) / NS_PER_MS;
 	struct text text;
 
 	text_init(&text, moments, MOMENTS_SIZE);
-	if (end_ms >= begin_ms + AT_MS) {
+	if (is_long(view, moment)) {
 		text_put(&text, "between ");
 		report_put_moment(&text, view->report, moment.begin_tsc);
 		text_put(&text, " and ");
@@ -287,17 +304,32 @@ cause_of_drift(const struct view *view)
 	return "likely a broken oscillator, or a source of its own, or it was written";
 }
 
+/* From a time that took so long to another: "between 1.7 s and 17.4 s to 18.2 s". */
+static const char *
+put_stretch(const struct view *view, struct moment from, struct moment to, char stretch[STRETCH_SIZE])
+{
+	struct text text;
+
+	text_init(&text, stretch, STRETCH_SIZE);
+	text_put(&text, "between ");
+	put_time(&text, view, from);
+	text_put(&text, " and ");
+	put_time(&text, view, to);
+	return stretch;
+}
+
 static void
 name_odd_drift(struct report *report, const struct view *view, struct odd_pair odd)
 {
 	struct distance distance = view_drift_ppb(view, odd.a, odd.b);
-	char moments[MOMENTS_SIZE];
+	char stretch[STRETCH_SIZE];
 
 	set_distance(rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				       "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
 				       "them moved.", view_core(view, odd.b)->apic_id, distance.near, distance.far,
 				       distance.ahead ? "faster" : "slower", view_core(view, odd.a)->apic_id,
-				       put_moment(view, view_drift_moment(view, odd.a, odd.b), moments)),
+				       put_stretch(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
+						   view_last_moment(view, odd.a, odd.b), stretch)),
 		     distance, view->drift_limit_ppb);
 }
 

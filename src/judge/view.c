@@ -56,14 +56,20 @@ view_moment(const struct view *view, size_t other, size_t rank)
 }
 
 struct moment
-view_drift_moment(const struct view *view, size_t other, size_t rank)
+view_last_moment(const struct view *view, size_t other, size_t rank)
 {
 	const struct report_skew *skew = view->skew;
-	struct moment from = offsets_moment(&skew->offsets, other, rank), to = { skew->latest_begin_tsc, skew->latest_end_tsc };
 
-	if (skew->latest.cores)
-		to = offsets_moment(&skew->latest, other, rank);
-	return (struct moment){ from.begin_tsc, to.end_tsc };
+	return skew->latest.cores ? offsets_moment(&skew->latest, other, rank) :
+				    (struct moment){ skew->latest_begin_tsc, skew->latest_end_tsc };
+}
+
+/* From the first of the pair's ping-pongs to the last. */
+static struct moment
+whole_moment(const struct view *view, size_t other, size_t rank)
+{
+	return (struct moment){ offsets_moment(&view->skew->offsets, other, rank).begin_tsc,
+				view_last_moment(view, other, rank).end_tsc };
 }
 
 /* Whether RANK is proven to move against OTHER, AHEAD or not, by an interval no wider than WIDTH. */
@@ -110,7 +116,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 
 	*moment = (struct moment){ UINT64_MAX, 0 };
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = view_drift_moment(view, i, rank);
+		struct moment own = whole_moment(view, i, rank);
 
 		if (!is_proof(view, i, rank, ahead, width))
 			continue;
@@ -118,7 +124,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 		moment->end_tsc = own.end_tsc > moment->end_tsc ? own.end_tsc : moment->end_tsc;
 	}
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = view_drift_moment(view, i, rank);
+		struct moment own = whole_moment(view, i, rank);
 		struct distance drift = view_drift_ppb(view, i, rank);
 		uint64_t near;
 

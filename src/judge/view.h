@@ -53,7 +53,7 @@ struct distance view_drift_from_most(const struct view *view, size_t rank, struc
 
 /* When the offset of the two was measured, and from when to when their drift was. */
 struct moment view_moment(const struct view *view, size_t other, size_t rank);
-struct moment view_drift_moment(const struct view *view, size_t other, size_t rank);
+struct moment view_last_moment(const struct view *view, size_t other, size_t rank); /* likewise, in the last tournament */
 
 /* Whether its offset is a fault of its own, or of the half that it is in: that of a core that drifts is none. */
 bool view_is_off(const struct view *view, size_t rank);

@@ -161,9 +161,11 @@ look_at_discontinuities(const struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
 		uint64_t at_ms = (machine.at_ps - machine.run.from_ps) / SIM_PS_PER_MS;
+		uint64_t step_ms = (machine.core[0].steps_at_ps - machine.run.from_ps) / SIM_PS_PER_MS;
 		bool then = machine.event == EVENT_BACK || (row->from_ms <= at_ms + 1 && at_ms <= row->at_ms + 1);
+		bool stepped = machine.core[0].steps_at_ps != SIM_NEVER && row->from_ms <= step_ms + 1 && step_ms <= row->at_ms + 1;
 
-		tally(CHECK_DISCONTINUITY, machine.at_ps != SIM_NEVER && machine.event != EVENT_BEND && then,
+		tally(CHECK_DISCONTINUITY, stepped || (machine.at_ps != SIM_NEVER && machine.event != EVENT_BEND && then),
 		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
 			look_at_elapsed(report, &row->groups[g], &row->groups[0]);

@@ -109,6 +109,25 @@ when_of(const char *text, struct span *span)
 	return between && strncmp(between, " and ", 5) == 0 && moment_of(between + 5, &span->to_ps);
 }
 
+/* "3.1 s", or "3.1 s to 3.4 s". */
+static const char *
+time_of(const char *text, struct span *time)
+{
+	text = moment_of(text, &time->from_ps);
+	time->to_ps = time->from_ps;
+	return text && strncmp(text, " to ", 4) == 0 ? moment_of(text + 4, &time->to_ps) : text;
+}
+
+/* "between 3.1 s and 9.8 s", either of which may have taken some time. */
+static bool
+stretch_of(const char *text, struct span *from, struct span *to)
+{
+	const char *between = strstr(text, " between ");
+
+	between = between ? time_of(between + 9, from) : NULL;
+	return between && strncmp(between, " and ", 5) == 0 && time_of(between + 5, to);
+}
+
 static struct span
 as_said(struct span span)
 {
@@ -188,17 +207,18 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 	return (long double)(own - others) / (long double)boot * PPB;
 }
 
-/* The moments that AT_PS may mean as it is said: the earliest, the latest, and beside each step of the two between them. */
+/* The moments that TIME may mean as it is said: the earliest, the latest, and beside each step of the two between them. */
 static size_t
-moments_of(uint64_t at_ps, size_t core, size_t other, uint64_t *moments)
+moments_of(struct span time, size_t core, size_t other, uint64_t *moments)
 {
+	struct span said = as_said(time);
 	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
 	size_t count = 0;
 
-	moments[count++] = at_ps - SAID_PS;
-	moments[count++] = at_ps + SAID_PS;
+	moments[count++] = said.from_ps;
+	moments[count++] = said.to_ps;
 	for (size_t i = 0; i < 2; i++)
-		if (steps[i] > at_ps - SAID_PS && steps[i] < at_ps + SAID_PS) {
+		if (steps[i] > said.from_ps && steps[i] < said.to_ps) {
 			moments[count++] = steps[i] - 1;
 			moments[count++] = steps[i];
 		}
@@ -207,10 +227,10 @@ moments_of(uint64_t at_ps, size_t core, size_t other, uint64_t *moments)
 
 /* Whether the average over the time said was in the range, from some moment to some other that it may mean. */
 static bool
-drifts_so(size_t core, size_t other, struct span span, long double near, long double far)
+drifts_so(size_t core, size_t other, const struct span *stretch, long double near, long double far)
 {
 	uint64_t from[6], to[6];
-	size_t begins = moments_of(span.from_ps, core, other, from), ends = moments_of(span.to_ps, core, other, to);
+	size_t begins = moments_of(stretch[0], core, other, from), ends = moments_of(stretch[1], core, other, to);
 	long double low = INFINITY, high = -INFINITY;
 
 	for (size_t i = 0; i < begins; i++)
@@ -231,12 +251,12 @@ is_drift_true(const struct finding *finding)
 	size_t core, right = 0;
 	unsigned id, other;
 	unsigned long near, far;
-	struct span span;
+	struct span stretch[2];
 	char word[16];
 	bool faster;
 
 	if (sscanf(finding->text, "Core %u's TSC ran %lu to %lu ppb %15s", &id, &near, &far, word) != 4 || !than ||
-	    !when_of(finding->text, &span) || near > far)
+	    !stretch_of(finding->text, &stretch[0], &stretch[1]) || near > far)
 		return false;
 	core = core_of_id(id);
 	faster = strcmp(word, "faster") == 0;
@@ -244,13 +264,13 @@ is_drift_true(const struct finding *finding)
 		return false;
 	if (sscanf(than, " than core %u's", &other) == 1)
 		return core_of_id(other) < machine.cores &&
-		       (faster ? drifts_so(core, core_of_id(other), span, near, far)
-			       : drifts_so(core, core_of_id(other), span, -(long double)far, -(long double)near));
+		       (faster ? drifts_so(core, core_of_id(other), stretch, near, far)
+			       : drifts_so(core, core_of_id(other), stretch, -(long double)far, -(long double)near));
 	if (strncmp(than, " than most ", 11) != 0)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++)
-		right += i != core && (faster ? drifts_so(core, i, span, near, far)
-					      : drifts_so(core, i, span, -(long double)far, -(long double)near));
+		right += i != core && (faster ? drifts_so(core, i, stretch, near, far)
+					      : drifts_so(core, i, stretch, -(long double)far, -(long double)near));
 	return right * 2 > machine.cores;
 }
 
