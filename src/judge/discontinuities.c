@@ -171,6 +171,19 @@ count_jumps(const struct report *report, const char *clock)
 }
 
 static void
+set_turned_sick(struct report *report, const char *clock, uint64_t at_ms)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (!text_equal(entry->clock.id, clock) || entry->turned_sick)
+			continue;
+		entry->turned_sick = true;
+		entry->turned_sick_ms = at_ms;
+	}
+}
+
+static void
 name_jump(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
 	const struct report_group *other = &row->groups[alone == &row->groups[0]];
@@ -183,6 +196,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 
 	if (jumps <= limit || is_named(report, rule, id))
 		return;
+	set_turned_sick(report, id, row->at_ms);
 	text_init(&text, by, sizeof(by));
 	if (alone->elapsed.known && other->elapsed.known) {
 		int64_t ns = alone->elapsed.value - other->elapsed.value;
@@ -235,6 +249,8 @@ judge_discontinuities(struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		struct report_discontinuity *row = &report->discontinuities[i];
 
+		row->from_ms = report_moment_ns(report, row->from_tsc) / NS_PER_MS;
+		row->at_ms = report_moment_ns(report, row->at_tsc) / NS_PER_MS;
 		row->class = DISCONTINUITY_PARTED;
 		alone[i] = alone_of(report, row);
 		row->alone = alone[i] ? alone[i]->clocks : 0;

@@ -283,12 +283,6 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 	}
 }
 
-static uint64_t
-moment_ms(const struct survey *survey, uint64_t tsc)
-{
-	return scale_ns(&survey->scale, tsc - survey->start_tsc) / SURVEY_NS_PER_MS;
-}
-
 /* CLOCKS with the TSC in its place in the report, where it has one. */
 static uint32_t
 as_in_report(const struct report *report, uint32_t clocks)
@@ -360,13 +354,13 @@ record(struct survey *survey, const struct discontinuity *found, uint64_t now)
 		return;
 	}
 	report->discontinuity_count++;
-	*row = (struct report_discontinuity){ .from_ms = moment_ms(survey, begin), .at_ms = moment_ms(survey, now),
+	*row = (struct report_discontinuity){ .from_tsc = begin, .at_tsc = now,
 					      .group_count = found->count };
 	for (size_t i = 0; i < found->count; i++) {
 		const struct offset *elapsed = &found->groups[i].elapsed;
 
 		if (is_unsure(survey, found->groups[i].clocks)) {
-			row->from_ms = 0;
+			row->from_tsc = 0;
 			row->groups[i] = group_of(report, found->groups[i].clocks);
 			continue;
 		}

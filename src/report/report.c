@@ -183,7 +183,7 @@ report_offset_budget(const struct report *report, struct offset offset)
 uint64_t
 report_moment_ns(const struct report *report, uint64_t tsc)
 {
-	uint64_t start_tsc = report->skew.start_tsc;
+	uint64_t start_tsc = report->start_tsc;
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);

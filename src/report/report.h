@@ -143,7 +143,6 @@ struct report_skew {
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip; the median of the pairs' medians */
 	struct offsets offsets;  /* of the first tournament */
-	uint64_t start_tsc;      /* the run's begin, from which the moments of all tournaments are counted */
 	const uint32_t *core_of; /* core number (index into report.cores), by rank in it */
 	struct offsets_summary summary; /* in ranks */
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
@@ -185,7 +184,8 @@ struct report_interference { /* of all cores together */
 enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
 
 struct report_discontinuity { /* time that went otherwise for some clocks than for others */
-	uint64_t from_ms, at_ms; /* into the run: between these */
+	uint64_t from_tsc, at_tsc; /* between these; FROM_TSC 0: it is not known from when on */
+	uint64_t from_ms, at_ms;   /* the same, into the run; when it is judged */
 	enum discontinuity_class class; /* judged, */
 	uint32_t alone; /* and the group that is alone; 0 where none is */
 	size_t group_count;
@@ -231,6 +231,7 @@ struct report {
 	bool tsc_is_invariant;
 	uint32_t cores_listed, cores_started;
 
+	uint64_t start_tsc; /* the run's begin, from which all moments are counted */
 	struct rate tsc;  /* what turns ticks into ns everywhere below; den 0: unknown, then 1 tick = 1 ns */
 	struct rate_interval tsc_within; /* likewise, with its error; not known where it was not measured */
 	char tsc_source[64]; /* by what the rate was found, for people */

@@ -82,8 +82,9 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     seen = (core["offset_ns"], pairs_of(report, number), report["findings"])
     named = accused(report)
     assert len(named) == any(proofs), seen
-    assert set(named) <= {core["apic_id"], None if cpus > 2 else core["apic_id"]}, seen
-    assert all(proofs) <= (core["apic_id"] in named), seen
+    guilty = core["apic_id"] if cpus > 2 else None  # of two nothing shows which is right
+    assert set(named) <= {guilty, None}, seen
+    assert all(proofs) <= (guilty in named), seen
     assert None not in named or core["apic_id"] in map(int, re.findall(r"ore (\d+)'s", named[None])), seen
     assert [row["apic_id"] for row in report["cores"] if row["off_majority"]] == sorted(named.keys() - {None}), seen
 

@@ -10,6 +10,7 @@
 #define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
+#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits, which wraps in 4.7 s, can be compared in it */
 #define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
 #define CORE_BATCHES_MIN 2
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
@@ -100,6 +101,8 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
+		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)
+			survey_observe(survey);
 	}
 	survey_observe(survey);
 	entry->disturbed = survey->cuts - cuts;

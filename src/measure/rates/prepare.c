@@ -181,7 +181,7 @@ survey_prepare(struct survey *survey)
 
 	take_claim(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
-	survey->start_tsc = survey->hooks.tsc_ordered();
+	survey->start_tsc = survey->report->start_tsc = survey->hooks.tsc_ordered();
 	survey->done_ns = 0;
 	survey->total_ns = survey_plan_ns(report, survey->smp->count);
 	if (survey_end_if_due(survey))

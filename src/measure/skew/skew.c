@@ -134,7 +134,6 @@ describe_tournament(struct survey *survey, const struct survey_tournament *tourn
 	}
 	skew->offsets = *tournament->offsets;
 	skew->core_of = survey->memory.core_of;
-	skew->start_tsc = survey->start_tsc;
 }
 
 static void

@@ -281,7 +281,7 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	skew->moved = calloc(count + 1, sizeof(*skew->moved));
 	skew->disputed = calloc(count + 1, sizeof(*skew->disputed));
 	skew->drift_span_ns = 18071000000;
-	skew->start_tsc = 1000;
+	report->start_tsc = 1000;
 	skew->offsets.begin_tsc += 6200000000;
 	skew->offsets.end_tsc += 6200000000;
 	skew->latest_begin_tsc = 42340000000;
