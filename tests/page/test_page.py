@@ -302,8 +302,9 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
 def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns, rows):
     here, there = golden("clean"), golden("clean")
     for report, median_ns in (here, 30), (there, 72):  # its fastest read takes 70 ns
-        clock_of(report, "tsc")["latency"].update(p50_ns=median_ns, min_ns=median_ns - 2, loop_ns=None)
-        clock_of(report, "null")["latency"]["p50_ns"] = bracket_ns
+        clock_of(report, "tsc")["latency"].update(p50_ns=median_ns, p50_within_ns=[median_ns, median_ns], min_ns=median_ns - 2,
+                                                  loop_ns=None)
+        clock_of(report, "null")["latency"].update(p50_ns=bracket_ns, p50_within_ns=[bracket_ns, bracket_ns])
     found, said = compare(show(here), there, tmp_path / "before.json")
     assert len(found) == rows
     assert f"more than 2 times the other report's median plus one bracket ({bracket_ns} ns, the clock null)" in said
