@@ -21,7 +21,8 @@ SHELL = (80, 50)  # the text mode that EDK II's shell is in on a screen of LARGE
 # EDK2's GraphicsConsole: the colours of EFI_LIGHTGRAY, EFI_BLUE, ...
 BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
 BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
-INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00", "absent": b"\x00\x98\x98"}
+INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00",
+        "absent": b"\x00\x98\x98", "open": b"\x00\x98\x98"}
 PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About"]
 
 
@@ -121,7 +122,7 @@ def check_clocks(reader, picture, report):
     for clock in report["clocks"]:
         row = next(i for i in range(first, len(rows)) if rows[i].split(" ")[0] == clock["id"])
         assert rows[row].endswith(f" {word_of(clock)}"), rows[row]
-        assert picture.cell(row, len(rows[row].rstrip()) - 1)[1] == INKS[clock["verdict"]]
+        assert picture.cell(row, len(rows[row].rstrip()) - 1)[1] == INKS[word_of(clock)]
 
 
 def report_of(shown):
