@@ -34,6 +34,7 @@ DRIVER_SAMPLE(pit, pit_read)
 DRIVER_SAMPLE(pit_readback, pit_readback_read)
 
 #define PIT_HZ { 105000000, 88 } /* 14.31818 MHz, which is 315/22 MHz, over 12 */
+#define PIT_GUEST_WITHIN_PPB 686 /* emulated as whole Hz: 1193181 by KVM (arch/x86/kvm/i8254.h), 1193182 by QEMU */
 
 static const struct clock pit_rows[PIT_COUNT] = {
 	[PIT] = {
@@ -123,6 +124,8 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 {
 	if (!probe_begin(platform, device, clocks, &pit_driver))
 		return;
+	if (platform->cpu.hypervisor[0])
+		clocks[PIT].claimed_within_ppb = clocks[PIT_READBACK].claimed_within_ppb = PIT_GUEST_WITHIN_PPB;
 	pit_start(device);
 	uint64_t interrupts = hw_interrupts_mask();
 	bool moves = probe_moves(pit_read, device);
