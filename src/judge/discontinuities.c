@@ -125,7 +125,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, "The machine was stopped for ");
 	if (!rtc->elapsed.known) {
-		text_put(&text, "a time that is not known, by ");
+		text_put(&text, "some time before ");
 	} else if (high - low > VAGUE_NS) {
 		put_seconds(&text, low, decimals);
 		text_put(&text, " to ");
