@@ -1,6 +1,8 @@
 /* Clocks in groups by what they say of one step. See discontinuity.h. */
 #include "discontinuity.h"
 
+#include "set.h"
+
 #define WRAP_NS_MIN UINT64_C(10000000000) /* one that wraps sooner does not say how long something took */
 
 struct panel {
@@ -8,12 +10,6 @@ struct panel {
 	size_t count;
 	int64_t half_ns; /* of the floor: by so much is each interval widened */
 };
-
-static bool
-has(uint32_t set, size_t clock)
-{
-	return set >> clock & 1;
-}
 
 static int64_t
 low(const struct panel *panel, size_t clock)
@@ -55,19 +51,9 @@ holders(const struct panel *panel, uint32_t set, int64_t ns)
 	uint32_t holding = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (has(set, i) && holds(panel, i, ns))
-			holding |= UINT32_C(1) << i;
+		if (set_has(set, i) && holds(panel, i, ns))
+			holding |= set_of(i);
 	return holding;
-}
-
-static unsigned
-size(uint32_t set)
-{
-	unsigned count = 0;
-
-	for (; set; set &= set - 1)
-		count++;
-	return count;
 }
 
 /*
@@ -80,17 +66,17 @@ largest(const struct panel *panel, uint32_t set)
 	uint32_t best = 0;
 
 	for (size_t i = 0; i < panel->count; i++) {
-		for (size_t j = 0; j < panel->count && has(set, i); j++) {
+		for (size_t j = 0; j < panel->count && set_has(set, i); j++) {
 			int64_t begin = low(panel, j);
 			uint32_t holding;
 
-			if (!has(set, j))
+			if (!set_has(set, j))
 				continue;
 			begin += wraps_up_to(&panel->clocks[j], begin, low(panel, i));
 			if (begin > high(panel, i))
 				continue;
 			holding = holders(panel, set, begin);
-			if (size(holding) > size(best))
+			if (set_size(holding) > set_size(best))
 				best = holding;
 		}
 	}
@@ -110,7 +96,7 @@ elapsed(const struct panel *panel, uint32_t set)
 	size_t best = panel->count;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (has(set, i) && !panel->clocks[i].wrap_ns &&
+		if (set_has(set, i) && !panel->clocks[i].wrap_ns &&
 		    (best == panel->count || width(panel, i) < width(panel, best)))
 			best = i;
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
@@ -150,7 +136,7 @@ static bool
 fits_all(const struct panel *panel, size_t clock, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
-		if (has(set, i) && !fit(panel, clock, i))
+		if (set_has(set, i) && !fit(panel, clock, i))
 			return false;
 	return true;
 }
@@ -165,9 +151,9 @@ find_mute(const struct panel *panel, const struct discontinuity *found)
 		size_t groups = 0;
 
 		for (size_t g = 0; g < found->count && panel->clocks[i].known; g++)
-			groups += fits_all(panel, i, found->groups[g].clocks & ~(UINT32_C(1) << i));
+			groups += fits_all(panel, i, found->groups[g].clocks & ~set_of(i));
 		if (groups > 1)
-			mute |= UINT32_C(1) << i;
+			mute |= set_of(i);
 	}
 	return mute;
 }

@@ -15,22 +15,6 @@ struct group {
 	uint64_t narrowest;
 };
 
-static uint32_t
-bit(size_t rate)
-{
-	return UINT32_C(1) << rate;
-}
-
-static unsigned
-size(uint32_t set)
-{
-	unsigned count = 0;
-
-	for (; set; set &= set - 1)
-		count++;
-	return count;
-}
-
 static void
 compare_all(struct panel *panel)
 {
@@ -39,7 +23,7 @@ compare_all(struct panel *panel)
 			struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
 
 			if (rate_beyond(&by, panel->limit_ppb))
-				panel->disagree[a] |= bit(b), panel->disagree[b] |= bit(a);
+				panel->disagree[a] |= set_of(b), panel->disagree[b] |= set_of(a);
 		}
 	}
 }
@@ -51,7 +35,7 @@ known(const struct panel *panel)
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (panel->rates[i].known)
-			set |= bit(i);
+			set |= set_of(i);
 	return set;
 }
 
@@ -60,7 +44,7 @@ static bool
 is_split(const struct panel *panel, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
-		if (falseticker_has(set, i) && panel->disagree[i] & set)
+		if (set_has(set, i) && panel->disagree[i] & set)
 			return true;
 	return false;
 }
@@ -75,9 +59,9 @@ voters(const struct panel *panel, uint32_t set)
 	uint32_t voting = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (falseticker_has(set, i) && panel->disagree[i] & set &&
+		if (set_has(set, i) && panel->disagree[i] & set &&
 		    !is_split(panel, set & ~panel->disagree[i]))
-			voting |= bit(i);
+			voting |= set_of(i);
 	return voting;
 }
 
@@ -89,10 +73,10 @@ sources(const struct panel *panel, uint32_t set)
 	unsigned with, without;
 
 	if (!panel->sources || !set)
-		return size(set);
-	while (!falseticker_has(set, first))
+		return set_size(set);
+	while (!set_has(set, first))
 		first++;
-	set &= ~bit(first);
+	set &= ~set_of(first);
 	with = 1 + sources(panel, set & panel->sources->separate[first]);
 	without = (set & panel->sources->separate[first]) == set ? 0 : sources(panel, set);
 	return with > without ? with : without;
@@ -110,10 +94,10 @@ group_of(const struct panel *panel, uint32_t voting, size_t first)
 {
 	struct group group = { .members = voting & ~panel->disagree[first], .narrowest = UINT64_MAX };
 
-	group.clocks = size(group.members);
+	group.clocks = set_size(group.members);
 	group.sources = sources(panel, group.members);
 	for (size_t i = 0; i < panel->count; i++)
-		if (falseticker_has(group.members, i) && width(&panel->rates[i]) < group.narrowest)
+		if (set_has(group.members, i) && width(&panel->rates[i]) < group.narrowest)
 			group.narrowest = width(&panel->rates[i]);
 	return group;
 }
@@ -134,7 +118,7 @@ largest_group(const struct panel *panel, uint32_t voting)
 	for (size_t i = 0; i < panel->count; i++) {
 		struct group group;
 
-		if (!falseticker_has(voting, i))
+		if (!set_has(voting, i))
 			continue;
 		group = group_of(panel, voting, i);
 		if (is_larger(&group, &largest))
@@ -150,7 +134,7 @@ reference_of(const struct panel *panel, uint32_t set)
 	struct rate_interval rates[FALSETICKER_RATES_MAX] = { { .known = false } };
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (falseticker_has(set, i))
+		if (set_has(set, i))
 			rates[i] = panel->rates[i];
 	return rate_consensus(rates, panel->count);
 }
@@ -171,7 +155,7 @@ ask_siblings(const struct panel *panel, struct falseticker *found)
 	struct group largest = largest_group(panel, voting);
 
 	found->sibling = panel->count;
-	if (largest.clocks < 2 || 2 * largest.clocks <= size(voting))
+	if (largest.clocks < 2 || 2 * largest.clocks <= set_size(voting))
 		return;
 	found->siblings = largest.members;
 	found->sibling = reference_of(panel, largest.members);
@@ -187,8 +171,8 @@ name_two(const struct panel *panel, uint32_t voting, struct falseticker *found)
 		for (size_t b = a + 1; b < panel->count; b++) {
 			uint64_t both = width(&panel->rates[a]) + width(&panel->rates[b]);
 
-			if (!falseticker_has(voting, a) || !falseticker_has(voting & panel->disagree[a], b) ||
-			    (!falseticker_has(found->truechimers, a) && !falseticker_has(found->truechimers, b)) ||
+			if (!set_has(voting, a) || !set_has(voting & panel->disagree[a], b) ||
+			    (!set_has(found->truechimers, a) && !set_has(found->truechimers, b)) ||
 			    both >= narrowest)
 				continue;
 			narrowest = both;
@@ -217,7 +201,7 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	found.voters = voting | found.siblings;
 	largest = largest_group(&panel, voting);
 	rest = voting & ~largest.members;
-	found.undecided = rest && (2 * largest.clocks <= size(voting) ||
+	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
 				   largest.sources <= sources(&panel, rest));
 	found.truechimers = found.undecided ? largest.members : among & ~rest;
 	found.reference = reference_of(&panel, found.truechimers);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "rate.h"
+#include "set.h"
 
 #define FALSETICKER_RATES_MAX 32
 
@@ -48,11 +49,5 @@ struct falseticker {
  */
 struct falseticker falseticker_find(const struct rate_interval *rates, size_t count,
 				    const struct falseticker_sources *sources, uint64_t limit_ppb);
-
-static inline bool
-falseticker_has(uint32_t set, size_t rate)
-{
-	return set >> rate & 1;
-}
 
 #endif

@@ -6,6 +6,7 @@
 #include "judge_internal.h"
 
 #include "falseticker.h"
+#include "set.h"
 #include "text.h"
 #include "witnesses.h"
 
@@ -13,24 +14,14 @@
 #define VAGUE_NS    (200 * NS_PER_MS) /* known no better than that: both ends are said */
 #define TENTHS_MS   1000              /* from so much on tenths of a second do */
 
-static unsigned
-size(uint32_t set)
-{
-	unsigned count = 0;
-
-	for (; set; set &= set - 1)
-		count++;
-	return count;
-}
-
 /* Whether any two of SET have two sources; a TSC that is not in the report is one by itself. */
 static bool
 are_several_sources(const struct falseticker_sources *sources, uint32_t set)
 {
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
-		if (set >> i & 1 && sources->separate[i] & set)
+		if (set_has(set, i) && sources->separate[i] & set)
 			return true;
-	return set >> REPORT_CLOCKS_MAX && size(set) > 1;
+	return set_has(set, REPORT_CLOCKS_MAX) && set_size(set) > 1;
 }
 
 /*
@@ -43,7 +34,7 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 	struct falseticker_sources sources = witnesses_of(report, rates);
 
-	if (size(alone) != 1 || size(others) < 2)
+	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
@@ -54,7 +45,7 @@ static bool
 is_edge_clock(const struct report *report, uint32_t clocks)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (clocks == UINT32_C(1) << i)
+		if (clocks == set_of(i))
 			return report->clocks[i].clock.edges_only;
 	return false;
 }
@@ -74,7 +65,7 @@ alone_of(const struct report *report, struct report_discontinuity *row)
 
 		bool ahead = is_ahead(group, other) || !group->elapsed.known;
 
-		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && size(other->clocks) > 1) {
+		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && set_size(other->clocks) > 1) {
 			row->class = DISCONTINUITY_STOPPED;
 			return group;
 		}

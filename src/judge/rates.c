@@ -74,9 +74,9 @@ group_phrase(const struct vote *vote, uint32_t set)
 
 	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
 	for (size_t i = 0; i < count; i++)
-		members += vote->rates[i].known && falseticker_has(set, i);
+		members += vote->rates[i].known && set_has(set, i);
 	for (size_t i = 0; i < count; i++) {
-		if (!vote->rates[i].known || !falseticker_has(set, i))
+		if (!vote->rates[i].known || !set_has(set, i))
 			continue;
 		text_printf(&text, "%s%s", !said ? "" : said + 1 == members ? " and " : ", ", id_of(vote, i));
 		said++;
@@ -214,7 +214,7 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
 	struct interval_ppb by = rate_compare(&vote->rates[reference(&vote->found)], &vote->rates[clock]);
 
-	vote->changed |= UINT32_C(1) << clock;
+	vote->changed |= set_of(clock);
 	set_figure(rules_add_finding(vote->report, "rate-changed", id_of(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(vote, clock),
 				     ppm_phrase(&by).bytes,
@@ -257,7 +257,7 @@ judge_changes(struct vote *vote, bool halves)
 	collect_changes(vote, halves);
 	hold_vote(vote, implied, limit);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (falseticker_has(vote->found.falsetickers, i) && !falseticker_has(vote->changed, i))
+		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
 			name_change(vote, i, halves, limit);
 	if (has_new_groups(vote))
 		name_changed_groups(vote, halves, limit);
@@ -309,7 +309,7 @@ name_rate(struct vote *vote, size_t clock)
 		rule = "rate-off";
 	/* A rate that changed is off on average too: that is one fault, unless it is worse. */
 	if (!rate_beyond(&by, limit_ppb(vote->report, rule)) ||
-	    (falseticker_has(vote->changed, clock) && text_equal(rule, "rate-off")))
+	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
 	set_figure(rules_add_finding(vote->report, rule, id_of(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off what it claims, by %s, which agree.", id_of(vote, clock),
@@ -323,7 +323,7 @@ judge_each_rate(struct vote *vote)
 	collect_rates(vote);
 	hold_vote(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (falseticker_has(vote->found.falsetickers, i))
+		if (set_has(vote->found.falsetickers, i))
 			name_rate(vote, i);
 }
 
@@ -338,7 +338,7 @@ note_leaps(struct vote *vote)
 		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
 		if (may_leap(vote->report, entry) && is_voter(vote->report, entry) && rate_beyond(&by, limit) &&
-		    !falseticker_has(vote->found.falsetickers, i))
+		    !set_has(vote->found.falsetickers, i))
 			report_note(vote->report, "%s ran %s off %s in the rates' window, %s.", id_of(vote, i),
 				    ppm_phrase(&by).bytes, id_of(vote, truth), contradicts_itself(entry) ?
 				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :

@@ -5,6 +5,7 @@
 #include "survey_internal.h"
 
 #include "discontinuity.h"
+#include "set.h"
 #include "text.h"
 
 #define FLOOR_NS       SURVEY_NS_PER_MS /* less is left to what is said of the rates */
@@ -179,8 +180,8 @@ survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool
 		step->then = *now;
 }
 
-/* The next edge of edge clock I; false where none comes. */
-static bool
+/* The next edge of edge clock I, if one comes. */
+static void
 take_edge(struct survey *survey, size_t i)
 {
 	const struct clock *clock = &survey->report->clocks[i].clock;
@@ -198,12 +199,11 @@ take_edge(struct survey *survey, size_t i)
 				const struct sample edge = { begin, sample->ticks, sample->end };
 
 				survey_step_take(survey, i, &edge, true);
-				return true;
+				return;
 			}
 			begin = sample->begin;
 		}
 	}
-	return false;
 }
 
 /* Edge clocks of CLOCKS at their next edges. */
@@ -211,7 +211,7 @@ static void
 take_edges(struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (is_compared(survey, i) && is_edge_clock(survey, i) && clocks >> i & 1)
+		if (is_compared(survey, i) && is_edge_clock(survey, i) && set_has(clocks, i))
 			take_edge(survey, i);
 }
 
@@ -256,7 +256,7 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 		struct rate_slope slope;
 		struct rate_interval since;
 
-		if (is_edge_clock(survey, i) && asked >> i & 1 && !step->at_edge)
+		if (is_edge_clock(survey, i) && set_has(asked, i) && !step->at_edge)
 			step->implied.known = false; /* it stopped, or is so slow that nothing can be said of its time */
 		if (!is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
@@ -287,9 +287,9 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 static uint32_t
 as_in_report(const struct report *report, uint32_t clocks)
 {
-	for (size_t i = 0; i < report->clock_count && clocks >> TSC & 1; i++)
+	for (size_t i = 0; i < report->clock_count && set_has(clocks, TSC); i++)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			return (clocks & ~(UINT32_C(1) << TSC)) | UINT32_C(1) << i;
+			return (clocks & ~set_of(TSC)) | set_of(i);
 	return clocks;
 }
 
@@ -299,7 +299,7 @@ group_of(const struct report *report, uint32_t clocks)
 	struct report_group group = { .clocks = as_in_report(report, clocks) };
 
 	for (size_t i = 0; i <= TSC; i++)
-		if (group.clocks >> i & 1)
+		if (set_has(group.clocks, i))
 			group.members[group.clock_count++] = (uint8_t)i;
 	return group;
 }
@@ -312,7 +312,7 @@ static bool
 is_unsure(const struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i <= TSC; i++)
-		if (clocks >> i & 1 && (i == TSC || !is_edge_clock(survey, i) || survey->steps[i].sure))
+		if (set_has(clocks, i) && (i == TSC || !is_edge_clock(survey, i) || survey->steps[i].sure))
 			return false;
 	return true;
 }
@@ -324,7 +324,7 @@ beside_the_tsc(const struct discontinuity *found)
 	uint32_t clocks = 0;
 
 	for (size_t i = 0; i < found->count; i++)
-		clocks |= found->groups[i].clocks >> TSC & 1 ? 0 : found->groups[i].clocks;
+		clocks |= set_has(found->groups[i].clocks, TSC) ? 0 : found->groups[i].clocks;
 	return clocks;
 }
 
@@ -335,7 +335,7 @@ begin_of(const struct survey *survey, uint32_t clocks)
 	uint64_t begin = survey->step_tsc;
 
 	for (size_t i = 0; i < TSC; i++)
-		if (clocks >> i & 1 && survey->steps[i].then.begin < begin)
+		if (set_has(clocks, i) && survey->steps[i].then.begin < begin)
 			begin = survey->steps[i].then.begin;
 	return begin;
 }
@@ -359,14 +359,10 @@ record(struct survey *survey, const struct discontinuity *found, uint64_t now)
 	for (size_t i = 0; i < found->count; i++) {
 		const struct offset *elapsed = &found->groups[i].elapsed;
 
-		if (is_unsure(survey, found->groups[i].clocks)) {
-			row->from_tsc = 0;
-			row->groups[i] = group_of(report, found->groups[i].clocks);
-			continue;
-		}
-
 		row->groups[i] = group_of(report, found->groups[i].clocks);
-		if (offset_is_known(*elapsed))
+		if (is_unsure(survey, found->groups[i].clocks))
+			row->from_tsc = 0;
+		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){
 				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
 				step_ns + elapsed->low, step_ns + elapsed->high,
@@ -378,7 +374,7 @@ static bool
 are_edge_clocks(const struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i < TSC; i++)
-		if (clocks >> i & 1 && !is_edge_clock(survey, i))
+		if (set_has(clocks, i) && !is_edge_clock(survey, i))
 			return false;
 	return true;
 }

@@ -31,14 +31,14 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 		const struct report_clock *a = &report->clocks[i];
 
 		if (guest && is_hosts(a))
-			sources.siblings |= UINT32_C(1) << i;
+			sources.siblings |= set_of(i);
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 			bool separate = a->clock.edges_only != b->clock.edges_only;
 
 			separate |= guest ? is_tsc(a) != is_tsc(b) : have_two_crystals(&rates[i], &rates[j]);
 			if (separate)
-				sources.separate[i] |= UINT32_C(1) << j;
+				sources.separate[i] |= set_of(j);
 		}
 	}
 	return sources;

@@ -1,6 +1,8 @@
 /* Each clock once more, at the end of the run, against its rate in the window. See survey_rates.h. */
 #include "survey_tracks.h"
 
+#include "set.h"
+
 #define PPB             UINT64_C(1000000000)
 #define AMBIGUOUS_SHARE 4 /* of a counter's range: with more doubt than that its wraps can't be counted */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2) /* so that an edge which comes a little early is the last one */
@@ -164,7 +166,7 @@ wraps_last(const struct survey *survey, uint32_t done)
 		const struct clock *clock = &survey->report->clocks[i].clock;
 		uint64_t ns;
 
-		if (!is_followed(&survey->tracks[i]) || done >> i & 1)
+		if (!is_followed(&survey->tracks[i]) || set_has(done, i))
 			continue;
 		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * SURVEY_NS_PER_S, clock->claimed.den,
 				 clock->claimed.num, SCALE_UP);
@@ -187,7 +189,7 @@ record_changes(struct survey *survey, struct sample *ends)
 		struct report_clock *entry = &survey->report->clocks[i];
 		struct survey_track *track = &survey->tracks[i];
 
-		done |= UINT32_C(1) << i;
+		done |= set_of(i);
 		if (!count_on(survey, track, change_ppb, &ends[i]))
 			continue;
 		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);

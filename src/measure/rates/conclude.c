@@ -277,7 +277,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	found = falseticker_find(votes, report->clock_count, &sources, survey->rate_limit_ppb);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		trusted[i] = rates[i];
-		trusted[i].known &= falseticker_has(found.truechimers, i);
+		trusted[i].known &= set_has(found.truechimers, i);
 	}
 	best = rate_consensus(trusted, report->clock_count);
 	survey->tsc_doubtful = found.undecided;

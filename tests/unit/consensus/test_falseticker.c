@@ -215,7 +215,7 @@ one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker(void
 
 	(void)state;
 	assert_false(falseticker.undecided);
-	assert_false(falseticker_has(falseticker.truechimers, 4));
+	assert_false(set_has(falseticker.truechimers, 4));
 	assert_int_equal(falseticker.falsetickers, 0);
 }
 
