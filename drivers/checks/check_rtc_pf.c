@@ -13,7 +13,8 @@
 #define ALIKE_SHARE       5
 #define DETERMINED_PPM    500 /* the rule's limit, of which an edge's bracket must be a small part */
 #define LONG_TRIES        3u
-#define LONG_NS           (100 * WAIT_NS_PER_MS) /* so long an edge's bracket of microseconds is some 10 ppm; 6 periods of 64 Hz */
+/* 6 periods of 64 Hz, and for so long an edge's bracket of microseconds is some 10 ppm. */
+#define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
 #define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* what is left for what comes once a second */
 /* Ours: how late a hypervisor's host may be with an edge, once, and in every one of many short windows. */
@@ -145,8 +146,8 @@ has_time_beside_updates(const struct checking *checking, uint64_t ns)
 }
 
 /*
- * From edge to edge for NS, or to the last of EDGES_MAX, with interrupts on between the looks: where the flag comes without PIE. Time that was
- * stolen ends it: the edges before it count, if they are enough.
+ * From edge to edge for NS, or to the last of EDGES_MAX, with interrupts on between the looks: where the flag comes
+ * without PIE. Time that was stolen ends it: the edges before it count, if they are enough.
  */
 static struct rtc_flag
 watch_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)

@@ -161,17 +161,14 @@ count_jumps(const struct report *report, const char *clock)
 	return count;
 }
 
+/* In a TSC that is not in the report nothing can be set. */
 static void
-set_turned_sick(struct report *report, const char *clock, uint64_t at_ms)
+set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		struct report_clock *entry = &report->clocks[i];
-
-		if (!text_equal(entry->clock.id, clock) || entry->turned_sick)
-			continue;
-		entry->turned_sick = true;
-		entry->turned_sick_ms = at_ms;
-	}
+	if (clock >= report->clock_count || report->clocks[clock].turned_sick)
+		return;
+	report->clocks[clock].turned_sick = true;
+	report->clocks[clock].turned_sick_ms = at_ms;
 }
 
 static void
@@ -187,7 +184,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 
 	if (jumps <= limit || is_named(report, rule, id))
 		return;
-	set_turned_sick(report, id, row->at_ms);
+	set_turned_sick(report, alone->members[0], row->at_ms);
 	text_init(&text, by, sizeof(by));
 	if (alone->elapsed.known && other->elapsed.known) {
 		int64_t ns = alone->elapsed.value - other->elapsed.value;

@@ -56,9 +56,9 @@ apply_findings(struct report *report)
 void
 judge_report(struct report *report)
 {
+	judge_discontinuities(report);
 	if (judge_tsc_moved(report))
 		report_note(report, "The TSC itself stepped back or leapt: nothing that it timed accuses another clock.");
-	judge_discontinuities(report);
 	judge_states(report);
 	judge_fitness(report);
 	if (!judge_tsc_moved(report))

@@ -58,10 +58,7 @@ view_moment(const struct view *view, size_t other, size_t rank)
 struct moment
 view_last_moment(const struct view *view, size_t other, size_t rank)
 {
-	const struct report_skew *skew = view->skew;
-
-	return skew->latest.cores ? offsets_moment(&skew->latest, other, rank) :
-				    (struct moment){ skew->latest_begin_tsc, skew->latest_end_tsc };
+	return offsets_moment(&view->skew->latest, other, rank);
 }
 
 /* From the first of the pair's ping-pongs to the last. */
@@ -311,7 +308,7 @@ static void
 decide_synchrony(struct report *report, const struct view *view)
 {
 	struct report_skew *skew = &report->skew;
-	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_bound_ticks : first;
+	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_summary.bound_ticks : first;
 	size_t off = 0;
 
 	for (size_t i = 0; i < skew->offsets.cores; i++)
@@ -319,8 +316,8 @@ decide_synchrony(struct report *report, const struct view *view)
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved &&
 			    !skew->summary.contradictions && !skew->latest_summary.contradictions;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
-	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->any_moved && !skew->summary.no_majority &&
-			     !skew->latest_summary.no_majority && !skew->summary.contradictions && skew->within_ns <= sync_limit_ns(report);
+	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
+			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
 }
 
 struct view

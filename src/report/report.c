@@ -209,7 +209,7 @@ report_put_tournaments(struct text *out, const struct report *report)
 	if (!report->skew.drift_measured)
 		return;
 	text_put(out, " and ");
-	report_put_moment(out, report, report->skew.latest_end_tsc);
+	report_put_moment(out, report, report->skew.latest.end_tsc);
 }
 
 void

@@ -148,7 +148,6 @@ struct report_skew {
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one: */
 	const struct offset *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
-	uint64_t latest_begin_tsc, latest_end_tsc, latest_bound_ticks; /* of the last one, as offsets and summary of the first */
 	struct offsets latest;   /* the last one itself, */
 	const bool *latest_outlier; /* and what offsets_solve() says of it */
 	struct offsets_summary latest_summary;

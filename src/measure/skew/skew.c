@@ -186,11 +186,8 @@ solve_latest(struct survey *survey)
 {
 	struct survey_memory *memory = &survey->memory;
 	struct report_skew *skew = &survey->report->skew;
-	struct offsets_summary summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier,
-						       memory->disputed);
 
-	skew->latest_bound_ticks = summary.bound_ticks;
-	skew->latest_summary = summary;
+	skew->latest_summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier, memory->disputed);
 	skew->latest_outlier = memory->latest_outlier;
 	skew->latest = memory->latest;
 }
@@ -215,8 +212,6 @@ record_drifts(struct survey *survey)
 	skew->moved = memory->moved;
 	skew->disputed = memory->disputed;
 	skew->drift_measured = true;
-	skew->latest_begin_tsc = latest->begin_tsc;
-	skew->latest_end_tsc = latest->end_tsc;
 	skew->drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
 }
 

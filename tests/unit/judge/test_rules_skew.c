@@ -883,11 +883,12 @@ core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **st
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
 	struct report_skew *skew = &last->skew;
+	struct offsets latest = report->skew.offsets;
 
 	(void)state;
-	skew->latest = report->skew.offsets;
-	skew->latest.begin_tsc = skew->latest_begin_tsc;
-	skew->latest.end_tsc = skew->latest_end_tsc;
+	latest.begin_tsc = skew->latest.begin_tsc;
+	latest.end_tsc = skew->latest.end_tsc;
+	skew->latest = latest;
 	skew->latest_outlier = report->skew.outlier;
 	skew->latest_summary = report->skew.summary;
 	judge(last);

@@ -219,7 +219,7 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;
-	skew->latest_bound_ticks = skew->summary.bound_ticks; /* the last one says the same */
+	skew->latest_summary.bound_ticks = skew->summary.bound_ticks; /* the last one says the same */
 }
 
 /* Each pair's drift, from those of its two cores; after these were changed. */
@@ -284,8 +284,8 @@ literal_tournament(struct report *report, enum tournament kind, const int64_t *t
 	report->start_tsc = 1000;
 	skew->offsets.begin_tsc += 6200000000;
 	skew->offsets.end_tsc += 6200000000;
-	skew->latest_begin_tsc = 42340000000;
-	skew->latest_end_tsc = 42342000000;
+	skew->latest.begin_tsc = 42340000000;
+	skew->latest.end_tsc = 42342000000;
 	for (size_t a = 0; a < count; a++) {
 		for (size_t b = a + 1; b < count && (!a || kind == TOURNAMENT_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;

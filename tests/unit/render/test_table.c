@@ -433,11 +433,11 @@ synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
 
 	(void)state;
-	report->skew.latest_bound_ticks = 1000000;
+	report->skew.latest_summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: at best within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	report->skew.latest_bound_ticks = 2000;
+	report->skew.latest_summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
-	report->skew.latest_bound_ticks = 2001;
+	report->skew.latest_summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: at best within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
