@@ -12,7 +12,7 @@ PYTHON  := /usr/bin/python3
 # What a goal needs is made by all processors, where the command line does not say how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# make V=1 shows the whole commands.
+##= V=1 shows the whole commands
 QUIET := $(if $(V),,@)
 ifeq ($(V),)
 say = @echo '  $(1)  $@'
@@ -54,6 +54,7 @@ GNUEFI_LIB   := /usr/lib
 GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
 
 .DEFAULT_GOAL := all
+## builds build/baretick.efi; so does make alone
 .PHONY: all
 all: $(BUILD)/baretick.efi
 
@@ -109,22 +110,31 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi: %.efi: %.so boot/nxcompat
 	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
+## installs what is missing, builds, boots in QEMU, shows the table; leaves build/report
 .PHONY: run
 run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report
 
 MATRIX := qemu/matrix
+## the runs that qemu/matrix describes, with a table (MATRIX=FILE)
 .PHONY: matrix
 matrix: deps-build deps-run deps-image
 	+$(SUBMAKE) all image
 	qemu/run --matrix $(MATRIX) --out $(BUILD)/matrix
 
+## build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
 .PHONY: image
 image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
 $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
+
+## a release, with checksums and licences: build/dist/baretick-VERSION, and a .tar.xz of it
+.PHONY: dist
+dist: deps-dist
+	+$(SUBMAKE) all image
+	$(PYTHON) qemu/dist $(VERSION) $(COMMIT) $(BUILD) $(CHARTS)
 
 # Which folder may use which, for tests/test_rooms.py.
 .PHONY: rooms
@@ -133,29 +143,21 @@ rooms:
 
 include tests/tests.mk
 
+## as root: run and check on a fresh Debian 12 and 13; minutes
 .PHONY: fresh
 fresh: deps-fresh
 	qemu/fresh bookworm trixie
 
+## removes build/
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
 
+# What stands in lines of ## above a goal, in all makefiles.
+## this list
 .PHONY: help
 help:
-	@echo 'make          build $(BUILD)/baretick.efi'
-	@echo 'make run      install what is missing, build, boot in QEMU, show the table'
-	@echo 'make check    likewise, then run the tests; TEST=test_table, test_boot.py, name: one'
-	@echo 'make check-long  and those that are dear and rare'
-	@echo 'make matrix   the runs that qemu/matrix describes, with a table (MATRIX=FILE)'
-	@echo 'make image    $(BUILD)/baretick.img (USB stick) and $(BUILD)/baretick.iso (USB and CD)'
-	@echo 'make bench    what measuring itself costs: ratios, instruction counts, sizes'
-	@echo 'make fuzz     the fuzz targets, $(FUZZ_SECONDS) seconds each (FUZZ_SECONDS=N)'
-	@echo 'make truth    what is said that is false of machines drawn at random (TRIALS=N of each kind, SEED=N)'
-	@echo 'make quiet    $(QUIET_BOOTS) boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)'
-	@echo 'make quiet-events  likewise, of machines that a busy host pauses, sets back to a snapshot and migrates'
-	@echo 'make pictures the pictures of the page and the screen in the READMEs, into tests/pictures'
-	@echo 'make lint     static checks of the C, the shell and the Python'
-	@echo 'make fresh    as root: run and check on a fresh Debian 12 and 13; minutes'
-	@echo 'make clean    remove $(BUILD)/'
-	@echo 'NO_INSTALL=1  install nothing: name what is missing and go on; V=1 shows whole commands'
+	@awk '/^## / { said = substr($$0, 4); next } \
+		/^\.PHONY: / && said { printf "make %-13s %s\n", $$2, said; said = "" } \
+		/^##= / { word = $$2; sub(/^##= +[^ ]+ +/, ""); more = more sprintf("%-18s %s\n", word, $$0) } \
+		END { printf "%s", more }' $(filter Makefile %.mk,$(MAKEFILE_LIST))

@@ -1,8 +1,7 @@
 # What baretick needs from the distribution, by purpose, and the targets that see to it. `make run`, `make
 # check` and the like install what is missing, saying so first; a plain `make` only names it. A rule that
 # needs a list has its target as an order-only prerequisite:  $(OBJECTS): | deps-build
-#
-#   NO_INSTALL=1   never install; name what is missing and go on, for those who have the tools otherwise
+##= NO_INSTALL=1 installs nothing: names what is missing and goes on, for those who have the tools otherwise
 
 PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js
 PACKAGES_run   := python3 qemu-system-x86 ovmf
@@ -11,22 +10,24 @@ PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime pytho
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium?
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
+PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
+    $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
-    $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_image) $(PACKAGES_test))
+    $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_test))
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 
-.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh
+.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-dist
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
-deps-run deps-image deps-test: deps-build
-deps-run deps-image deps-test deps-lint deps-fresh: deps-%:
+deps-run deps-image deps-test deps-dist: deps-build
+deps-run deps-image deps-test deps-lint deps-fresh deps-dist: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

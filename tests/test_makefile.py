@@ -1,6 +1,7 @@
 """The build itself, where it stands."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -27,3 +28,18 @@ def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):
                           env={**os.environ, "MAKEFLAGS": ""})
     assert done.returncode == 0, done.stdout + done.stderr
     assert all((elsewhere / target).is_file() for target in targets if "/" in target)
+
+
+# Goals that others need, and nobody types.
+INNER = {"FORCE", "rooms", "seeds"}
+
+
+def test_help_has_every_goal_once_and_nothing_else():
+    said = subprocess.run(["make", "NO_INSTALL=1", "help"], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout
+    listed = re.findall(r"^make (\S+) +\S", said, re.M)
+    makefiles = "".join(path.read_text() for path in (ROOT / "Makefile", ROOT / "tests" / "tests.mk", ROOT / "qemu" / "packages.mk"))
+    goals = {goal for line in re.findall(r"^\.PHONY:(.*)$", makefiles, re.M) for goal in line.split()}
+    assert sorted(listed) == sorted(goal for goal in goals - INNER if not goal.startswith("deps-"))
+    assert {"run", "check", "dist"} < set(listed)
+    assert len(said.splitlines()) == len(listed) + 2 and re.search(r"^V=1 +\S", said, re.M) and re.search(r"^NO_INSTALL=1 +\S", said, re.M)
+    assert all(len(line) <= 120 for line in said.splitlines())

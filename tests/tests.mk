@@ -74,6 +74,7 @@ $(BUILD)/truth/truth: $(TRUTH_OBJECTS)
 
 TRIALS := 100
 SEED   := 1
+## what is said that is false of machines drawn at random (TRIALS=N of each kind, SEED=N)
 .PHONY: truth
 truth: $(BUILD)/truth/truth
 	$(BUILD)/truth/truth $(SEED) $(TRIALS)
@@ -103,6 +104,7 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBRARY)
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
+## the fuzz targets, a minute each (FUZZ_SECONDS=N)
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS) seeds
 	tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
@@ -120,8 +122,11 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/truth/truth $(PROGRAMS) seeds)
 
-.PHONY: check check-long
-check check-long: deps-build deps-run deps-image deps-test
+## installs what is missing, builds, runs the tests; TEST=test_table, test_boot.py, name: one
+.PHONY: check
+## likewise, and those that are dear and rare
+.PHONY: check-long
+check check-long: deps-build deps-run deps-dist deps-test
 	+$(SUBMAKE) $(CHECK_MAKE)
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
@@ -131,6 +136,7 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/te
 	$(call say,HOSTCC)
 	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(addprefix -I,$(HOST_ROOMS)) $< $(PORTABLE) -o $@
 
+## what measuring itself costs: ratios, instruction counts, sizes
 .PHONY: bench
 bench: deps-build deps-run
 	+$(SUBMAKE) all $(BUILD)/host/bench_host
@@ -138,6 +144,7 @@ bench: deps-build deps-run
 
 # The pictures in README.md: of the page, from two machines of which one has no HPET, and of the screen. To be looked at,
 # then committed.
+## the pictures of the page and the screen in the READMEs, into tests/pictures
 .PHONY: pictures
 pictures: deps-build deps-run deps-test
 	+$(SUBMAKE) all
@@ -150,7 +157,10 @@ pictures: deps-build deps-run deps-test
 # part of check.
 QUIET_BOOTS   := 50
 QUIET_OPTIONS := profile=quick
-.PHONY: quiet quiet-events
+## 50 boots of machines that are well, half of them on a busy host (QUIET_BOOTS=N)
+.PHONY: quiet
+## likewise, of machines that a busy host pauses, sets back to a snapshot and migrates
+.PHONY: quiet-events
 quiet quiet-events: deps-build deps-run
 	+$(SUBMAKE) all
 	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS) $(patsubst quiet-%,%,$(filter quiet-events,$@)) $(QUIET_OPTIONS)
@@ -158,6 +168,7 @@ quiet quiet-events: deps-build deps-run
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
+## static checks of the C, the shell and the Python
 .PHONY: lint
 lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \

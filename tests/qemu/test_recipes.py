@@ -47,7 +47,12 @@ def job():
 def shell_lines():
     """What a shell is to do, in all of the recipes: each as one script."""
     lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
-    return [*(step["run"] for step in [*steps(), *four_lines()] if "run" in step), *job()["script"], lab, *own()]
+    released = release()["jobs"]["release"]["steps"]
+    return [*(step["run"] for step in [*steps(), *four_lines(), *released] if "run" in step), *job()["script"], lab, *own()]
+
+
+def release():
+    return yaml.safe_load(indented(README.partition("## A release\n")[2].partition("\n\n")[2]))
 
 
 def quoted(key):
@@ -73,8 +78,8 @@ def test_every_command_is_one_that_a_shell_understands(shell):
 
 def test_every_target_of_make_is_there():
     targets = {word for line in shell_lines() for call in re.findall(r"^make (.*)$", line, re.M) for word in call.split()}
-    assert targets == {"deps-run", "all", "matrix"}
-    make = (ROOT / "Makefile").read_text() + (ROOT / "qemu" / "packages.mk").read_text()
+    assert targets == {"deps-run", "all", "matrix", "check", "dist"}
+    make = "".join((ROOT / name).read_text() for name in ("Makefile", "qemu/packages.mk", "tests/tests.mk"))
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
 
@@ -94,6 +99,28 @@ def test_the_four_lines_are_those_steps_in_short():
 def test_the_job_for_gitlab_is_a_job():
     assert sorted(job()) == ["artifacts", "image", "script"]
     assert job()["artifacts"] == {"when": "always", "paths": ["build/report"], "reports": {"junit": "junit.xml"}}
+
+
+def test_the_release_is_a_workflow_that_attaches_what_make_dist_leaves(tmp_path):
+    """PyYAML reads the key `on` as YAML 1.1 does."""
+    workflow = release()
+    assert workflow[True] == {"push": {"tags": ["v*"]}} and workflow["permissions"] == {"contents": "write"}
+    steps_of = workflow["jobs"]["release"]["steps"]
+    assert [sorted(step) for step in steps_of] == [["uses"], ["run"], ["run"], ["run"], ["env", "run"]]
+    made = tmp_path / "build" / "dist" / "baretick-1.2.3"
+    made.mkdir(parents=True)
+    names = ["SHA256SUMS", "baretick.efi", "baretick.img", "baretick.iso", "baretick.spdx.json"]
+    for path in (made.parent / "baretick-1.2.3.tar.xz", *(made / name for name in names)):
+        path.touch()
+    (tmp_path / "gh").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "gh").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_REF_NAME": "v1.2.3"}
+    said = "".join(subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, check=True, timeout=60, text=True, stdout=subprocess.PIPE,
+                                  env=environment).stdout for step in steps_of[3:])
+    assert said.split() == ["release", "create", "v1.2.3", "build/dist/baretick-1.2.3.tar.xz",
+                            *(f"build/dist/baretick-1.2.3/{name}" for name in names)]
+    wrong = subprocess.run(["bash", "-e", "-c", steps_of[3]["run"]], cwd=tmp_path, timeout=60, env={**environment, "GITHUB_REF_NAME": "v9"})
+    assert wrong.returncode == 1
 
 
 def test_the_action_for_lava_is_an_action():

@@ -1,0 +1,186 @@
+"""`make dist`: the same bytes from the same commit, one version in all places, and a list of what is inside that says what packages say."""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from harness import ROOT
+
+DATE = "2026-01-02T03:04:05+0000"
+GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a test",
+       "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "test@localhost", "GIT_CONFIG_GLOBAL": "/dev/null"}
+BOUND_S = 900
+MADE = {"baretick.efi", "baretick.img", "baretick.iso"}
+LISTED = {*MADE, "report.schema.json", "baretick.cfg", "LICENSE", "CHANGELOG.md"}
+VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
+NAME = f"baretick-{VERSION}"
+
+pytestmark = pytest.mark.xdist_group("dist")
+
+
+def call(folder, *command, **environment):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BOUND_S, stdin=subprocess.DEVNULL,
+                          env={**os.environ, **GIT, "MAKEFLAGS": "", **environment})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def commit(tmp_path_factory):
+    """The sources as they are, as one commit."""
+    folder = tmp_path_factory.mktemp("commit") / "a"
+    shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
+    call(folder, "git", "init", "--quiet")
+    call(folder, "git", "add", "--all")
+    call(folder, "git", "commit", "--quiet", "--message", "All of it")
+    return folder
+
+
+def dist(folder, **environment):
+    call(folder, "make", "NO_INSTALL=1", "dist", **environment)
+    return folder / "build" / "dist"
+
+
+@pytest.fixture(scope="module")
+def made(commit):
+    return dist(commit)
+
+
+@pytest.fixture(scope="module")
+def spdx(made):
+    return json.loads((made / NAME / "baretick.spdx.json").read_text())
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
+    """At another time, in another time zone and language, for a user with another mask and no other's settings."""
+    other = tmp_path / "a folder that has a longer name" / "b"
+    other.parent.mkdir()
+    call(tmp_path, "git", "clone", "--quiet", str(commit), str(other))
+    before = os.umask(0o077)
+    try:
+        again = dist(other, TZ="Asia/Tokyo", LC_ALL="C.UTF-8", HOME=str(tmp_path), USER="somebody")
+    finally:
+        os.umask(before)
+    assert len(contents(made)) >= 12
+    assert contents(again) == contents(made)
+
+
+def test_all_files_are_there_with_their_sums(made):
+    lines = dict(reversed(line.split("  ", 1)) for line in (made / NAME / "SHA256SUMS").read_text().splitlines())
+    found = contents(made / NAME)
+    del found["SHA256SUMS"]
+    assert lines == found
+    assert LISTED < set(found) and "baretick.spdx.json" in found
+    assert all((made / NAME / name).read_bytes() == (made.parent / name).read_bytes() for name in MADE)
+
+
+def test_the_archive_has_those_files_and_nothing_of_who_packed_it(made):
+    with tarfile.open(made / f"{NAME}.tar.xz") as archive:
+        members = archive.getmembers()
+        found = {member.name: hashlib.sha256(archive.extractfile(member).read()).hexdigest() for member in members if member.isfile()}
+    assert found == {f"{NAME}/{name}": digest for name, digest in contents(made / NAME).items()}
+    assert {(member.uid, member.gid, member.mtime) for member in members} == {(0, 0, 1767323045)}
+    assert [member.name for member in members] == sorted(member.name for member in members)
+
+
+def test_one_version_stands_in_all_places(commit, made, spdx):
+    short = call(commit, "git", "rev-parse", "--short=12", "HEAD").strip()
+    application = (made / NAME / "baretick.efi").read_bytes()
+    assert VERSION.encode() + b"\0" in application and short.encode() in application
+    assert sorted(path.name for path in made.iterdir()) == [NAME, f"{NAME}.tar.xz"]
+    own, = (each for each in spdx["packages"] if each["name"] == "baretick")
+    assert own["versionInfo"] == VERSION and own["sourceInfo"] == f"git commit {short}"
+    assert re.findall(r"^## \[([^]]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[0] == VERSION
+    assert re.search(r"^    baretick (\S+) \(", (ROOT / "README.md").read_text(), re.M)[1] == VERSION
+
+
+def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
+    folder = tmp_path / "b"
+    call(tmp_path, "git", "clone", "--quiet", str(commit), str(folder))
+    for name, text, said in (("README.md", "more\n", "there are changes that are in no commit"),
+                             ("CHANGELOG.md", "## [9.9.9] - 2026-01-02\n", f"the newest version in CHANGELOG.md is not {VERSION}")):
+        (folder / name).write_text(text)
+        if name == "CHANGELOG.md":
+            call(folder, "git", "commit", "--quiet", "--all", "--message", "Another version")
+        done = subprocess.run([folder / "qemu" / "dist", VERSION, "0", commit / "build", "/nothing"], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **GIT})
+        assert done.returncode == 1 and said in done.stderr
+    assert (made / f"{NAME}.tar.xz").exists()
+
+
+# The list of what is inside.
+
+def elements(spdx):
+    return {each["SPDXID"]: each for each in [spdx, *spdx["packages"], *spdx["files"]]}
+
+
+def test_the_list_has_what_spdx_asks_for(spdx):
+    """SPDX 2.3, 6 (the document), 7 (packages), 8 (files), 10 (licences), 11 (relationships)."""
+    assert (spdx["spdxVersion"], spdx["dataLicense"], spdx["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
+    assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", spdx["documentNamespace"])
+    assert spdx["creationInfo"]["created"] == "2026-01-02T03:04:05Z"
+    known = elements(spdx)
+    assert len(known) == 1 + len(spdx["packages"]) + len(spdx["files"])
+    assert all(re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", name) for name in known)
+    assert all({each["spdxElementId"], each["relatedSpdxElement"]} <= set(known) for each in spdx["relationships"])
+    assert {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-Package-baretick"} \
+        in spdx["relationships"]
+    related = {each[end] for each in spdx["relationships"] for end in ("spdxElementId", "relatedSpdxElement")}
+    assert related == set(known)
+    used = {name for each in spdx["packages"] for name in re.findall(r"LicenseRef-[\w.-]+", each["licenseDeclared"])}
+    assert used == {each["licenseId"] for each in spdx["hasExtractedLicensingInfos"]}
+    assert all(len(each["extractedText"]) > 200 for each in spdx["hasExtractedLicensingInfos"])
+
+
+def test_the_list_is_valid_for_the_tool_of_the_makers_of_spdx(made):
+    tool = shutil.which("pyspdxtools")
+    if not tool:
+        pytest.skip("pyspdxtools is not installed, and no package of the distribution has it")
+    call(made, tool, "--infile", str(made / NAME / "baretick.spdx.json"))
+
+
+def test_the_list_has_all_files_with_their_sums(made, spdx):
+    for each in spdx["files"]:
+        data = (made / NAME / each["fileName"]).read_bytes()
+        assert {sum_["algorithm"]: sum_["checksumValue"] for sum_ in each["checksums"]} == {
+            "SHA1": hashlib.sha1(data).hexdigest(), "SHA256": hashlib.sha256(data).hexdigest()}
+    assert {each["fileName"][2:] for each in spdx["files"]} == set(contents(made / NAME)) - {"SHA256SUMS", "baretick.spdx.json"}
+
+
+@pytest.mark.parametrize("name, licence, holder", [
+    ("gnu-efi", r"LicenseRef-BSD-\S+ AND ", "Hewlett-Packard"),
+    ("libjs-chart.js", "MIT$", "Chart.js Contributors"),
+    ("dosfstools", "GPL-3.0-or-later$", "Roman Hodek"),
+])
+def test_a_part_of_others_has_its_packages_version_and_licence(made, spdx, name, licence, holder):
+    part, = (each for each in spdx["packages"] if each["name"] == name)
+    installed = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], check=True, text=True, stdout=subprocess.PIPE).stdout
+    assert part["versionInfo"] == installed
+    assert re.match(licence, part["licenseDeclared"]) and holder in part["copyrightText"]
+    own = pathlib.Path(f"/usr/share/doc/{name}/copyright").read_text()
+    assert (made / NAME / "licences" / name).read_text() == own
+    assert all(line.strip() in own for line in part["copyrightText"].splitlines())
+    quoted = {each["licenseId"]: each["extractedText"] for each in spdx["hasExtractedLicensingInfos"]}
+    for named in re.findall(r"LicenseRef-[\w.-]+", part["licenseDeclared"]):
+        assert all(line.strip() in own for line in quoted[named].splitlines())
+
+
+def test_what_of_gnu_efi_is_inside_is_what_the_list_names(made, spdx):
+    """Of libgnuefi.a one object is taken, which relocates the image; its entry is the crt0's."""
+    names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
+    library = subprocess.run(["nm", "--print-file-name", "--defined-only", "/usr/lib/libgnuefi.a"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    inside = {member for member, name in re.findall(r":(\w+)\.o:\S+ \w (\S+)", library) if re.search(rf" [TtDd] {name}$", names, re.M)}
+    assert inside == {"reloc_x86_64"}
+    comment = next(each["comment"] for each in spdx["packages"] if each["name"] == "gnu-efi")
+    assert "gnuefi/crt0-efi-x86_64.S" in comment and "gnuefi/reloc_x86_64.c" in comment and "inc/efi.h" in comment
