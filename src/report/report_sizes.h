@@ -30,7 +30,7 @@ report_size_table(size_t cores)
 static inline size_t
 report_size_json(size_t cores)
 {
-	size_t pairs = cores <= REPORT_MATRIX_CORES ? cores * cores : 0;
+	size_t pairs = cores <= REPORT_MATRIX_CORES ? (1 + REPORT_LATER_MAX) * cores * cores : 0;
 
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
 }

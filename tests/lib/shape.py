@@ -21,7 +21,7 @@ ROWS = """
 #define BARS(key, table, array, size) [key, "list", #table, "true"],
 #define MAP(key, table, array, size, prefix) [key, "map", #table, "true", prefix, ""],
 #define EXACT(key) [key, "list", "exact", "not in a page"],
-#define MATRIX(key, condition) [key, "matrix", null, #condition],
+#define MATRIX(key, condition, offsets) [key, "matrix", null, #condition],
 {
 #include "%s"
 "": []}

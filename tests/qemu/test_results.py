@@ -397,7 +397,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["discontinuities"] = []
-    older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None)
+    older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None, later=None)
     check_schema(older)
     assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
     kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}

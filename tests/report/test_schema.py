@@ -184,7 +184,8 @@ def test_a_field_that_only_the_schema_has_is_named(table, key, said):
 
 def test_the_schema_has_the_bounds_of_the_code():
     skew, interference = (shape.properties(shape.SCHEMA["$defs"][name]) for name in ("skew", "interference"))
-    matrix = shape.constant("REPORT_MATRIX_CORES")
-    assert skew["matrix"]["maxItems"] == skew["matrix"]["items"]["maxItems"] == matrix == 256
+    bound, matrix = shape.constant("REPORT_MATRIX_CORES"), shape.SCHEMA["$defs"]["matrix_or_null"]
+    assert matrix["maxItems"] == matrix["items"]["maxItems"] == bound == 256
+    assert skew["later"]["maxItems"] == shape.constant("REPORT_LATER_MAX")
     assert interference["events"]["maxItems"] == shape.constant("REPORT_EVENTS_MAX")
     assert interference["histogram"]["maxItems"] == shape.constant("OCTAVES") - 1  # no gap takes 0 ns

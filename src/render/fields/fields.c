@@ -168,7 +168,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define BARS(key, table, array, size)                  LIST(key, table, true, array, size)
 #define MAP(key, table, array, size, prefix)           LIST(key, table, true, array, size)
 #define EXACT(key)                                     ROW(value->first = o)
-#define MATRIX(key, condition)                         ROW(value->known = (condition))
+#define MATRIX(key, condition, offsets)                ROW_IF(condition, value->first = (offsets))
 #include "report.def"
 #undef TABLE
 #undef ROW
@@ -205,5 +205,5 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define BARS(key, table, array, size)            ROW(key, KIND_bars, &field_##table)
 #define MAP(key, table, array, size, prefix)     ROW(key, KIND_map, &field_##table, prefix, "")
 #define EXACT(key)                               ROW(key, KIND_exact, &field_exact)
-#define MATRIX(key, condition)                   ROW(key, KIND_matrix, NULL)
+#define MATRIX(key, condition, offsets)          ROW(key, KIND_matrix, NULL)
 #include "report.def"

@@ -24,7 +24,7 @@ enum field_shape {
 	FIELD_BARS,     /* a list of uint64_t, without those that are 0 */
 	FIELD_MAP,      /* an object, its keys those of its elements: by limit or by clock */
 	FIELD_EXACT,    /* the list of exact durations of a struct latency */
-	FIELD_MATRIX,   /* the offset of each core's TSC against each other one's */
+	FIELD_MATRIX,   /* the offset of each core's TSC against each other one's, of a struct offsets */
 };
 
 struct field {

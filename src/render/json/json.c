@@ -95,19 +95,23 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 		json_null(&walk->json, NULL);
 }
 
-/* Of the column's core against the row's. */
+/* Of the column's core against the row's. A page has that of the first tournament alone. */
 static void
-put_matrix(struct walk *walk, const char *key, const struct field *field)
+put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
+	if (walk->json.dense && offsets != &skew->offsets) {
+		json_null(&walk->json, key);
+		return;
+	}
 	json_open(&walk->json, key, '[', false);
 	for (size_t row = 0, a = 0; row < cores; a += has_rank(skew, a, row), row++) {
 		json_open(&walk->json, NULL, '[', true);
 		for (size_t column = 0, b = 0; column < cores; b += has_rank(skew, b, column), column++)
 			put_offset(walk, field, has_rank(skew, a, row) && has_rank(skew, b, column) ?
-				   offsets_pair(&skew->offsets, a, b) : OFFSET_UNKNOWN);
+				   offsets_pair(offsets, a, b) : OFFSET_UNKNOWN);
 		json_close(&walk->json, ']');
 	}
 	json_close(&walk->json, ']');
@@ -154,7 +158,7 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 		put_exact(walk, key, field, value->first);
 		break;
 	case FIELD_MATRIX:
-		put_matrix(walk, key, field);
+		put_matrix(walk, key, field, value->first);
 		break;
 	}
 }

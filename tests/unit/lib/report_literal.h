@@ -219,7 +219,12 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;
-	skew->latest_summary.bound_ticks = skew->summary.bound_ticks; /* the last one says the same */
+	skew->latest_summary = skew->summary; /* the last one says the same */
+	skew->latest.kind = skew->offsets.kind;
+	skew->latest.cores = skew->offsets.cores;
+	skew->latest.pairs = skew->offsets.pairs;
+	skew->latest.moved_ticks = skew->offsets.moved_ticks;
+	skew->latest_outlier = skew->outlier;
 }
 
 /* Each pair's drift, from those of its two cores; after these were changed. */

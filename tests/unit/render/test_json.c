@@ -214,7 +214,7 @@ render(const struct report *report)
 	return text.length;
 }
 
-/* 20 bytes for each entry of the matrix, 6 KB for each core, and the clocks. */
+/* 20 bytes for each entry of the two matrices, 6 KB for each core, and the clocks. */
 static void
 reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
 {
@@ -227,7 +227,7 @@ reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
 		struct report *report = report_of(cores, TOURNAMENT_ALL, truth_ticks);
 		size_t size = render(report);
 
-		assert_in_range(size, 1000 * cores, 20 * entries + 6000 * cores + 40000);
+		assert_in_range(size, 1000 * cores, 2 * 20 * entries + 6000 * cores + 40000);
 		assert_int_equal(strstr(buffer, "\"skew\": null") != NULL, cores == 1);
 		assert_int_equal(strstr(buffer, "\"matrix\": [") != NULL, cores > 1 && cores <= 256);
 		literal_free(report);
@@ -240,6 +240,7 @@ matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, TOURNAMENT_STAR, truth_ticks);
+	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } }; /* of the three that took part */
 
 	(void)state;
 	render(report);
@@ -253,8 +254,18 @@ matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
 	report->cores[1].started = false;
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
+	report->skew.latest.pairs = later;
 	render(report);
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));
+	assert_non_null(strstr(buffer, "    \"later\": [\n"
+				       "      {\n"
+				       "        \"begin_ms\": 21169.999,\n"
+				       "        \"end_ms\": 21170.999,\n"
+				       "        \"matrix\": [\n"
+				       "          [[0, 0], null, [-50, 60], null],\n"
+				       "          [null, null, null, null],\n"
+				       "          [[-60, 50], null, [0, 0], [-150, -100]],\n"
+				       "          [null, null, [100, 150], [0, 0]]\n        ]\n      }\n    ],\n"));
 	literal_free(report);
 }
 
