@@ -10,6 +10,7 @@
 #include "exit.h"
 #include "firmware.h"
 #include "machine.h"
+#include "options_print.h"
 #include "plan.h"
 #include "report.h"
 #include "rules.h"
@@ -18,7 +19,7 @@
 #include "settings.h"
 #include "text.h"
 
-#define RULES_TEXT_SIZE (64u << 10)
+#define LIST_SIZE (64u << 10)
 #define NO_MEMORY "the firmware has too little memory for a report"
 
 struct application {
@@ -60,19 +61,23 @@ refuse(struct application *app, const char *error)
 	return EFI_INVALID_PARAMETER;
 }
 
-/* The option rules: the catalogue instead of a run. */
+/* The options rules and help: a list instead of a run. */
 static EFI_STATUS
-show_rules(struct application *app)
+show_list(struct application *app)
 {
-	char *bytes = firmware_allocate(RULES_TEXT_SIZE);
+	const struct options_names names = { app->clock_ids, app->rule_ids };
+	char *bytes = firmware_allocate(LIST_SIZE);
 	struct text text;
 
 	if (!bytes)
 		return refuse(app, NO_MEMORY);
-	text_init(&text, bytes, RULES_TEXT_SIZE);
-	rules_print(&text, &app->run.report.options);
+	text_init(&text, bytes, LIST_SIZE);
+	if (app->run.report.options.help)
+		options_print(&text, &names);
+	else
+		rules_print(&text, &app->run.report.options);
 	deliver_block(&app->console, "TEXT", &text);
-	pager_document(&app->pager, &app->console, "Rules", bytes);
+	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	exit_run(&app->console, app->run.report.options.exit, EXIT_PASS, true, &app->pager);
 	give_back(app);
 	firmware_boot->FreePool(bytes);
@@ -103,8 +108,8 @@ run_all(struct application *app)
 	cpu_read_facts(&machine->platform.cpu);
 	if (!read_options(app, error))
 		return refuse(app, error);
-	if (report->options.rules)
-		return show_rules(app);
+	if (report->options.rules || report->options.help)
+		return show_list(app);
 	machine_read(machine, report);
 	describe_machine(report, &machine->platform);
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report))

@@ -118,7 +118,7 @@ def judge(run, guest):
         return EXIT_NOT_DONE, f"QEMU {ended(guest.status)}{last_words(run, guest)}"
     if not said.complete and said.error:
         return EXIT_NOT_DONE, said.error.rstrip(".")
-    if word == "pass" and run.rules and "TEXT" in said.blocks:
+    if word == "pass" and run.list and "TEXT" in said.blocks:
         return EXIT_PASS, None
     if not said.complete:
         missing = "report" if said.report is None else "text"

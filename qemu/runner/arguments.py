@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
 MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
+LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
 OUTPUTS = ("junit", "summary", "screenshot")
 # Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
@@ -30,6 +31,10 @@ MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itse
 
 
 class Parser(argparse.ArgumentParser):
+    def format_help(self):
+        with open(os.path.join(ROOT, "qemu", "options.txt"), encoding="ascii") as file:
+            return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{file.read()}"
+
     def error(self, message):
         raise Wrong(f"{message} (see --help)")
 
@@ -199,15 +204,15 @@ def parse(arguments, row=False):
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
     run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
-    run.rules = run.inner = "rules" in words
+    run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:
         run.timeout = float("inf") if run.display else TIMEOUT_S
     if run.display == "auto":
         run.display = "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "vnc"
-    if run.rules:
-        wrong += [f"--{name} does not go with baretick's option rules: nothing is measured then"
+    if run.list:
+        wrong += [f"--{name} does not go with baretick's option {run.list}: nothing is measured then"
                   for name in (*OUTPUTS, "tap", "baseline", "matrix", "event") if getattr(run, name)]
-        run.out = os.path.join(run.out, "rules")  # the logs' place: the last report stays
+        run.out = os.path.join(run.out, run.list)  # the logs' place: the last report stays
     if run.matrix and not row:
         wrong += [f"--{name} does not go with --matrix: each run leaves its own in its folder"
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
@@ -221,7 +226,7 @@ def what_else_is_wrong(run):
     """What the checks before QEMU starts find of a run that has other flaws: none of them writes anything."""
     read_baseline(run)
     try:
-        if not run.matrix and not run.rules:
+        if not run.matrix and not run.list:
             check(run)
     except Wrong as error:
         return error.args

@@ -119,7 +119,7 @@ def clear(run):
             os.remove(path)
     for name in LOGS:
         files.fresh(os.path.join(run.out, name)).close()
-    if not run.rules:
+    if not run.list:
         with files.fresh(os.path.join(run.out, FILES[0])) as file:
             files.write_all(file, unfinished(NOT_ENDED).ljust(RESERVED))
 

@@ -58,7 +58,7 @@ def planted(run, path):
 
 def leave(run, console, accelerator, status, problem, elapsed_s):
     """Writes the report in every form; the exit status, which a comparison may make worse, and what went wrong."""
-    if run.rules and not problem:
+    if run.list and not problem:
         return status, None  # the list was shown
     said = run.transcript
     whole = said is not None and said.report is not None and not said.faults

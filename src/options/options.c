@@ -19,8 +19,7 @@ static void
 put_keys(struct text *error)
 {
 	for (const struct option *option = options_table; option->key; option++)
-		text_printf(error, "%s, ", option->key);
-	text_put(error, LIMIT_PREFIX "RULE");
+		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
 /* The word as it was read, cut where it is long; text_printf makes it ASCII. */

@@ -38,6 +38,7 @@ struct options {
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
 	uint64_t gap_ns;      /* 1 us to 1 s: a core that was away for longer has a gap */
 	bool rules;           /* print the rule catalogue and end */
+	bool help;            /* print the options and end */
 	size_t limit_count;
 	struct options_limit limits[OPTIONS_LIMITS_MAX];
 };
@@ -47,6 +48,23 @@ struct options_names {
 	const char *const *clocks; /* for clocks= */
 	const char *const *rules;  /* for limit.RULE= */
 };
+
+struct word;
+
+/* A key: one row of the table, of which what people read of the options is made (options_print.h). */
+struct option {
+	const char *key;
+	/* False: VALUE is not valid, and OPTIONS may be half changed: the caller has a copy. */
+	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
+	const char *valid; /* what values; NULL: it is a bare key */
+	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
+	const char *sample;  /* as it is typed */
+	const char *preset;  /* what holds where it isn't given; NULL: a bare key */
+	const char *meaning; /* one sentence */
+};
+
+/* In the order that people see; a row with key NULL ends it. limit.RULE, the last, is a family of keys without a parser. */
+extern const struct option options_table[];
 
 void options_default(struct options *options);
 

@@ -14,18 +14,6 @@ struct word {
 	size_t length;
 };
 
-/* A key: one row of the table. */
-struct option {
-	const char *key;
-	/* False: VALUE is not valid, and OPTIONS may be half changed: the caller has a copy. */
-	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
-	const char *valid; /* what values; NULL: it is a bare key */
-	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
-};
-
-/* In the order of README.md; a row with key NULL ends it. limit.RULE is a family of keys and no row. */
-extern const struct option options_table[];
-
 bool options_word_is(struct word word, const char *string);
 
 /* REST up to the first SEPARATOR, behind which REST then begins; all of REST where there is none. */

@@ -52,6 +52,15 @@ parse_rules(struct word value, const struct options_names *names, struct options
 	return true;
 }
 
+static bool
+parse_help(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)value;
+	(void)names;
+	options->help = true;
+	return true;
+}
+
 static void
 copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
 {
@@ -193,18 +202,38 @@ list_clocks(const struct options_names *names)
 }
 
 const struct option options_table[] = {
-	{ "duration", parse_duration, "a whole number and ms, s, m or h, from 10ms to 24h", NULL },
-	{ "clocks", parse_clocks, "one or more of these, separated by commas:", list_clocks },
-	{ "cores", parse_cores, "sipi, mp, off, or a number of cores from 1 to 4096", NULL },
-	{ "profile", parse_profile, "quick, standard or soak", NULL },
-	{ "cutoff", parse_cutoff, "a percentage from 0 to 100 with at most 6 decimals", NULL },
-	{ "exit", parse_exit, "ask, reboot, poweroff, return or debug-exit", NULL },
-	{ "save", parse_save, "auto or off", NULL },
-	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL },
-	{ "tsc_hz", parse_tsc_hz, "a whole number of hertz from 1000000 to 1000000000000", NULL },
-	{ "gap", parse_gap, "a whole number and us, ms or s, from 1us to 1s", NULL },
-	{ "rules", parse_rules, NULL, NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "duration", parse_duration, "a whole number and ms, s, m or h, from 10ms to 24h", NULL, "duration=3s",
+	  "1s; 100ms with profile=quick, 10s with profile=soak",
+	  "The time per measurement: errors shrink with it, for the rates are taken over ten times as long up to 10s, and three "
+	  "times beyond." },
+	{ "clocks", parse_clocks, "one or more of these, separated by commas:", list_clocks, "clocks=tsc,hpet", "all",
+	  "The clocks that are measured, each in its own way of reading." },
+	{ "cores", parse_cores, "sipi, mp, off, or a number of cores from 1 to 4096", NULL, "cores=mp", "sipi",
+	  "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); a number is sipi with so many cores "
+	  "at most." },
+	{ "profile", parse_profile, "quick, standard or soak", NULL, "profile=quick", "standard",
+	  "How long all of it may take: a verdict in a few seconds, rates to some 0.1 ppm, or rare events and drift." },
+	{ "cutoff", parse_cutoff, "a percentage from 0 to 100 with at most 6 decimals", NULL, "cutoff=99.9", "99.99",
+	  "The percentage of the reads up to which exact durations are listed." },
+	{ "exit", parse_exit, "ask, reboot, poweroff, return or debug-exit", NULL, "exit=poweroff",
+	  "ask; debug-exit under qemu/run",
+	  "What happens at the end: a key is asked for, or one of these; return goes with cores=mp or cores=off only." },
+	{ "save", parse_save, "auto or off", NULL, "save=off",
+	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
+	  "Whether the report is saved on the volume that was booted from." },
+	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL, "deadline=10m",
+	  "auto: three times the plan and a minute",
+	  "The time of the whole run: what was measured by then is reported, as incomplete." },
+	{ "tsc_hz", parse_tsc_hz, "a whole number of hertz from 1000000 to 1000000000000", NULL, "tsc_hz=2445424000",
+	  "what CPUID claims",
+	  "What the data sheet or the hypervisor's setting says of the TSC's rate, to be checked against every clock." },
+	{ "gap", parse_gap, "a whole number and us, ms or s, from 1us to 1s", NULL, "gap=1ms", "10us",
+	  "Time that is stolen from a core for longer than this is a gap (section Interference)." },
+	{ "rules", parse_rules, NULL, NULL, "rules", NULL, "Prints the rules with their limits, and measures nothing." },
+	{ "help", parse_help, NULL, NULL, "help", NULL, "Prints this, and measures nothing." },
+	{ "limit.RULE", NULL, "a whole number from 0 to 10^18, in the rule's unit", NULL, "limit.clock-slow=10000",
+	  "the catalogue's", "The limit of a rule: the word rules prints all of them." },
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
 bool

@@ -13,7 +13,7 @@ from boots import EFI_BUILT, ICOUNT, IMAGE_BUILT, SECURE, SHORT, check_interval,
 from harness import FAST_TCG, ROOT, TCG
 from results import cases
 
-CLOCKS = re.search(r"comma-separated ids: ([\w ]+) \|", (ROOT / "src/options/README.md").read_text()).group(1).split()
+CLOCKS = re.search(r"separated by commas: ([\w, ]+) \|", (ROOT / "src/options/README.md").read_text()).group(1).split(", ")
 NO_RTC = ["-global", "mc146818rtc.iobase=0x170"]
 
 pytestmark = EFI_BUILT

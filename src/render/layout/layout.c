@@ -99,6 +99,22 @@ table_line(struct text *out, const char *label, const char *format, ...)
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
+void
+table_paragraph(struct text *out, size_t indent, const char *format, ...)
+{
+	char bytes[640];
+	size_t line_start = out->length;
+	struct text text;
+	va_list arguments;
+
+	text_init(&text, bytes, sizeof(bytes));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+	text_printf(out, "%*s", (int)indent, "");
+	table_wrap(out, line_start, indent, bytes);
+}
+
 struct text *
 table_sentence(struct table_sentence *sentence)
 {

@@ -37,6 +37,9 @@ size_t table_fit(const char *sentence, size_t width);
  */
 void table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence);
 
+/* What is printed, from INDENT on, all of its lines. */
+void table_paragraph(struct text *out, size_t indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Words that make a paragraph: begins with a capital, and its further lines are indented. */
 struct table_sentence {
 	struct text text;

@@ -40,4 +40,35 @@ golden_compare(const char *name, const struct text *text)
 	free(golden);
 }
 
+/* Likewise the part of the file NAME that stands between the lines BEGIN and END. */
+static inline void
+golden_compare_part(const char *name, const char *begin, const char *end, const struct text *part)
+{
+	const size_t size = 1u << 20;
+	const char *tests = getenv("BARETICK_TESTS");
+	char path[512], *old = calloc(1, size), *bytes = malloc(size);
+	char *from, *to;
+	struct text whole;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/goldens/%s", tests ? tests : "tests", name);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	assert_in_range(fread(old, 1, size - 1, file), 1, size - 2);
+	fclose(file);
+	from = strstr(old, begin);
+	to = strstr(old, end);
+	assert_non_null(from);
+	assert_true(to > from);
+	assert_false(part->truncated);
+	text_init(&whole, bytes, size);
+	from += strlen(begin);
+	whole = (struct text){ .bytes = bytes, .size = size };
+	whole.length = (size_t)snprintf(bytes, size, "%.*s%s%s", (int)(from - old), old, part->bytes, to);
+	assert_in_range(whole.length, 1, size - 1);
+	golden_compare(name, &whole);
+	free(old);
+	free(bytes);
+}
+
 #endif

@@ -3,32 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
+#include "golden.h"
 #include "rules.h"
 #include "rules_print.h"
 
-#define README_SIZE (1u << 20)
 #define BEGIN       "<!-- rules: from src/rules/catalogue.c -->\n"
 #define END         "<!-- end of rules -->\n"
-
-static char *
-read_readme(char *path, size_t size)
-{
-	const char *tests = getenv("BARETICK_TESTS");
-	char *bytes = calloc(1, README_SIZE);
-	FILE *file;
-
-	snprintf(path, size, "%s/../src/judge/README.md", tests ? tests : "tests");
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	assert_in_range(fread(bytes, 1, README_SIZE - 1, file), 1, README_SIZE - 2);
-	fclose(file);
-	return bytes;
-}
 
 static void
 print_markdown(struct text *out)
@@ -43,35 +25,16 @@ print_markdown(struct text *out)
 	}
 }
 
-/* UPDATE_GOLDENS=1 writes the table there instead. */
 static void
 readme_has_the_table_of_the_catalogue(void **state)
 {
-	const char *update = getenv("UPDATE_GOLDENS");
-	char path[512], *readme = read_readme(path, sizeof(path));
-	char *begin = strstr(readme, BEGIN), *end = strstr(readme, END), *bytes = malloc(README_SIZE);
+	static char bytes[64 << 10];
 	struct text table;
 
 	(void)state;
-	assert_non_null(begin);
-	assert_non_null(end);
-	begin += strlen(BEGIN);
-	assert_true(end >= begin);
-	text_init(&table, bytes, README_SIZE);
+	text_init(&table, bytes, sizeof(bytes));
 	print_markdown(&table);
-	assert_false(table.truncated);
-	if (update && strcmp(update, "1") == 0) {
-		FILE *file = fopen(path, "wb");
-
-		assert_non_null(file);
-		fprintf(file, "%.*s%s%s", (int)(begin - readme), readme, bytes, end);
-		assert_int_equal(fclose(file), 0);
-	} else {
-		*end = '\0';
-		assert_string_equal(begin, bytes);
-	}
-	free(bytes);
-	free(readme);
+	golden_compare_part("../../src/judge/README.md", BEGIN, END, &table);
 }
 
 static void

@@ -259,13 +259,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
+		       "cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
+				  "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
+			    "cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 }
 
 static void
@@ -401,11 +401,13 @@ a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s(void **state)
 }
 
 static void
-rules_is_a_word_by_itself(void **state)
+rules_and_help_are_words_by_themselves(void **state)
 {
 	(void)state;
 	assert_false(parsed("save=off").rules);
 	assert_true(parsed("save=off rules").rules);
+	assert_false(parsed("rules").help);
+	assert_true(parsed("help").help);
 	assert_refused("rules=all", "In baretick.cfg: \"rules=all\" is not valid: rules is a word by itself, without a "
 				    "value.");
 	assert_refused("rules=", "In baretick.cfg: \"rules=\" is not valid: rules is a word by itself, without a value.");
@@ -416,7 +418,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, limit.RULE.");
+				     "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -506,7 +508,7 @@ main(void)
 		cmocka_unit_test(the_deadline_is_automatic_or_a_duration),
 		cmocka_unit_test(the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz),
 		cmocka_unit_test(a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s),
-		cmocka_unit_test(rules_is_a_word_by_itself),
+		cmocka_unit_test(rules_and_help_are_words_by_themselves),
 		cmocka_unit_test(clocks_are_names_of_the_list_and_a_later_list_replaces),
 		cmocka_unit_test(cores_are_a_word_or_a_number_and_the_later_wins_whole),
 		cmocka_unit_test(cutoff_is_a_percentage_with_up_to_6_decimals),

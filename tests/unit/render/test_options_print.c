@@ -1,0 +1,158 @@
+/* The options for people: the README's table, the stick's baretick.cfg and the text of the option help are made of the one table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "drivers.h"
+#include "golden.h"
+#include "layout.h"
+#include "options_print.h"
+#include "rules.h"
+#include "run.h"
+
+#define BEGIN "<!-- options: from src/options/values.c -->\n"
+#define END   "<!-- end of options -->\n"
+
+static char bytes[64 << 10];
+
+/* The application's own clocks and rules. */
+static struct options_names
+names_of_all(void)
+{
+	static const char *clocks[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
+
+	run_clock_ids(drivers, clocks);
+	rules_limit_ids(rule_ids);
+	return (struct options_names){ clocks, rule_ids };
+}
+
+static struct text
+empty_text(void)
+{
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	return text;
+}
+
+static void
+each_option_has_a_sentence_and_what_it_takes_a_default(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (const struct option *option = options_table; option->key; option++, count++) {
+		size_t length = strlen(option->meaning);
+
+		assert_true(option->meaning[0] >= 'A' && option->meaning[0] <= 'Z' && option->meaning[length - 1] == '.');
+		assert_true((option->valid == NULL) == (option->preset == NULL));
+		assert_int_equal(strncmp(option->sample, option->key, strcspn(option->key, "R")), 0);
+		assert_non_null(strstr(option->valid ? option->sample : "=", "="));
+	}
+	assert_true(count >= 13);
+}
+
+static void
+each_sample_is_valid(void **state)
+{
+	const struct options_names names = names_of_all();
+	char error[OPTIONS_ERROR_SIZE] = "";
+	struct options options;
+
+	(void)state;
+	for (const struct option *option = options_table; option->key; option++) {
+		options_default(&options);
+		if (!options_parse(option->sample, strlen(option->sample), option->key, &names, &options, error))
+			fail_msg("%s", error);
+	}
+}
+
+static void
+help_shows_each_option_in_79_columns(void **state)
+{
+	const struct options_names names = names_of_all();
+	struct text text = empty_text();
+	size_t column = 0;
+
+	(void)state;
+	options_print(&text, &names);
+	for (const char *c = bytes; *c; c++) {
+		column = *c == '\n' ? 0 : column + 1;
+		assert_in_range(column, 0, 79);
+	}
+	golden_compare("../../qemu/options.txt", &text);
+}
+
+static void
+readme_has_the_table_of_the_options(void **state)
+{
+	const struct options_names names = names_of_all();
+	struct text text = empty_text();
+
+	(void)state;
+	text_put(&text, "| key | takes | default | means |\n|---|---|---|---|\n");
+	for (const struct option *option = options_table; option->key; option++) {
+		text_printf(&text, "| `%s` | ", option->key);
+		if (option->valid)
+			options_print_valid(&text, option, &names);
+		else
+			text_put(&text, "nothing: a word by itself");
+		text_printf(&text, " | %s | %s |\n", option->preset ? option->preset : "", option->meaning);
+	}
+	golden_compare_part("../../src/options/README.md", BEGIN, END, &text);
+}
+
+/* SENTENCES as lines of a comment. */
+static void
+put_comment(struct text *out, const char *sentences)
+{
+	char wrapped_bytes[1024], *line = wrapped_bytes;
+	struct text wrapped;
+
+	text_init(&wrapped, wrapped_bytes, sizeof(wrapped_bytes));
+	table_wrap(&wrapped, 0, 0, sentences);
+	for (char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n'))
+		text_printf(out, "# %.*s\n", (int)(end - line), line);
+}
+
+static void
+file_on_the_stick_has_each_option_behind_a_comment_sign(void **state)
+{
+	const struct options_names names = names_of_all();
+	struct text text = empty_text();
+
+	(void)state;
+	text_put(&text, "# Options of baretick: words key=value. Take the # away from what you want.\n");
+	for (const struct option *option = options_table; option->key; option++) {
+		char sentence_bytes[1024];
+		struct text sentences;
+
+		text_init(&sentences, sentence_bytes, sizeof(sentence_bytes));
+		text_put(&sentences, option->meaning);
+		if (option->valid) {
+			text_put(&sentences, " Takes ");
+			options_print_valid(&sentences, option, &names);
+			text_printf(&sentences, ". Default: %s.", option->preset);
+		}
+		text_put(&text, "\n");
+		put_comment(&text, sentence_bytes);
+		text_printf(&text, "#%s\n", option->sample);
+	}
+	golden_compare("../../qemu/baretick.cfg", &text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_option_has_a_sentence_and_what_it_takes_a_default),
+		cmocka_unit_test(each_sample_is_valid),
+		cmocka_unit_test(help_shows_each_option_in_79_columns),
+		cmocka_unit_test(readme_has_the_table_of_the_options),
+		cmocka_unit_test(file_on_the_stick_has_each_option_behind_a_comment_sign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
