@@ -1,13 +1,8 @@
 /* The report, delivered wherever it can be. See deliver.h. */
 #include "deliver.h"
 
-#include "csv.h"
-#include "html.h"
-#include "json.h"
-#include "page.h"
 #include "save.h"
 #include "sha256.h"
-#include "table.h"
 
 #define SAVING "Saving the report on the boot volume ..."
 
@@ -28,39 +23,17 @@ deliver_block(struct console *console, const char *name, const struct text *body
 	console_serial(console, line_bytes);
 }
 
-/* False: some text does not fit, which its size is there to rule out. */
-static bool
-render(struct plan *plan, const struct report *report)
-{
-	const struct html_page page = { page_bytes, (size_t)(page_end - page_bytes) };
-	struct text *texts[] = { &plan->table, &plan->json, &plan->html, &plan->csv };
-	bool fit = true;
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		text_init(texts[i], texts[i]->bytes, texts[i]->size);
-	table_render(&plan->table, report);
-	json_render(&plan->json, report);
-	html_render(&plan->html, page, report);
-	csv_render(&plan->csv, report);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		fit &= !texts[i]->truncated;
-	return fit;
-}
-
 /*
  * Before the serial lines get the report, so that they can say why there is none on the volume: at 115,200 baud
  * that of 64 cores takes minutes, in which the stick would have been pulled out. A driver that waits for a
  * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
  */
 static void
-save(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
+save(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+     struct pager *pager)
 {
-	const struct text *const texts[SAVE_FILES] = {
-		[SAVE_JSON] = &plan->json,
-		[SAVE_TEXT] = &plan->table,
-		[SAVE_HTML] = &plan->html,
-		[SAVE_CSV] = &plan->csv,
-	};
+	const struct text *texts[SAVE_FILES];
+	unsigned number = checkpoint_measured(checkpoint);
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	if (!report->options.save) {
@@ -69,9 +42,13 @@ save(struct console *console, struct plan *plan, struct report *report, struct p
 	}
 	pager_report(pager, console, report, SAVING, plan->screen);
 	console_serial(console, SAVING "\n");
-	if (!save_report(texts, sentence)) {
+	plan_render(plan, report, texts);
+	bool saved = save_report(texts, number, sentence);
+
+	checkpoint_close(checkpoint, saved);
+	if (!saved) {
 		report_note(report, "%s", sentence);
-		render(plan, report); /* with that sentence */
+		plan_render(plan, report, texts); /* with that sentence */
 	}
 	pager_report(pager, console, report, sentence, plan->screen);
 	console_serial(console, sentence);
@@ -79,14 +56,18 @@ save(struct console *console, struct plan *plan, struct report *report, struct p
 }
 
 bool
-deliver(struct console *console, struct plan *plan, struct report *report, struct pager *pager)
+deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+	struct pager *pager)
 {
-	if (!render(plan, report)) {
+	const struct text *texts[SAVE_FILES];
+
+	if (!plan_render(plan, report, texts)) {
+		checkpoint_close(checkpoint, false);
 		console_put(console, DELIVER_TOO_LARGE);
 		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
-	save(console, plan, report, pager);
+	save(console, plan, report, checkpoint, pager);
 	deliver_block(console, "TEXT", &plan->table);
 	deliver_block(console, "CSV", &plan->csv);
 	deliver_block(console, "REPORT", &plan->json);

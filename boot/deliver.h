@@ -2,6 +2,7 @@
 #ifndef BARETICK_DELIVER_H
 #define BARETICK_DELIVER_H
 
+#include "checkpoint.h"
 #include "console.h"
 #include "pager.h"
 #include "plan.h"
@@ -17,9 +18,10 @@
 void deliver_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Saves REPORT, which is judged, opens PAGER on it and writes it to the serial lines. False: it does not fit PLAN,
+ * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and writes it to the serial lines. False: it does not fit PLAN,
  * which was said, and PAGER has that open.
  */
-bool deliver(struct console *console, struct plan *plan, struct report *report, struct pager *pager);
+bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+	     struct pager *pager);
 
 #endif

@@ -110,19 +110,34 @@ timed(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void
-begins(void *context, const char *phase)
+begins(void *context, const struct run *run, const struct run_phase *phase)
 {
 	struct machine *machine = context;
+	uint64_t begin_tsc = hw_tsc();
 
-	progress_begins(&machine->progress, phase);
+	checkpoint_begins(machine->checkpoint, run, phase);
+	progress_excuse(&machine->progress, begin_tsc);
+	progress_begins(&machine->progress, phase->id);
+}
+
+static void
+meanwhile(void *context)
+{
+	struct machine *machine = context;
+	uint64_t begin_tsc = hw_tsc();
+
+	checkpoint_meanwhile(machine->checkpoint);
+	progress_excuse(&machine->progress, begin_tsc);
 }
 
 void
-machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+machine_open(struct machine *machine, const struct plan *plan, struct console *console,
+	     struct checkpoint *checkpoint, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
 	machine->plan = plan;
+	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, cpu->apic_id, &run->smp);
 	machine->run = (struct run_machine){
 		.context = machine,
@@ -138,6 +153,8 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 		.begins = begins,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
+	machine->progress.meanwhile = meanwhile;
+	machine->progress.meanwhile_context = machine;
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 
+#include "checkpoint.h"
 #include "cores.h"
 #include "platform.h"
 #include "plan.h"
@@ -12,7 +13,8 @@ struct machine {
 	struct platform platform; /* machine_read() fills it */
 	struct cores cores;
 	struct progress progress;
-	const struct plan *plan;  /* the caller's */
+	const struct plan *plan;  /* the caller's, */
+	struct checkpoint *checkpoint; /* too */
 	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* what is handed to run_open() */
 };
@@ -25,9 +27,10 @@ size_t machine_cores(const struct machine *machine, const struct options *option
 
 /*
  * Makes MACHINE one that a run can be played on, within PLAN. What goes on is shown on CONSOLE. RUN is the one that it
- * will be: its smp is the boot core alone until then.
+ * will be, followed by CHECKPOINT: its smp is the boot core alone until then.
  */
-void machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
+void machine_open(struct machine *machine, const struct plan *plan, struct console *console,
+		  struct checkpoint *checkpoint, struct run *run);
 
 /* Gives the firmware back what machine_open() took. */
 void machine_close(struct machine *machine);

@@ -2,6 +2,7 @@
  * From the firmware's call to the way out: console, options, facts of the machine, the run, its report. Everything
  * that lasts longer than a function is in one struct application, allocated before the first measurement.
  */
+#include "checkpoint.h"
 #include "console.h"
 #include "cpu.h"
 #include "deliver.h"
@@ -26,6 +27,7 @@ struct application {
 	struct console console;
 	struct machine machine;
 	struct plan plan;
+	struct checkpoint checkpoint;
 	struct run run;
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
@@ -112,14 +114,18 @@ run_all(struct application *app)
 		return show_list(app);
 	machine_read(machine, report);
 	describe_machine(report, &machine->platform);
-	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report))
+	checkpoint_open(&app->checkpoint, report);
+	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report)) {
+		checkpoint_close(&app->checkpoint, false);
 		return refuse(app, NO_MEMORY);
-	machine_open(machine, &app->plan, &app->console, &app->run);
+	}
+	checkpoint_planned(&app->checkpoint, &app->plan);
+	machine_open(machine, &app->plan, &app->console, &app->checkpoint, &app->run);
 	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
 	run_measure(&app->run);
 	run_close(&app->run);
 
-	bool delivered = deliver(&app->console, &app->plan, report, &app->pager);
+	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
 	exit_run(&app->console, report->options.exit, result, !machine->cores.taken, &app->pager);

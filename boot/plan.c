@@ -1,11 +1,15 @@
 /* The memory of a run. See plan.h. */
 #include "plan.h"
 
+#include "csv.h"
 #include "firmware.h"
+#include "html.h"
+#include "json.h"
 #include "page.h"
 #include "report_sizes.h"
 #include "screen.h"
 #include "survey.h"
+#include "table.h"
 
 #define CACHE_LINE 64u
 #define MIB        (UINT64_C(1) << 20)
@@ -91,4 +95,27 @@ plan_take(struct plan *plan, size_t cores, struct report *report)
 		return true;
 	}
 	return false;
+}
+
+bool
+plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
+{
+	const struct html_page page = { page_bytes, page_length() };
+	bool fit = true;
+
+	texts[SAVE_TEXT] = &plan->table;
+	texts[SAVE_JSON] = &plan->json;
+	texts[SAVE_HTML] = &plan->html;
+	texts[SAVE_CSV] = &plan->csv;
+	text_init(&plan->table, plan->table.bytes, plan->table.size);
+	text_init(&plan->json, plan->json.bytes, plan->json.size);
+	text_init(&plan->html, plan->html.bytes, plan->html.size);
+	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
+	table_render(&plan->table, report);
+	json_render(&plan->json, report);
+	html_render(&plan->html, page, report);
+	csv_render(&plan->csv, report);
+	for (size_t i = 0; i < SAVE_FILES; i++)
+		fit &= !texts[i]->truncated;
+	return fit;
 }

@@ -7,6 +7,7 @@
 #define BARETICK_PLAN_H
 
 #include "report.h"
+#include "save.h"
 #include "text.h"
 #include "tournament.h"
 
@@ -25,6 +26,9 @@ struct plan {
  * the boot core alone, and nothing is held.
  */
 bool plan_take(struct plan *plan, size_t cores, struct report *report);
+
+/* All that is saved of REPORT, in the plan's own TEXTS. False: one of them does not fit, which its size is there to rule out. */
+bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 void plan_give_back(struct plan *plan);
 

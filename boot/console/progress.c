@@ -31,6 +31,8 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	text_put(&line, "\n");
 	console_serial(progress->console, bytes);
 	progress->shown_tsc = hw_tsc();
+	if (progress->meanwhile)
+		progress->meanwhile(progress->meanwhile_context);
 }
 
 void
@@ -91,6 +93,23 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 	};
 }
 
+static void
+set_timer(struct progress *progress, uint64_t ns)
+{
+	if (EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, ns / NS_PER_100NS)))
+		progress_end(progress);
+}
+
+void
+progress_excuse(struct progress *progress, uint64_t begin_tsc)
+{
+	uint64_t now = hw_tsc();
+
+	progress->start_tsc += now - begin_tsc;
+	if (progress->deadline && now - progress->start_tsc < progress->deadline_ticks)
+		set_timer(progress, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
+}
+
 void
 progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 {
@@ -100,8 +119,8 @@ progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
 	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)))
 		progress->deadline = NULL;
-	else if (EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, deadline_ns / NS_PER_100NS)))
-		progress_end(progress);
+	else
+		set_timer(progress, deadline_ns);
 }
 
 void

@@ -13,6 +13,8 @@ struct progress {
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
 	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
 	bool passed;
+	void (*meanwhile)(void *context); /* called where the line is drawn; NULL: there is nothing to call */
+	void *meanwhile_context;
 };
 
 struct survey_hooks progress_hooks(struct progress *progress, struct console *console,
@@ -23,6 +25,9 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
  * progress_hooks().
  */
 void progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns);
+
+/* What was done since BEGIN_TSC was not the run's: its deadline is so much later. */
+void progress_excuse(struct progress *progress, uint64_t begin_tsc);
 
 /* Says on the serial lines that a phase begins, for programs that act at that moment: `phase: ID`. */
 void progress_begins(struct progress *progress, const char *phase);

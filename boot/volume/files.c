@@ -99,8 +99,8 @@ own_folder(struct text *path)
 	path->bytes[keep] = '\0';
 }
 
-static bool
-read_file(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, size_t *length)
+bool
+files_read(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, size_t *length)
 {
 	EFI_FILE_HANDLE file;
 	UINTN got = size;
@@ -131,8 +131,8 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	text_init(&path, bytes, sizeof(bytes));
 	own_folder(&path);
 	text_put(&path, OPTIONS_FILE);
-	found = read_file(root, bytes, buffer, size, length) ||
-		read_file(root, "\\" OPTIONS_FILE, buffer, size, length);
+	found = files_read(root, bytes, buffer, size, length) ||
+		files_read(root, "\\" OPTIONS_FILE, buffer, size, length);
 	root->Close(root);
 	return found;
 }
@@ -234,6 +234,22 @@ files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t le
 	status = file->Write(file, &written, (void *)bytes);
 	if (!EFI_ERROR(status) && written != length)
 		status = EFI_VOLUME_FULL;
+	if (!EFI_ERROR(status))
+		status = file->Flush(file);
+	file->Close(file);
+	return status;
+}
+
+EFI_STATUS
+files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length)
+{
+	EFI_FILE_HANDLE file;
+	UINTN written = length;
+	EFI_STATUS status = open_path(root, path, read_write | EFI_FILE_MODE_CREATE, 0, &file);
+
+	if (EFI_ERROR(status))
+		return status;
+	status = file->Write(file, &written, (void *)bytes);
 	if (!EFI_ERROR(status))
 		status = file->Flush(file);
 	file->Close(file);

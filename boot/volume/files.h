@@ -38,6 +38,15 @@ EFI_STATUS files_list(EFI_FILE_HANDLE root, const char *path,
 EFI_STATUS files_make_folder(EFI_FILE_HANDLE root, const char *path);
 EFI_STATUS files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length);
 
+/* Puts BYTES at the begin of a file, which is made where there is none; what is behind them stays. */
+EFI_STATUS files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length);
+
+/*
+ * The file's bytes, SIZE at most, in BUFFER; LENGTH is how long it is, which may be more. False: there is none, or it
+ * can't be read.
+ */
+bool files_read(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, size_t *length);
+
 /* NAME is without a folder; not every firmware can rename. */
 EFI_STATUS files_rename(EFI_FILE_HANDLE root, const char *path, const char *name);
 

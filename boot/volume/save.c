@@ -4,7 +4,6 @@
 #include "files.h"
 #include "folders.h"
 
-#define REPORTS "\\baretick"
 #define KIB     1024u
 #define LONGEST SAVE_HTML
 
@@ -79,7 +78,7 @@ path_of(struct saving *saving, const char *folder, const char *name)
 	struct text text;
 
 	text_init(&text, saving->path, sizeof(saving->path));
-	text_printf(&text, REPORTS "%s%s%s%s", folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
+	text_printf(&text, SAVE_FOLDER "%s%s%s%s", folder[0] ? "\\" : "", folder, name[0] ? "\\" : "", name);
 	return saving->path;
 }
 
@@ -141,7 +140,7 @@ has_reports_folder(struct saving *saving)
 	if (EFI_ERROR(status))
 		return refuse(saving, status);
 	if (!folder)
-		text_put(&saving->sentence, REPORTS " is a file, and no folder.");
+		text_put(&saving->sentence, SAVE_FOLDER " is a file, and no folder.");
 	return folder;
 }
 
@@ -166,7 +165,7 @@ next_number(struct saving *saving)
 	}
 	if (highest < FOLDERS_MAX)
 		return highest + 1;
-	text_printf(&saving->sentence, REPORTS "\\%u is the last number there is: move it away.",
+	text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the last number there is: move it away.",
 		    FOLDERS_MAX);
 	return 0;
 }
@@ -212,21 +211,21 @@ finish(struct saving *saving, const char *folder, unsigned number)
 	EFI_STATUS status = files_rename(saving->root, path_of(saving, folder, ""), whole);
 
 	text_init(&saving->sentence, saving->sentence.bytes, saving->sentence.size);
-	text_printf(&saving->sentence, "Report saved on the boot volume in " REPORTS "\\%s",
+	text_printf(&saving->sentence, "Report saved on the boot volume in " SAVE_FOLDER "\\%s",
 		    EFI_ERROR(status) ? folder : whole);
 	if (EFI_ERROR(status))
 		text_put(&saving->sentence, "; it can't be renamed");
 }
 
 static bool
-save_on(struct saving *saving)
+save_on(struct saving *saving, unsigned number)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
 	if (!may_write(saving) || !has_reports_folder(saving))
 		return false;
-	unsigned number = next_number(saving);
-
+	if (!number)
+		number = next_number(saving);
 	if (!number)
 		return false;
 	folders_name(folder, number, false);
@@ -242,23 +241,80 @@ save_on(struct saving *saving)
 	return true;
 }
 
+static bool
+open_volume(struct saving *saving)
+{
+	EFI_STATUS status = files_open_volume(&saving->root);
+
+	if (status == EFI_NOT_FOUND)
+		text_put(&saving->sentence, "the application was not started from one.");
+	else if (EFI_ERROR(status))
+		refuse(saving, status);
+	return !EFI_ERROR(status);
+}
+
 bool
-save_report(const struct text *const texts[SAVE_FILES], char sentence[SAVE_SENTENCE_SIZE])
+save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE])
 {
 	struct saving saving = { .texts = texts };
 
 	text_init(&saving.sentence, sentence, SAVE_SENTENCE_SIZE);
 	text_put(&saving.sentence, "No report on the boot volume: ");
-	EFI_STATUS status = files_open_volume(&saving.root);
-
-	if (status == EFI_NOT_FOUND) {
-		text_put(&saving.sentence, "the application was not started from one.");
+	if (!open_volume(&saving))
 		return false;
-	}
-	if (EFI_ERROR(status))
-		return refuse(&saving, status);
-	bool saved = save_on(&saving);
+	bool saved = save_on(&saving, number);
 
 	saving.root->Close(saving.root);
 	return saved;
+}
+
+bool
+save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
+{
+	char sentence[SAVE_SENTENCE_SIZE];
+	struct saving saving = { .texts = texts };
+	bool saved = false;
+
+	text_init(&saving.sentence, sentence, sizeof(sentence));
+	if (!open_volume(&saving))
+		return false;
+	if (may_write(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
+		saved = save_on(&saving, number);
+	saving.root->Close(saving.root);
+	return saved;
+}
+
+void
+save_drop(unsigned number)
+{
+	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
+	struct saving saving = { .texts = NULL };
+
+	text_init(&saving.sentence, sentence, sizeof(sentence));
+	folders_name(whole, number, true);
+	folders_name(unfinished, number, false);
+	if (!open_volume(&saving))
+		return;
+	if (!EFI_ERROR(files_rename(saving.root, path_of(&saving, whole, ""), unfinished)))
+		undo(&saving, unfinished);
+	saving.root->Close(saving.root);
+}
+
+unsigned
+save_next_number(void)
+{
+	char sentence[SAVE_SENTENCE_SIZE];
+	struct saving saving = { .texts = NULL };
+	bool folder = true;
+
+	text_init(&saving.sentence, sentence, sizeof(sentence));
+	if (!open_volume(&saving))
+		return 0;
+	unsigned number = 1;
+	EFI_STATUS status = files_is_folder(saving.root, path_of(&saving, "", ""), &folder);
+
+	if (status != EFI_NOT_FOUND)
+		number = EFI_ERROR(status) || !folder ? 0 : next_number(&saving);
+	saving.root->Close(saving.root);
+	return number;
 }

@@ -29,6 +29,7 @@ struct options {
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
+	bool cores_given;     /* by its word: nothing that happened in an earlier run changes it then */
 	uint32_t cores_max; /* at most so many cores, the boot core among them; UINT32_MAX where not limited */
 	enum options_profile profile;
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */

@@ -137,12 +137,14 @@ parse_cores(struct word value, const struct options_names *names, struct options
 	if (index <= CORES_OFF) {
 		options->cores = (enum options_cores)index;
 		options->cores_max = UINT32_MAX;
+		options->cores_given = true;
 		return true;
 	}
 	if (!options_take_number(&value, CORES_MAX, &count) || value.length || count == 0)
 		return false;
 	options->cores = CORES_SIPI;
 	options->cores_max = (uint32_t)count;
+	options->cores_given = false;
 	return true;
 }
 

@@ -131,20 +131,20 @@ stop_cores(struct run *run)
 
 const struct run_phase run_phases[] = {
 	{ .id = "prepare", .play = prepare },
-	{ .id = "rates", .play = measure_rates },
-	{ .id = "latency", .measure = survey_latencies },
-	{ .id = "start-cores", .play = start_cores },
-	{ .id = "facts", .measure = survey_facts },
-	{ .id = "skew", .measure = survey_skew },
-	{ .id = "cores", .measure = survey_cores },
-	{ .id = "skew", .measure = survey_skew, .soak_only = true },
-	{ .id = "contended", .measure = survey_contended },
-	{ .id = "warps", .measure = survey_warps },
-	{ .id = "interference", .measure = survey_interference },
-	{ .id = "skew", .measure = survey_skew },
-	{ .id = "stop-cores", .play = stop_cores },
+	{ .id = "rates", .play = measure_rates, .whole_within = true },
+	{ .id = "latency", .measure = survey_latencies, .whole_within = true },
+	{ .id = "start-cores", .play = start_cores, .with_cores = true },
+	{ .id = "facts", .measure = survey_facts, .with_cores = true },
+	{ .id = "skew", .measure = survey_skew, .with_cores = true },
+	{ .id = "cores", .measure = survey_cores, .with_cores = true, .whole_within = true },
+	{ .id = "skew", .measure = survey_skew, .soak_only = true, .with_cores = true },
+	{ .id = "contended", .measure = survey_contended, .with_cores = true },
+	{ .id = "warps", .measure = survey_warps, .with_cores = true },
+	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
+	{ .id = "skew", .measure = survey_skew, .with_cores = true },
+	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
-	{ .id = "checks", .play = run_checks },
+	{ .id = "checks", .play = run_checks, .whole_within = true },
 	{ .id = NULL },
 };
 
@@ -157,7 +157,7 @@ play_phases(struct run *run)
 		if (phase->soak_only && run->report.options.profile != PROFILE_SOAK)
 			continue;
 		if (machine->begins)
-			machine->begins(machine->context, phase->id);
+			machine->begins(machine->context, run, phase);
 		if (phase->play)
 			phase->play(run);
 		else
@@ -208,16 +208,30 @@ run_measure(struct run *run)
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }
 
-void
-run_close(struct run *run)
+static void
+conclude(const struct run *run, struct report *report)
 {
-	const struct run_machine *machine = run->machine;
-	struct report *report = &run->report;
+	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
-	close_clocks(run);
-	compare_registers(run);
-	report->elapsed_ms = scale_ns(&run->survey.scale, machine->hooks.tsc_ordered() - run->begin_tsc) / NS_PER_MS;
+	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->elapsed_known = report->tsc.den != 0;
 	judge_report(report);
 	recommend(report);
+}
+
+void
+run_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
+{
+	*report = run->report;
+	report->incomplete = true;
+	report_note(report, "Saved as the phase %s began: the run was not over.", phase->id);
+	conclude(run, report);
+}
+
+void
+run_close(struct run *run)
+{
+	close_clocks(run);
+	compare_registers(run);
+	conclude(run, &run->report);
 }

@@ -20,6 +20,7 @@
 #define RUN_SAMPLES     8192
 
 struct run;
+struct run_phase;
 
 /* What a run is played on. All of it is the caller's, alive until the run is over. */
 struct run_machine {
@@ -40,8 +41,8 @@ struct run_machine {
 	void (*read_registers)(void *context, struct as_found *registers);
 	/* The TSC's rate as far as it is known, and how long the run may last from its begin. Called more than once. */
 	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
-	/* A phase begins; PHASE is its id in run_phases[]. NULL: there is nothing to call. */
-	void (*begins)(void *context, const char *phase);
+	/* A phase begins: what was measured up to now is whole, see run_so_far(). NULL: there is nothing to call. */
+	void (*begins)(void *context, const struct run *run, const struct run_phase *phase);
 	/* The SMIs that the boot core has taken, modulo 2^32. NULL: it doesn't count them. */
 	uint32_t (*smi_count)(void);
 };
@@ -73,6 +74,12 @@ void run_open(struct run *run, const struct run_machine *machine, void *memory, 
 
 void run_measure(struct run *run); /* plays run_phases[] */
 
+/*
+ * What is measured up to now, judged, in REPORT: a copy that says that PHASE had begun and that it is incomplete. It
+ * shares with the run's own report whatever that points to, so it is to be rendered at once.
+ */
+void run_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
+
 /* Closes the clocks, says what was not put back as found, and judges the report. */
 void run_close(struct run *run);
 
@@ -82,6 +89,8 @@ struct run_phase {
 	void (*measure)(struct survey *survey); /* or: */
 	void (*play)(struct run *run);
 	bool soak_only;
+	bool with_cores;   /* other cores are started, or run */
+	bool whole_within; /* between two batches, too, run_so_far() has figures that are whole */
 };
 
 extern const struct run_phase run_phases[];

@@ -101,6 +101,10 @@ class Process:
     def __exit__(self, *_):
         os.close(self._process)
 
+    def kill(self):
+        """As where the power goes."""
+        signal.pidfd_send_signal(self._process, signal.SIGKILL)
+
     def hold(self, seconds):
         """All of the machine stands still, as a guest does that its host takes off the CPU."""
         signal.pidfd_send_signal(self._process, signal.SIGSTOP)

@@ -66,6 +66,17 @@ def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
         assert f"Report saved on the boot volume in \\baretick\\{number:04}\n" in run.stdout
 
 
+def inside(page):
+    """The report that a page draws."""
+    return without_exact(json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', page, re.S)[1]))
+
+
+def without_exact(report):
+    """The page draws no exact durations, and has none."""
+    return {**report, "clocks": [{**clock, "latency": clock["latency"] and {**clock["latency"], "exact": []}}
+                                 for clock in report["clocks"]]}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_each_file_on_the_stick_is_what_serial_carried(row, name):
     for number, run in enumerate(row.runs, 1):
@@ -73,11 +84,7 @@ def test_each_file_on_the_stick_is_what_serial_carried(row, name):
         if FILES[name]:
             assert hashlib.sha256(data).hexdigest().encode() == block_sums(run.serial)[FILES[name].encode()]
             continue
-        inside = json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', data, re.S)[1])
-        for clock in inside["clocks"] + run.report["clocks"]:
-            if clock["latency"]:
-                clock["latency"].pop("exact")  # the page draws none
-        assert inside == run.report
+        assert inside(data) == without_exact(run.report)
 
 
 def test_mtools_and_fsck_find_nothing_wrong_with_the_stick(row, tmp_path):
@@ -100,27 +107,52 @@ def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
+ORDER = ["nothing", "checkpoint", "report"]  # what is left of a run: never less than there was before
+
+
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
-    """After every sector that any of the runs wrote. Also: these are all of the writes there were."""
+    """After every sector that any of the runs wrote. And from its first checkpoint on each run has such a folder. Also:
+    these are all of the writes there were.
+    """
     image, cuts = bytearray(row.first), collections.Counter()
     kept = system(volume_of(row.first))
     for number, run in enumerate(row.runs, 1):
-        earlier, rests_on = row.runs[number - 2].folders if number > 1 else {}, None
+        earlier, rests_on, left = row.runs[number - 2].folders if number > 1 else {}, None, "nothing"
         for sector in blocklog.cuts(image, run.writes):
             if rests_on is None or sector in rests_on:  # else what is left is what was
+                before = left
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
+                assert ORDER.index(left) >= ORDER.index(before)
             cuts[left] += 1
     assert image == row.last
-    assert cuts["before"] > 100 * len(row.runs) and cuts["after"] >= len(row.runs)
+    assert min(cuts["nothing"], cuts["checkpoint"]) > 100 * len(row.runs) and cuts["report"] >= len(row.runs)
 
 
 def what_is_left(image, kept, earlier, later):
-    """Which runs are there, all of them whole: those before, or the new one too. And the sectors that this rests on."""
+    """Which of ORDER is there of the run after EARLIER, all of them whole. And the sectors that this rests on."""
     volume = volume_of(image)
     assert system(volume) == kept
     found = folders(volume)
-    assert found in (earlier, later), f"{sorted(earlier)} were whole, to be {sorted(later)}; are {sorted(found)}"
-    return "before" if found == earlier else "after", volume.looked_at
+    assert found.items() >= earlier.items(), f"{sorted(earlier)} were whole; are {sorted(found)}"
+    new = {name: found[name] for name in sorted(found.keys() - earlier.keys())}
+    for name, files in new.items():
+        if name in later:
+            assert files == later[name]
+        else:
+            check_checkpoint(files)
+    left = "report" if new.keys() & later.keys() else "checkpoint" if new else "nothing"
+    return left, volume.looked_at
+
+
+def check_checkpoint(files):
+    """Four files of one unfinished report."""
+    assert sorted(files) == sorted(FILES)
+    report = json.loads(files["report.json"])
+    assert report["verdict"] in ("incomplete", "fail")
+    note, = [note for note in report["notes"] if note.startswith("Saved as the phase ")]
+    assert " ".join(note.split()) in " ".join(files["report.txt"].decode().split())
+    assert inside(files["report.html"]) == without_exact(report)
+    assert files["report.csv"].endswith(b"\n")
 
 
 def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
@@ -154,9 +186,11 @@ def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alo
     leftover = f"{last}.new"
     before = volume_of(image).files(f"baretick/{leftover}")
     assert sorted(before) == sorted(FILES)
+    left = folders(volume_of(image))
     done = run(*STICK, "--image", stick, "--", *FAST)
-    checked(done)
+    assert any("did not come to its end: it ended in its phase report" in note for note in checked(done)["notes"])
     volume = volume_of(done.file("stick.img"))
     assert volume.files(f"baretick/{leftover}") == before
-    assert sorted(folders(volume)) == [f"{i:04}" for i in (*range(1, len(row.runs)), len(row.runs) + 1)]
-    assert volume.files(f"baretick/{len(row.runs) + 1:04}")["report.json"] == done.file("report.json")
+    new = f"{int(max(left)) + 1:04}"
+    assert folders(volume) == {**left, new: volume.files(f"baretick/{new}")}
+    assert volume.files(f"baretick/{new}")["report.json"] == done.file("report.json")

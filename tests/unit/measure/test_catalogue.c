@@ -800,15 +800,16 @@ static struct {
 
 /* Between the tournaments there is time for a drift to show. */
 static void
-begins(void *context, const char *phase)
+begins(void *context, const struct run *run, const struct run_phase *phase)
 {
 	(void)context;
-	if (strcmp(phase, "latency") == 0)
+	(void)run;
+	if (strcmp(phase->id, "latency") == 0)
 		reach(stage_of.bench, stage_of.fault, AFTER_RATES);
-	if (strcmp(phase, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
+	if (strcmp(phase->id, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
 		sim_advance_ps(10 * SIM_PS_PER_S);
-	stage_of.is_measured |= strcmp(phase, "skew") == 0;
-	if (strcmp(phase, "checks") != 0)
+	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
+	if (strcmp(phase->id, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks)
 		stage_of.machine->before_checks();

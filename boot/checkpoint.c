@@ -1,0 +1,142 @@
+/* Marker and checkpoints of a run. See checkpoint.h. */
+#include "checkpoint.h"
+
+#include "folders.h"
+#include "hw.h"
+#include "save.h"
+#include "sha256.h"
+
+#define SHARE     10 /* of the time, one part at most goes into checkpoints, however slow the volume is */
+#define MINUTE_NS UINT64_C(60000000000)
+#define FIRST     "start-cores" /* the end of the boot core's part, and what machines hang in */
+
+/* By what a machine says of itself; its cores and options may change. */
+static void
+name_machine(char name[RUNNING_NAME_SIZE], const struct report *report)
+{
+	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + 3];
+	char hex[SHA256_HEX_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(&text, "%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware);
+	sha256_hex(bytes, text.length, hex);
+	text_init(&text, name, RUNNING_NAME_SIZE);
+	text_printf(&text, "%.8s.run", hex);
+}
+
+static void
+mark(struct checkpoint *checkpoint, const char *phase)
+{
+	char bytes[MARKER_SIZE];
+	struct text text;
+
+	if (!checkpoint->marks)
+		return;
+	text_init(&text, checkpoint->marker.phase, sizeof(checkpoint->marker.phase));
+	text_put(&text, phase);
+	marker_print(bytes, &checkpoint->marker);
+	checkpoint->marks = running_mark(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
+}
+
+void
+checkpoint_open(struct checkpoint *checkpoint, struct report *report)
+{
+	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
+	char bytes[MARKER_SIZE];
+
+	if (!report->options.save)
+		return;
+	name_machine(checkpoint->name, report);
+	marker->cores = CORES_OFF;
+	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found))
+		marker->least = marker_heed(&found, report);
+	checkpoint->number = save_next_number();
+	/* With less, the last checkpoint would have no number. */
+	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
+	mark(checkpoint, "open");
+}
+
+void
+checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
+{
+	checkpoint->plan = plan;
+	checkpoint->saves = checkpoint->marks;
+}
+
+static void
+drop(struct checkpoint *checkpoint)
+{
+	if (checkpoint->marker.report)
+		save_drop(checkpoint->marker.report);
+	checkpoint->marker.report = 0;
+}
+
+static void
+save(struct checkpoint *checkpoint)
+{
+	const struct text *texts[SAVE_FILES];
+	uint64_t begin = hw_tsc();
+	unsigned number = checkpoint->number + 1;
+
+	if (checkpoint->marker.report == number)
+		number++;
+	run_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
+	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
+			    save_checkpoint(texts, number);
+	if (!checkpoint->saves)
+		return;
+	drop(checkpoint);
+	checkpoint->marker.report = number;
+	checkpoint->saved_tsc = hw_tsc();
+	checkpoint->took_ticks = checkpoint->saved_tsc - begin;
+}
+
+void
+checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase)
+{
+	bool first = text_equal(phase->id, FIRST);
+
+	checkpoint->run = run;
+	checkpoint->phase = phase;
+	checkpoint->saves &= checkpoint->marks; /* else the volume takes nothing, or the device is gone */
+	if (checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
+									SHARE * checkpoint->took_ticks)))
+		save(checkpoint);
+	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
+	mark(checkpoint, phase->id);
+}
+
+void
+checkpoint_meanwhile(struct checkpoint *checkpoint)
+{
+	uint64_t ago_ticks = hw_tsc() - checkpoint->saved_tsc;
+
+	if (!checkpoint->saves || !checkpoint->phase || !checkpoint->phase->whole_within)
+		return;
+	if (scale_ns(&checkpoint->run->survey.scale, ago_ticks) < MINUTE_NS || ago_ticks < SHARE * checkpoint->took_ticks)
+		return;
+	save(checkpoint);
+	mark(checkpoint, checkpoint->phase->id);
+}
+
+unsigned
+checkpoint_measured(struct checkpoint *checkpoint)
+{
+	checkpoint->marker.cores = CORES_OFF;
+	mark(checkpoint, "report");
+	return checkpoint->number;
+}
+
+void
+checkpoint_close(struct checkpoint *checkpoint, bool saved)
+{
+	if (saved)
+		drop(checkpoint);
+	if (!checkpoint->marks)
+		return;
+	if (checkpoint->marker.least == CORES_SIPI)
+		running_end(checkpoint->name, checkpoint->folder_made && !saved && !checkpoint->marker.report);
+	else
+		mark(checkpoint, "");
+}

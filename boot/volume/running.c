@@ -1,0 +1,77 @@
+/* The marker of a run that is not over. See running.h. */
+#include "running.h"
+
+#include "files.h"
+#include "save.h"
+#include "text.h"
+
+#define SPACE_BYTES (1u << 20) /* in a volume that is full EDK II leaves a broken folder behind */
+
+static const char *
+path_of(const char *name, char path[FILES_PATH_SIZE])
+{
+	struct text text;
+
+	text_init(&text, path, FILES_PATH_SIZE);
+	text_printf(&text, SAVE_FOLDER "\\%s", name);
+	return path;
+}
+
+size_t
+running_read(const char *name, char *bytes, size_t size)
+{
+	char path[FILES_PATH_SIZE];
+	size_t length = 0;
+	EFI_FILE_HANDLE root;
+
+	if (EFI_ERROR(files_open_volume(&root)))
+		return 0;
+	if (!files_read(root, path_of(name, path), bytes, size, &length))
+		length = 0;
+	root->Close(root);
+	return length < size ? length : size;
+}
+
+static bool
+make_folder(EFI_FILE_HANDLE root)
+{
+	const struct files_space space = files_space(root);
+
+	return !space.read_only && space.free_bytes >= SPACE_BYTES &&
+	       !EFI_ERROR(files_make_folder(root, SAVE_FOLDER));
+}
+
+bool
+running_mark(const char *name, const char *bytes, size_t length, bool *folder_made)
+{
+	char path[FILES_PATH_SIZE];
+	EFI_FILE_HANDLE root;
+	EFI_STATUS status = files_open_volume(&root);
+
+	if (EFI_ERROR(status))
+		return false;
+	path_of(name, path);
+	status = files_overwrite(root, path, bytes, length);
+	if (status == EFI_NOT_FOUND && make_folder(root)) {
+		*folder_made = true;
+		status = files_overwrite(root, path, bytes, length);
+	}
+	if (status == EFI_VOLUME_FULL)
+		files_remove(root, path); /* what there is of it */
+	root->Close(root);
+	return !EFI_ERROR(status);
+}
+
+void
+running_end(const char *name, bool folder_made)
+{
+	char path[FILES_PATH_SIZE];
+	EFI_FILE_HANDLE root;
+
+	if (EFI_ERROR(files_open_volume(&root)))
+		return;
+	files_remove(root, path_of(name, path));
+	if (folder_made)
+		files_remove(root, SAVE_FOLDER);
+	root->Close(root);
+}

@@ -1,0 +1,131 @@
+/* The marker of a run that is not over. See marker.h. */
+#include "marker.h"
+
+#include "folders.h"
+#include "text.h"
+
+#define REMARK "# of a run that is not over, or that the machine ended in this phase"
+
+/* In enum options_cores: how other cores are started. */
+static const char *const ways[] = {
+	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
+	[CORES_MP] = "started by the firmware's MP services (cores=mp)",
+	[CORES_OFF] = "not started (cores=off)",
+};
+
+void
+marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
+{
+	char line[MARKER_SIZE + 1];
+	struct text text;
+
+	text_init(&text, line, sizeof(line));
+	text_printf(&text, "phase=%s cores=%s least=%s report=%u " REMARK, marker->phase,
+		    options_cores_word(marker->cores), options_cores_word(marker->least), marker->report);
+	while (text.length < MARKER_SIZE - 1)
+		text_put_char(&text, ' ');
+	text_put_char(&text, '\n');
+	__builtin_memcpy(bytes, line, MARKER_SIZE);
+}
+
+/* The value of KEY, which ends with its =, as far as it fits; false where there is none. */
+static bool
+take(const char *line, const char *key, char *value, size_t size)
+{
+	size_t length = 0;
+
+	while (*line && *line != '#') {
+		size_t same = 0;
+
+		while (key[same] && line[same] == key[same])
+			same++;
+		if (key[same]) {
+			line++;
+			continue;
+		}
+		for (line += same; length + 1 < size && *line && *line != ' '; line++)
+			value[length++] = *line;
+		value[length] = '\0';
+		return *line == ' ';
+	}
+	return false;
+}
+
+static bool
+take_cores(const char *line, const char *key, enum options_cores *cores)
+{
+	char word[8];
+
+	if (!take(line, key, word, sizeof(word)))
+		return false;
+	for (unsigned i = CORES_SIPI; i <= CORES_OFF; i++) {
+		*cores = (enum options_cores)i;
+		if (text_equal(word, options_cores_word(*cores)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+take_number(const char *line, const char *key, unsigned *number)
+{
+	char digits[8];
+
+	*number = 0;
+	if (!take(line, key, digits, sizeof(digits)))
+		return false;
+	for (const char *c = digits; *c; c++) {
+		if (*c < '0' || *c > '9')
+			return false;
+		*number = *number * 10 + (unsigned)(*c - '0');
+	}
+	return *number <= FOLDERS_MAX;
+}
+
+bool
+marker_parse(const char *bytes, size_t length, struct marker *marker)
+{
+	char line[MARKER_SIZE + 1];
+
+	if (length < MARKER_SIZE || bytes[MARKER_SIZE - 1] != '\n')
+		return false;
+	__builtin_memcpy(line, bytes, MARKER_SIZE);
+	line[MARKER_SIZE] = '\0';
+	return take(line, "phase=", marker->phase, sizeof(marker->phase)) &&
+	       take_cores(line, "cores=", &marker->cores) && take_cores(line, "least=", &marker->least) &&
+	       take_number(line, "report=", &marker->report);
+}
+
+static void
+note_end(const struct marker *found, struct report *report)
+{
+	char bytes[REPORT_SENTENCE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(&text, "The last run on this machine did not come to its end: it ended in its phase %s", found->phase);
+	if (found->cores != CORES_OFF)
+		text_printf(&text, ", with other cores %s", ways[found->cores]);
+	if (found->report)
+		text_printf(&text, "; its report up to there is \\baretick\\%04u", found->report);
+	report_note(report, "%s.", bytes);
+}
+
+enum options_cores
+marker_heed(const struct marker *found, struct report *report)
+{
+	struct options *options = &report->options;
+	enum options_cores least = found->least;
+	bool cut_off = found->phase[0] != '\0';
+
+	if (cut_off)
+		note_end(found, report);
+	if (cut_off && found->cores != CORES_OFF && found->cores >= least)
+		least = found->cores + 1;
+	if (options->cores_given || options->cores >= least)
+		return least;
+	report_note(report, "A run with other cores %s has ended before its time on this machine: so here they are %s. "
+		    "The option cores=sipi tries the usual way again.", ways[least - 1], ways[least]);
+	options->cores = least;
+	return least;
+}

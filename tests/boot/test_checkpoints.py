@@ -1,0 +1,100 @@
+"""What is on the stick of a machine that hangs, is reset or loses its power, and what the next boot does about it."""
+import json
+import re
+
+import pytest
+
+from levers import run_while
+from stick import FILES, copy_of_stick, folders, mtools, volume_of
+from boots import IMAGE_BUILT, checked
+from harness import FAST_TCG
+from machine.events import PHASES
+
+pytestmark = IMAGE_BUILT
+
+TWO_CORES = [*FAST_TCG, "--cpus", "2", "--boot", "usb"]
+SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]
+WITH_CORES = PHASES[PHASES.index("start-cores"):PHASES.index("stop-cores") + 1]
+IN_CHECK = {"rates", "start-cores", "skew", "checks"}
+MP = "started by the firmware's MP services (cores=mp)"
+
+
+def killed_in(phase, folder, stick, *options):
+    """The stick of a run whose QEMU got SIGKILL as soon as PHASE had begun."""
+    def kill(machine):
+        assert machine.wait_for(f"phase: {phase}\r".encode())
+        with machine.process() as process:
+            process.kill()
+
+    done = run_while(kill, folder / "killed", *TWO_CORES, "--image", stick, "--", *SHORT, *options)
+    assert done.status == 2, done
+    return done.out / "stick.img"
+
+
+def markers(stick):
+    return {name: data.decode() for name, data in volume_of(stick.read_bytes()).files("baretick").items()}
+
+
+def notes(report):
+    return "\n".join(report["notes"])
+
+
+@pytest.mark.parametrize("phase", [phase if phase in IN_CHECK else pytest.param(phase, marks=pytest.mark.long) for phase in PHASES])
+def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_safer_way(run, tmp_path, phase):
+    stick = killed_in(phase, tmp_path, copy_of_stick(tmp_path))
+    left, (marker,) = folders(volume_of(stick.read_bytes())), markers(stick).values()
+    assert f"phase={phase} " in marker
+    assert len(left) == (PHASES.index(phase) >= PHASES.index("start-cores"))
+    for files in left.values():
+        assert sorted(files) == sorted(FILES)
+        report = json.loads(files["report.json"])
+        assert report["verdict"] == "incomplete" and "Saved as the phase " in notes(report)
+        assert {clock["id"] for clock in report["clocks"] if clock["latency"] and clock["latency"]["count"]} == {"tsc", "acpi_pm"}
+    done = run(*TWO_CORES, "--image", stick, "--", *SHORT)
+    report = checked(done, started=2)
+    assert f"did not come to its end: it ended in its phase {phase}" in notes(report)
+    assert (MP in notes(report)) == (phase in WITH_CORES)
+    assert report["options"]["cores"] == ("mp" if phase in WITH_CORES else "sipi")
+    after = folders(volume_of(done.file("stick.img")))
+    assert after.items() >= left.items() and len(after) == len(left) + 1
+    assert after[max(after)]["report.json"] == done.file("report.json")
+
+
+def marked(folder, marker):
+    """A stick on which an earlier run of the machine has left MARKER, by its name from such a run."""
+    stick = killed_in("prepare", folder, copy_of_stick(folder))
+    name, = markers(stick)
+    file = folder / name
+    file.write_text(marker)
+    mtools(stick, "mcopy", "-o", file, f"::/baretick/{name}")
+    return stick
+
+
+def line(**words):
+    return " ".join(f"{key}={value}" for key, value in words.items()).ljust(159) + "\n"
+
+
+@pytest.mark.parametrize("marker, options, cores, sentence", [
+    (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "so here they are not started (cores=off)"),
+    (line(phase="", cores="off", least="mp", report=0), [], "mp", MP),
+    (line(phase="start-cores", cores="sipi", least="sipi", report=0), ["cores=sipi"], "sipi", "in its phase start-cores"),
+    ("rubbish\n", [], "sipi", None),
+], ids=["mp-ended-it-too", "long-ago", "asked-for", "no-marker"])
+def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_path, marker, options, cores, sentence):
+    done = run(*TWO_CORES, "--image", marked(tmp_path, marker), "--", *SHORT, *options)
+    report = checked(done)
+    assert report["options"]["cores"] == cores
+    assert sentence in notes(report) if sentence else "on this machine" not in notes(report), report["notes"]
+    stick = tmp_path / "after"
+    stick.write_bytes(done.file("stick.img"))
+    left = markers(stick)
+    assert bool(left) == (sentence is not None)  # what ended a run once is not forgotten
+    for text in left.values():
+        assert re.match(r"phase= cores=off least=(mp|off) report=0 #", text)
+
+
+def test_a_run_that_comes_to_its_end_leaves_its_report_alone(run):
+    done = run(*TWO_CORES, "--", *SHORT)
+    assert "on this machine" not in notes(checked(done))
+    volume = volume_of(done.file("stick.img"))
+    assert sorted(volume.folder("baretick")) == ["0001"]

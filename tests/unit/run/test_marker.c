@@ -1,0 +1,152 @@
+/* What a run leaves on its volume while it lasts, and what the next one makes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "marker.h"
+
+static struct report report;
+
+static enum options_cores
+heed(const char *phase, enum options_cores cores, enum options_cores least, unsigned number)
+{
+	struct marker found = { .cores = cores, .least = least, .report = number };
+
+	memcpy(found.phase, phase, strlen(phase) + 1);
+	return marker_heed(&found, &report);
+}
+
+static void
+begin(enum options_cores cores, bool given)
+{
+	memset(&report, 0, sizeof(report));
+	report.options.cores = cores;
+	report.options.cores_given = given;
+}
+
+static void
+what_is_printed_is_read_again(void **state)
+{
+	const struct marker marker = { "start-cores", CORES_SIPI, CORES_MP, 9999 };
+	struct marker read;
+	char bytes[MARKER_SIZE + 1] = "";
+
+	(void)state;
+	marker_print(bytes, &marker);
+	assert_int_equal(strlen(bytes), MARKER_SIZE);
+	assert_memory_equal(bytes, "phase=start-cores cores=sipi least=mp report=9999 #", 51);
+	assert_int_equal(bytes[MARKER_SIZE - 1], '\n');
+	assert_true(marker_parse(bytes, MARKER_SIZE, &read));
+	assert_string_equal(read.phase, "start-cores");
+	assert_int_equal(read.cores, CORES_SIPI);
+	assert_int_equal(read.least, CORES_MP);
+	assert_int_equal(read.report, 9999);
+	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 0 });
+	assert_true(marker_parse(bytes, MARKER_SIZE, &read));
+	assert_string_equal(read.phase, "");
+}
+
+static void
+what_is_no_marker_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"", "phase=skew", "phase=skew cores=sipi least=sipi report=", "phase=skew cores=sipi least=sipi report=1x ",
+		"phase=skew cores=sipi least=sipi report=10000 ", "phase=skew cores=sopi least=sipi report=1 ",
+		"phase=skew cores=sipi least=4 report=1 ", "cores=sipi least=sipi report=1 ",
+		"# phase=skew cores=sipi least=sipi report=1 ", "phase=a-phase-whose-name-has-no-end-at-all cores=sipi least=sipi report=1 ",
+	};
+	struct marker read;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char bytes[MARKER_SIZE];
+		size_t length = strlen(lines[i]);
+
+		memset(bytes, '\0', sizeof(bytes));
+		memcpy(bytes, lines[i], length);
+		bytes[MARKER_SIZE - 1] = '\n';
+		assert_false(marker_parse(bytes, MARKER_SIZE, &read));
+		assert_false(marker_parse(bytes, length, &read));
+	}
+}
+
+static void
+a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one(void **state)
+{
+	(void)state;
+	begin(CORES_SIPI, false);
+	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(report.options.cores, CORES_MP);
+	assert_int_equal(report.note_count, 2);
+	assert_string_equal(report.notes[0],
+			    "The last run on this machine did not come to its end: it ended in its phase skew, with other cores "
+			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
+	assert_string_equal(report.notes[1],
+			    "A run with other cores started by INIT-SIPI-SIPI (cores=sipi) has ended before its time on this "
+			    "machine: so here they are started by the firmware's MP services (cores=mp). The option cores=sipi tries "
+			    "the usual way again.");
+
+	begin(CORES_SIPI, false);
+	assert_int_equal(heed("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
+	assert_int_equal(report.options.cores, CORES_OFF);
+}
+
+static void
+a_run_that_ended_with_no_other_core_at_work_changes_nothing(void **state)
+{
+	(void)state;
+	begin(CORES_SIPI, false);
+	assert_int_equal(heed("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
+	assert_int_equal(report.options.cores, CORES_SIPI);
+	assert_int_equal(report.note_count, 1);
+	assert_string_equal(report.notes[0],
+			    "The last run on this machine did not come to its end: it ended in its phase rates.");
+}
+
+static void
+what_was_learnt_once_is_kept_by_runs_that_came_to_their_end(void **state)
+{
+	(void)state;
+	begin(CORES_SIPI, false);
+	assert_int_equal(heed("", CORES_OFF, CORES_MP, 0), CORES_MP);
+	assert_int_equal(report.options.cores, CORES_MP);
+	assert_int_equal(report.note_count, 1);
+
+	begin(CORES_SIPI, false);
+	assert_int_equal(heed("", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
+	assert_int_equal(report.note_count, 0);
+}
+
+static void
+what_the_reader_asks_for_is_done(void **state)
+{
+	(void)state;
+	begin(CORES_SIPI, true);
+	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(report.options.cores, CORES_SIPI);
+	assert_int_equal(report.note_count, 1);
+
+	begin(CORES_OFF, false); /* a run whose cores are off is as safe as can be */
+	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(report.options.cores, CORES_OFF);
+	assert_int_equal(report.note_count, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_printed_is_read_again),
+		cmocka_unit_test(what_is_no_marker_is_refused),
+		cmocka_unit_test(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one),
+		cmocka_unit_test(a_run_that_ended_with_no_other_core_at_work_changes_nothing),
+		cmocka_unit_test(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end),
+		cmocka_unit_test(what_the_reader_asks_for_is_done),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

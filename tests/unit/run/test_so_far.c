@@ -1,0 +1,110 @@
+/* The report of a run up to some phase: whole, incomplete, and without an effect on the run's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "json.h"
+#include "report_sizes.h"
+#include "sim.h"
+
+#define CORES 4
+
+static struct {
+	unsigned phases;
+	struct text json; /* of the latest */
+} looked;
+
+/* As long as the other: the TSC is read once, which takes its time. */
+static void
+look_away(void *context, const struct run *run, const struct run_phase *phase)
+{
+	(void)context;
+	(void)phase;
+	run->machine->hooks.tsc_ordered();
+}
+
+static struct text
+text_of_size(size_t size)
+{
+	struct text text;
+
+	text_init(&text, test_malloc(size), size);
+	return text;
+}
+
+static void
+look_at(void *context, const struct run *run, const struct run_phase *phase)
+{
+	struct report *report = test_malloc(sizeof(*report));
+	char note[REPORT_SENTENCE];
+
+	(void)context;
+	run_so_far(run, phase, report);
+	assert_true(report->incomplete);
+	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	assert_int_equal(report->finding_count, 0);
+	snprintf(note, sizeof(note), "Saved as the phase %s began: the run was not over.", phase->id);
+	assert_string_equal(report->notes[report->note_count - 1], note);
+	text_init(&looked.json, looked.json.bytes, looked.json.size);
+	json_render(&looked.json, report);
+	assert_false(looked.json.truncated);
+	looked.phases++;
+	test_free(report);
+}
+
+/* The JSON of a run of a healthy machine. */
+static struct text
+json_of_run(void (*begins)(void *context, const struct run *run, const struct run_phase *phase))
+{
+	struct text text = text_of_size(report_size_json(CORES));
+	struct bench *bench;
+
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, CORES);
+	bench->run.report.version = bench->run.report.commit = bench->run.report.fence = "";
+	bench_use_threads(bench);
+	bench->machine.begins = begins;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_false(bench->run.report.incomplete);
+	json_render(&text, &bench->run.report);
+	bench_free(bench);
+	return text;
+}
+
+static void
+a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not(void **state)
+{
+	struct text seen, unseen;
+	unsigned phases = 0;
+
+	(void)state;
+	looked.json = text_of_size(report_size_json(CORES));
+	seen = json_of_run(look_at);
+	unseen = json_of_run(look_away);
+	for (const struct run_phase *phase = run_phases; phase->id; phase++)
+		phases += !phase->soak_only;
+	assert_int_equal(looked.phases, phases);
+	assert_string_equal(seen.bytes, unseen.bytes);
+	assert_non_null(strstr(looked.json.bytes, "\"verdict\": \"incomplete\""));
+	test_free(seen.bytes);
+	test_free(unseen.bytes);
+	test_free(looked.json.bytes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
