@@ -16,7 +16,9 @@ def render(template, body):
         report = json.loads(body)
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
-                latency["exact"] = None  # long lists, which the page does not draw
+                latency["exact"] = None  # long lists, which the page does not draw, as these:
+        for tournament in (report.get("skew") or {}).get("later") or []:
+            tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
         pass  # so much of it is nested: then as it came
