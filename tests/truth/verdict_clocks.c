@@ -155,12 +155,15 @@ look_at_elapsed(const struct report *report, const struct report_group *a, const
 	      (a->elapsed.low - b->elapsed.high) / 1e9L, (a->elapsed.high - b->elapsed.low) / 1e9L, truth / 1e9L);
 }
 
-/* Whether what happened then did so in the step of ROW: by the boot core's TSC just before or just after. */
+/*
+ * Whether what happened then did so in the step of ROW. Its begin was read before that, and its end after it, by the boot
+ * core's TSC, which may itself have stepped: back, too, to before the begin.
+ */
 static bool
 is_within(const struct report_discontinuity *row, uint64_t at_ps)
 {
-	return at_ps != SIM_NEVER && machine_tsc_at(0, at_ps) >= row->from_tsc * TICK &&
-	       machine_tsc_at(0, at_ps - 1) <= row->at_tsc * TICK;
+	return at_ps != SIM_NEVER && machine_tsc_at(0, at_ps - 1) >= row->from_tsc * TICK &&
+	       machine_tsc_at(0, at_ps) <= row->at_tsc * TICK;
 }
 
 static void
