@@ -379,24 +379,53 @@ judge_latest(struct report *report, const struct view *first, bool any_said)
 	}
 }
 
+/* "core 1 and core 2", or "of cores 0, 1 and 2" where nothing shows which pair of them is wrong. */
+static const char *
+put_contradicting(const struct view *view, const struct offsets_summary *summary, char subject[SUBJECT_SIZE])
+{
+	uint32_t a = view_core(view, summary->contradiction_a)->apic_id, b = view_core(view, summary->contradiction_b)->apic_id;
+	struct text text;
+
+	text_init(&text, subject, SUBJECT_SIZE);
+	if (summary->contradiction_c == summary->contradiction_b)
+		text_printf(&text, "core %u and core %u", a, b);
+	else
+		text_printf(&text, "of cores %u, %u and %u", view_core(view, summary->contradiction_c)->apic_id, a, b);
+	return subject;
+}
+
+/* Of all pairs of those that are named. */
+static struct moment
+moment_of_contradiction(const struct view *view, const struct offsets_summary *summary)
+{
+	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
+	struct moment all = view_moment(view, a, b);
+
+	for (size_t i = 0; i < 2 && c != b; i++) {
+		struct moment other = view_moment(view, c, i ? b : a);
+
+		all.begin_tsc = other.begin_tsc < all.begin_tsc ? other.begin_tsc : all.begin_tsc;
+		all.end_tsc = other.end_tsc > all.end_tsc ? other.end_tsc : all.end_tsc;
+	}
+	return all;
+}
+
 static void
 judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
 {
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
-	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool many = summary->contradictions != 1;
-	char moments[MOMENTS_SIZE];
+	char moments[MOMENTS_SIZE], subject[SUBJECT_SIZE];
 
 	if (summary->contradictions <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
-					  "before, the worst core %u and core %u, by %lu ns %s: likely a TSC moved "
-					  "while it was measured.",
+					  "before, the worst %s, by %lu ns %s: likely a TSC moved while it was measured.",
 					  summary->contradictions, many ? "s" : "", many ? "" : "s",
-					  view_core(view, a)->apic_id, view_core(view, b)->apic_id,
+					  put_contradicting(view, summary, subject),
 					  view_ns_down(view, summary->contradiction_ticks),
-					  put_moment(view, view_moment(view, a, b), moments)),
+					  put_moment(view, moment_of_contradiction(view, summary), moments)),
 			summary->contradictions, limit);
 }
 

@@ -45,17 +45,6 @@ is_disputed(const struct cores *cores, size_t core, bool *any_differs)
 	return 2 * differs >= count_known(cores, core);
 }
 
-/* How far the two are apart at most: by themselves, or by what CORE knows of both. */
-static uint64_t
-farthest(const struct cores *cores, size_t a, size_t b, size_t core)
-{
-	struct offset own = between(cores, a, b);
-	struct offset way = offset_add(between(cores, a, core), between(cores, core, b));
-	uint64_t most = offset_is_known(own) ? offset_farthest(own) : UINT64_MAX;
-
-	return offset_is_known(way) && offset_farthest(way) < most ? offset_farthest(way) : most;
-}
-
 /* The middle of what the two may be apart. */
 static uint64_t
 likely(const struct cores *cores, size_t a, size_t b)
@@ -66,6 +55,23 @@ likely(const struct cores *cores, size_t a, size_t b)
 	return near + (offset_farthest(offset) - near) / 2;
 }
 
+/*
+ * Whether OTHER is known to be no further from SPEAKER than CORE likely is: by their own pair; or, where that is too wide to
+ * tell, by what CORE knows of both, if by that, too, they may be the same. Of three in a line it is not the first that is
+ * off, though the second is nearer to the third.
+ */
+static bool
+is_of_one_group(const struct cores *cores, size_t speaker, size_t other, size_t core)
+{
+	struct offset own = between(cores, speaker, other);
+	struct offset way = offset_add(between(cores, speaker, core), between(cores, core, other));
+	uint64_t most = likely(cores, core, other);
+
+	return !differ(cores, speaker, other) &&
+	       ((offset_is_known(own) && offset_farthest(own) <= most) ||
+		(offset_is_known(way) && offset_nearest(way) <= cores->limit && offset_farthest(way) <= most));
+}
+
 /* Whether CORE differs from more than half, as far as these are of one group with SPEAKER. */
 static bool
 is_against_most(const struct cores *cores, size_t core, size_t speaker)
@@ -73,8 +79,7 @@ is_against_most(const struct cores *cores, size_t core, size_t speaker)
 	size_t count = 0;
 
 	for (size_t other = 0; other < cores->count; other++)
-		count += differ(cores, core, other) && !differ(cores, speaker, other) &&
-			 farthest(cores, speaker, other, core) <= likely(cores, core, other);
+		count += differ(cores, core, other) && is_of_one_group(cores, speaker, other, core);
 	return 2 * count > cores->known;
 }
 

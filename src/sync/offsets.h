@@ -47,6 +47,7 @@ struct offsets_summary {
 	size_t pairs;            /* that had a ping-pong */
 	size_t contradictions;   /* pairs disjoint from what the others say of them, or that moved */
 	size_t contradiction_a, contradiction_b; /* the pair that contradicts by the most */
+	size_t contradiction_c;                  /* where it may as well be a pair with this one that is wrong; else B */
 	uint64_t contradiction_ticks;            /* by so many */
 	/*
 	 * The pair that is proven furthest apart; where none is, the one that may be. B against A; OFFSET_UNKNOWN

@@ -9,8 +9,8 @@
  * core (what is known of that one, and its pair with this one) is one more, and what more than half of them share is the
  * answer. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot core, one
  * vote of each other core, through the one that it misplaces. Where no more than half of the votes agree, nothing says
- * which are wrong: then the core's own pair with the boot core counts. So of three cores that contradict one another it is
- * the pair of the other two that contradicts.
+ * which are wrong: then the core's own pair with the boot core counts, and a pair that contradicts that is one of three that
+ * contradict each other: whichever of the three cores moved, it is these that are named.
  */
 #include "offsets.h"
 
@@ -38,25 +38,27 @@ way_through(const void *context, size_t through)
 }
 
 static struct offset
-vote(const struct picture *picture)
+vote(const struct picture *picture, bool *decided)
 {
 	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->cores,
 						 VOTE_STEPS_MAX);
 
-	return majority.decided * 2 > majority.voters ? majority.shared :
-							offsets_pair(picture->offsets, 0, picture->rank);
+	*decided = majority.decided * 2 > majority.voters;
+	return *decided ? majority.shared : offsets_pair(picture->offsets, 0, picture->rank);
 }
 
 static void
-vote_on_places(const struct offsets *offsets, struct offset *places)
+vote_on_places(const struct offsets *offsets, struct offset *places, bool *decided)
 {
 	size_t passes = offsets->kind == TOURNAMENT_ALL ? PASSES : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		places[i] = offsets_pair(offsets, 0, i);
+	for (size_t i = 0; i < offsets->cores; i++)
+		decided[i] = i == 0;
 	for (size_t pass = 0; pass < passes; pass++)
 		for (size_t i = 1; i < offsets->cores; i++)
-			places[i] = vote(&(struct picture){ offsets, places, i });
+			places[i] = vote(&(struct picture){ offsets, places, i }, &decided[i]);
 }
 
 /* What the places of A and B say of B against A. */
@@ -96,6 +98,57 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 	summary->contradiction_ticks = ticks;
 	summary->contradiction_a = a;
 	summary->contradiction_b = b;
+}
+
+/* Whether half of all that know say of RANK what its pair with OTHER says: then that pair may as well be right. */
+static bool
+is_backed(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
+{
+	const struct picture picture = { offsets, places, rank };
+	struct offset way = way_through(&picture, other);
+	size_t known = 0, agree = 0;
+
+	for (size_t i = 0; i < offsets->cores; i++) {
+		struct offset vote = way_through(&picture, i);
+
+		known += offset_is_known(vote);
+		agree += offset_is_known(vote) && !offset_gap(vote, way);
+	}
+	return 2 * agree >= known;
+}
+
+/* The core by way of which the two are the most apart from what their own ping-pongs say; B: there is none. */
+static size_t
+find_third(const struct offsets *offsets, size_t a, size_t b)
+{
+	struct offset own = offsets_pair(offsets, a, b);
+	uint64_t worst = 0;
+	size_t third = b;
+
+	for (size_t i = 0; i < offsets->cores; i++) {
+		struct offset way = offset_add(offsets_pair(offsets, a, i), offsets_pair(offsets, i, b));
+
+		if (i == a || i == b || offset_gap(own, way) <= worst)
+			continue;
+		worst = offset_gap(own, way);
+		third = i;
+	}
+	return third;
+}
+
+/* The worst pair is named alone where it contradicts itself, or is outvoted; else one of three may have moved. */
+static void
+settle_contradiction(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+		     const bool *decided)
+{
+	size_t a = summary->contradiction_a, b = summary->contradiction_b;
+	bool by_itself = summary->contradiction_ticks > offset_gap(offsets_pair(offsets, a, b), implied(places, a, b));
+	bool outvoted = decided[a] && decided[b] && !is_backed(offsets, places, b, a) &&
+			(!a || !is_backed(offsets, places, a, b));
+
+	summary->contradiction_c = b;
+	if (summary->contradictions && !by_itself && !outvoted)
+		summary->contradiction_c = find_third(offsets, a, b);
 }
 
 static bool
@@ -257,10 +310,12 @@ offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, boo
 	struct solution solution = { offsets, places };
 	struct minority minority;
 
-	vote_on_places(offsets, places);
+	vote_on_places(offsets, places, disputed);
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
+	if (offsets->cores)
+		settle_contradiction(&summary, offsets, places, disputed);
 	minority = minority_find(ask, &solution, 0, offsets->cores, outlier, disputed);
 	summary.outliers = minority.outliers;
 	if (minority.any_differs && !minority.outliers)

@@ -36,6 +36,22 @@ print_report(const struct report *report)
 		printf("note: %s\n", report->notes[i]);
 }
 
+/* In ticks, B against A, and when: what all that is said of the cores is made of. */
+static void
+print_pairs(const struct report *report, const char *which, const struct offsets *offsets)
+{
+	for (size_t a = 0; a < offsets->cores; a++)
+		for (size_t b = a + 1; b < offsets->cores; b++) {
+			struct offset own = offsets_pair(offsets, a, b);
+			struct moment moment = offsets_moment(offsets, a, b);
+
+			if (offset_is_known(own))
+				printf("%s: core %zu against %zu: %lld to %lld ticks, %.6f to %.6f s\n", which, b, a,
+				       (long long)own.low, (long long)own.high, report_moment_ns(report, moment.begin_tsc) / 1e9,
+				       report_moment_ns(report, moment.end_tsc) / 1e9);
+		}
+}
+
 static void
 print_machine(void)
 {
@@ -72,6 +88,10 @@ try(const struct kind *kind, uint64_t seed, bool show)
 	bench = machine_run(kind, seed);
 	if (show) {
 		print_report(&bench->run.report);
+		if (bench->run.report.skew.measured)
+			print_pairs(&bench->run.report, "first", &bench->run.report.skew.offsets);
+		if (bench->run.report.skew.drift_measured)
+			print_pairs(&bench->run.report, "last", &bench->run.report.skew.latest);
 		print_machine();
 	}
 	verdict_rates(bench);

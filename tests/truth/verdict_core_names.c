@@ -286,12 +286,19 @@ static bool
 is_contradiction_true(const struct finding *finding)
 {
 	const char *worst = strstr(finding->text, "the worst ");
+	size_t count = 0, known = 0, moving = 0;
 	struct span span;
-	unsigned a, b;
+	unsigned ids[3];
 
-	return worst && sscanf(worst, "the worst core %u and core %u,", &a, &b) == 2 && when_of(finding->text, &span) &&
-	       core_of_id(a) < machine.cores && core_of_id(b) < machine.cores &&
-	       (moves(core_of_id(a)) || moves(core_of_id(b)));
+	if (worst && sscanf(worst, "the worst core %u and core %u,", &ids[0], &ids[1]) == 2)
+		count = 2;
+	else if (worst && sscanf(worst, "the worst of cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
+		count = 3;
+	for (size_t i = 0; i < count; i++) {
+		known += core_of_id(ids[i]) < machine.cores;
+		moving += core_of_id(ids[i]) < machine.cores && moves(core_of_id(ids[i]));
+	}
+	return count && known == count && moving && when_of(finding->text, &span);
 }
 
 static void

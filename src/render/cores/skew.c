@@ -174,10 +174,14 @@ put_distances(struct text *text, const struct report *report)
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
 			    apic_id(report, summary->worst_b), ns_down(report, offset_nearest(summary->worst)),
 			    ns_up(report, offset_farthest(summary->worst)));
-	if (summary->contradictions)
+	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the rest the most, by %ld ns.",
 			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
 			    ns_up(report, summary->contradiction_ticks));
+	else if (summary->contradictions)
+		text_printf(text, " Cores %u, %u and %u contradicted each other the most, by %ld ns.",
+			    apic_id(report, summary->contradiction_c), apic_id(report, summary->contradiction_a),
+			    apic_id(report, summary->contradiction_b), ns_up(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
 		text_printf(text, " No two differed by more than %ld ns.", ns_up(report, summary->bound_ticks));
 }

@@ -778,6 +778,24 @@ pair_that_contradicts_the_others_warns_and_is_named(void **state)
 	assert_clean(report);
 }
 
+/* Each of the three pairs may be the wrong one. */
+static void
+three_that_contradict_each_other_are_named_all(void **state)
+{
+	struct report *report = machine(3, 3, NULL);
+
+	(void)state;
+	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -40, 4000 });
+	offsets_set(&report->skew.offsets, 0, 2, (struct offset){ -4000, 40 });
+	offsets_set(&report->skew.offsets, 1, 2, (struct offset){ 1000, 5000 });
+	literal_solve(report);
+	judge(report);
+	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
+			    "1 pair of cores contradicts what the others say, or what was measured before, the worst of "
+			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
+	literal_free(report);
+}
+
 /* ---- tsc-adjust, tsc-adjust-unequal ---- */
 
 static struct report *
@@ -986,6 +1004,7 @@ largest_figures_fit_their_sentences(void **state)
 		report->skew.lock_free = report->skew.locked;
 		report->skew.summary.contradictions = SIZE_MAX;
 		report->skew.summary.contradiction_ticks = UINT64_MAX;
+		report->skew.summary.contradiction_c = 1;
 		judge(report);
 		assert_int_equal(report->finding_count, drifting ? 6 : 7);
 		assert_int_equal(report->findings[0].measured, INT64_MAX);
@@ -1036,6 +1055,7 @@ main(void)
 		cmocka_unit_test(core_that_drifts_has_no_other_finding),
 		cmocka_unit_test(core_that_only_its_place_puts_off_the_majority_is_not_accused),
 		cmocka_unit_test(pair_that_contradicts_the_others_warns_and_is_named),
+		cmocka_unit_test(three_that_contradict_each_other_are_named_all),
 		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),
 		cmocka_unit_test(unequal_adjust_warns_once_with_the_difference),
 		cmocka_unit_test(adjust_that_is_unequal_within_its_limit_is_still_not_0),

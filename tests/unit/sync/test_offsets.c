@@ -778,6 +778,7 @@ wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_a, 0);
 	assert_int_equal(world->summary.contradiction_b, 3);
+	assert_int_equal(world->summary.contradiction_c, 3);
 	assert_int_equal(world->summary.contradiction_ticks, 970);
 	assert_int_equal(world->summary.bound_ticks, 1010);
 	assert_offset(world->summary.worst, -20, 20);
@@ -785,7 +786,7 @@ wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one(void **state)
 }
 
 static void
-of_three_that_contradict_the_pair_of_the_other_two_is_named(void **state)
+of_three_that_contradict_nothing_shows_which_pair_is_wrong(void **state)
 {
 	struct world *world = world_new(TOURNAMENT_ALL, 3, 1);
 
@@ -799,7 +800,50 @@ of_three_that_contradict_the_pair_of_the_other_two_is_named(void **state)
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_a, 1);
 	assert_int_equal(world->summary.contradiction_b, 2);
+	assert_int_equal(world->summary.contradiction_c, 0);
 	assert_int_equal(world->summary.contradiction_ticks, 70);
+	world_free(world);
+}
+
+/* It met two before its step and two after: as many say one thing as the other, and those two never moved. */
+static void
+boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 5, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 5; a++)
+		for (size_t b = a + 1; b < 5; b++)
+			offsets_set(&world->offsets, a, b, !a && b > 2 ? (struct offset){ -1010, -990 } : (struct offset){ -10, 10 });
+	solve(world);
+	assert_int_equal(world->summary.contradictions, 4);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 3);
+	assert_int_equal(world->summary.contradiction_c, 0);
+	world_free(world);
+}
+
+/*
+ * Seven in a line: three at 0, who are the first ones, two 270 and 350 ahead of them, two 8,000 and 14,000. One of the first is nearer
+ * to each of the others than the farthest of these are to each other: it is not off the majority, though it is the
+ * only one of all that is well enough measured.
+ */
+static void
+first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow(void **state)
+{
+	static const int64_t truth[7] = { 0, 13794, 355, 0, 7995, 270, 0 };
+	struct world *world = world_new(TOURNAMENT_ALL, 7, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 7; a++)
+		for (size_t b = a + 1; b < 7; b++) {
+			int64_t wide = a == 3 || b == 3 ? 91 : 20000;
+
+			offsets_set(&world->offsets, a, b, (struct offset){ truth[b] - truth[a] - wide, truth[b] - truth[a] + wide });
+		}
+	solve(world);
+	assert_int_equal(world->summary.outliers, 0);
+	assert_int_equal(world->summary.contradictions, 0);
 	world_free(world);
 }
 
@@ -840,6 +884,7 @@ core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none(void **state)
 	assert_true(world->summary.contradictions >= 60);
 	assert_int_equal(world->summary.contradiction_a, 62);
 	assert_int_equal(world->summary.contradiction_b, 63);
+	assert_int_equal(world->summary.contradiction_c, 0);
 	for (size_t i = 1; i < 63; i++) {
 		assert_true(contains(world->places[i], 0));
 		assert_true(offset_farthest(world->places[i]) <= 260);
@@ -989,7 +1034,9 @@ main(void)
 		cmocka_unit_test(contradictory_pair_is_named_and_poisons_nothing),
 		cmocka_unit_test(pair_that_moved_contradicts_once_by_the_most_that_is_known),
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
-		cmocka_unit_test(of_three_that_contradict_the_pair_of_the_other_two_is_named),
+		cmocka_unit_test(of_three_that_contradict_nothing_shows_which_pair_is_wrong),
+		cmocka_unit_test(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part),
+		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
 		cmocka_unit_test(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none),
 		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
