@@ -7,7 +7,7 @@ function showReport(report, main) {
 	document.title =
 		`baretick: ${joined([report.verdict || "no verdict", report.machine.cpu], ", ")}`;
 	const parts = [
-		headline(report), place, findings(report), advice(report), clocksTable(report),
+		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report),
 		latencySection(report), ratesSection(report), coresSection(report), skewSection(report),
 		interferenceSection(report), behaviours(report), notes(report),
 		section("machine", "Machine and run", machineFacts(report)),
@@ -16,7 +16,7 @@ function showReport(report, main) {
 	main.replaceChildren(...parts.filter(Boolean));
 	file.addEventListener("change", () => {
 		if (file.files.length)
-			compareWith(report, file.files[0], place);
+			compareWith(report, [...file.files], place);
 		file.value = "";
 	});
 	startCharts();
@@ -27,6 +27,7 @@ function start() {
 	const text = document.getElementById("report").textContent;
 	const footer = document.getElementById("footer");
 
+	performance.mark("begun");
 	startTheme(redrawCharts);
 	footer.append(
 		"Made by baretick, with no operating system. This page needs no network and can use none. ",
@@ -38,6 +39,7 @@ function start() {
 		main.replaceChildren(el("p", {class: "problem", role: "alert"},
 			`There is no report in this page that can be shown: ${error.message}.`));
 	}
+	performance.measure("drawn", "begun");
 	document.documentElement.dataset.ready = "yes";
 }
 

@@ -114,10 +114,10 @@ class Page:
         """Two frames later everything is laid out and drawn."""
         self.evaluate("new Promise(go => requestAnimationFrame(() => requestAnimationFrame(() => go(true))))")
 
-    def choose_file(self, selector, path):
+    def choose_file(self, selector, *paths):
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-        self.call("DOM.setFileInputFiles", files=[str(pathlib.Path(path).resolve())], nodeId=node)
+        self.call("DOM.setFileInputFiles", files=[str(pathlib.Path(path).resolve()) for path in paths], nodeId=node)
 
     def picture(self, path, whole=True):
         self.settle()

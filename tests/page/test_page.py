@@ -121,7 +121,7 @@ def hostile(value, key=None):
 def assert_quiet(page):
     assert page.problems == []
     assert page.requests == []
-    assert page.evaluate("document.querySelectorAll('.problem').length") == 0
+    assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0  # of a report made here one figure may be another's
 
 
 def assert_drawn(page, charts):
@@ -242,7 +242,7 @@ def compare(page, there, path):
     path.write_text(json.dumps(there))
     page.choose_file("#compare-file", path)
     page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
-    rows = page.evaluate("[...document.querySelector('#compare table')?.tBodies[0].rows ?? []].map("
+    rows = page.evaluate("[...document.querySelector('#compare [aria-label^=Differences] table')?.tBodies[0].rows ?? []].map("
                          "(row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\\u00a0', ' ')))")
     return rows, page.evaluate("document.getElementById('compare').textContent").replace("\u00a0", " ")
 
@@ -645,3 +645,221 @@ def test_no_source_of_the_page_parses_text_as_markup_or_code():
     found = {name: re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|DOMParser|srcdoc", text)
              for name, text in sources.items()}
     assert not any(found.values()), found
+
+
+# Narrow windows, reports that can't be true, reports without an end.
+
+CUT = """[...document.querySelectorAll('th, td, p, li, dd, canvas, .badge')].filter((each) => {
+    const box = each.getBoundingClientRect();
+    return box.width > 1 && !each.closest('.hidden') && !each.closest('.scroll table:not(.cards)') && (box.right > innerWidth || box.left < 0);
+}).map((each) => each.textContent.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("name", ["clean", "sick"])
+def test_nothing_is_cut_in_a_narrow_window_and_what_scrolls_shows_it(show, tmp_path, name):
+    page = show(golden(name), width=400)
+    compare(page, golden("sick"), tmp_path / "other.json")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.settle()
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.querySelectorAll('table.cards').length") > 8
+    inner = page.evaluate("[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => "
+                          "[each.getAttribute('aria-label'), getComputedStyle(each).backgroundAttachment])")
+    assert all(attachment == "local, local, scroll, scroll" for _, attachment in inner)
+    card = "document.querySelector('#clocks tbody tr')"
+    assert page.evaluate(f"{card}.getBoundingClientRect().height") > 100
+    assert page.evaluate(f"[...{card}.cells].map((cell) => getComputedStyle(cell, '::before').content)")[3] == '"Off by, ppm"'
+
+
+def test_a_long_table_in_a_narrow_window_scrolls_and_shows_that_it_does(show):
+    page = show(of_cores(64), width=400)
+    page.evaluate("document.querySelectorAll('#skew details').forEach((each) => { each.open = true; })")
+    page.settle()
+    assert page.evaluate("""[...document.querySelectorAll('#skew .scroll')].map((each) =>
+        [each.scrollWidth > each.clientWidth, getComputedStyle(each).backgroundAttachment])""") == 2 * [[True, "local, local, scroll, scroll"]]
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+@pytest.mark.parametrize("factor, low, high", [(0.25, 0.25, 1), (0.97, 0.97, 1), (1, 1, 1), (1.05, 1, 1.05), (8, 1, 8)])
+def test_a_ratio_is_a_bar_from_1_to_where_it_is(show, factor, low, high):
+    report = golden("clean")
+    for core in report["cores"]:
+        core["latency_contended"]["tsc"]["p50_ns"] = core["latency"]["tsc"]["p50_ns"] * factor
+    page = show(report)
+    left, width, marks = page.evaluate("""(() => {
+        const chart = Chart.getChart('chart-contention');
+        const bar = chart.getDatasetMeta(0).data[0];
+        return [Math.min(bar.x, bar.base), Math.abs(bar.x - bar.base), [%f, %f].map((value) => chart.scales.x.getPixelForValue(value))];
+    })()""" % (low, high))
+    assert abs(left - marks[0]) <= 1 if factor != 1 else abs(left - marks[0]) <= 3
+    assert abs(width - (marks[1] - marks[0])) <= 1 or width <= 3.5 and marks[1] - marks[0] < 3.5
+    axis = page.evaluate("(({min, max}) => [min, max])(Chart.getChart('chart-contention').scales.x)")
+    assert axis[0] <= low and high <= axis[1]
+
+
+@pytest.mark.parametrize("gaps, drawn, said", [(3, 3, "All 3 gaps are drawn."), (12_345, 3, "3 of 12,345 gaps are drawn"), (3, 1, "1 of 3 gaps are drawn")])
+def test_the_chart_of_gaps_says_what_it_leaves_out(show, gaps, drawn, said):
+    report = golden("sick")
+    found = report["interference"]
+    found["histogram"][0]["count"] += gaps - found["gaps"]
+    found.update(gaps=gaps, events=found["events"][:drawn])
+    page = show(report)
+    text = page.evaluate("document.getElementById('interference').textContent").replace("\u00a0", " ")
+    assert said in text and "Gaps of up to 10.0 µs are not counted." in text
+    assert ("The other 12,342 are in" in text) == (gaps > 3)
+    assert page.evaluate("Chart.getChart('chart-gaps').data.datasets[0].data.length") == drawn
+
+
+def spoiled(path, value):
+    """A report of which one figure, by its PATH, is VALUE."""
+    report = golden("clean")
+    at = report
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return report
+
+
+@pytest.mark.parametrize("path, value, said", [
+    (["verdict"], "fail", "the verdict is fail, and there is no finding"),
+    (["findings"], [{"rule": "warp", "severity": "fail", "clock": "tsc", "text": "A warp."}],
+     "the verdict is pass, and the worst finding is of severity fail; tsc: its verdict is pass, and a finding of severity fail names it"),
+    (["clocks", 4, "latency", "p50_ns"], 10 ** 9, "hpet: the median is 1.00 s, and 90 % is"),
+    (["clocks", 4, "latency", "min_ns"], 560, "hpet: the fastest read is 560 ns, and the median is 559 ns"),
+    (["clocks", 4, "latency", "mean_ns"], 1, "hpet: the fastest read is 512 ns, and the mean is 1 ns"),
+    (["clocks", 4, "latency", "count"], 7, "hpet: 7 reads in all, and "),
+    (["clocks", 4, "error_ppm"], {"value": 9, "low": 1, "high": 2}, "clocks[4].error_ppm: 9, from 1 to 2"),
+    (["machine", "cores_started"], 9, "9 cores started, and 4 are listed"),
+    (["machine", "cores_started"], 1, "4 cores of the list started, and 1 in all"),
+    (["interference", "total_ns"], 10 ** 15, "1,000,000 s were stolen, and "),
+    (["interference", "gaps"], 8, "8 gaps in all, and 0 in their distribution"),
+], ids=range(11))
+def test_a_report_that_contradicts_itself_is_said_to_at_the_top(show, tmp_path, path, value, said):
+    report = spoiled(path, value)
+    page = show(report)
+    assert page.problems == []
+    sentence = page.evaluate("document.getElementById('contradiction').textContent").replace("\u00a0", " ")
+    assert sentence.startswith("This report contradicts itself, so none of its figures can be relied on. ") and said in sentence
+    assert page.evaluate("document.querySelector('#contradiction').compareDocumentPosition(document.querySelector('h1')) & 4") == 4
+    other = show(golden("clean"))
+    _, text = compare(other, report, tmp_path / "other.json")
+    assert f"other.json: This report contradicts itself" in text and said in text
+    assert not other.evaluate("document.getElementById('contradiction')")
+
+
+@pytest.mark.parametrize("name", ["clean", "sick", "empty"])
+def test_no_report_that_is_true_is_said_to_contradict_itself(show, name):
+    assert not show(golden(name)).evaluate("document.getElementById('contradiction')")
+
+
+DRAWS_WITHIN_MS = 2000
+PARSES = 10  # a busy host's own measure: half of the drawing is reading the text once
+# From the page's own start: what the browser takes to load so large a file is not the page's.
+TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
+PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
+    JSON.parse(text); return performance.now() - begun; })()"""
+
+
+def endless():
+    """Everything is longer than anybody measures, and true all the same."""
+    report = golden("clean")
+    for clock in report["clocks"]:
+        if clock["latency"]:
+            clock["latency"].update(count=100_000, histogram=[{"le_ns": 400 + i, "count": 1} for i in range(100_000)])
+            for key in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "mean_ns", "max_ns"):
+                clock["latency"][key] = 100_400 if key == "max_ns" else 50_000
+    report["notes"] = ["x" * 1_000_000] * 3 + ["note"] * 100_000
+    report["machine"]["cpu"] = "Long CPU " * 100_000
+    report["rates"] = report["rates"] * 20_000
+    report["behaviours"] = report["behaviours"] * 20_000
+    return report
+
+
+def test_a_report_of_a_million_buckets_is_drawn_in_a_moment_and_says_what_it_leaves_out(show):
+    report = endless()
+    assert sum(len(clock["latency"]["histogram"]) for clock in report["clocks"]) == 1_200_000
+    page = show(report)
+    assert page.problems == []
+    assert_drawn(page, ALWAYS)
+    assert page.evaluate(TIMED) < max(DRAWS_WITHIN_MS, PARSES * page.evaluate(PARSED))
+    left = page.evaluate("document.getElementById('left-out').textContent")
+    for said in ("clocks.latency.histogram: 100,000 buckets, drawn as 1,021, and 11 more like it", "machine.cpu: 900,000 characters, of which 2,000 are shown",
+                 "notes: 100,003 entries, of which the first 200 are shown", "behaviours: ", "rates: "):
+        assert said in left
+    assert not page.evaluate("document.getElementById('contradiction')")
+    assert page.evaluate("document.querySelectorAll('#notes li').length") == 200
+    assert page.evaluate("document.getElementById('main').textContent.length") < 1_000_000
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    counts = page.evaluate("Chart.getChart('chart-percentiles').data.datasets.map((set) => set.data.length)")
+    assert len(counts) == 12 and max(counts) <= 2 * 1024
+
+
+@pytest.mark.parametrize("text", ['{"schema": "baretick.report/2", "clocks": [{"latency": {"histogram": [%s]}}]}' % ",".join(["null"] * 5000),
+                                  '{"schema": "baretick.report/2", "notes": {"a": [[[["%s"]]]]}}' % ("x" * 5000),
+                                  '{"schema": "baretick.report/2", "news": [%s]}' % ",".join(['{"a": [1, 2]}'] * 5000)], ids=["null", "deep", "news"])
+def test_what_is_too_long_and_no_report_either_is_refused_or_passed_over(show, tmp_path, text):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    page = show(golden("clean"))
+    page.choose_file("#compare-file", path)
+    page.wait("document.getElementById('compare') || document.getElementById('compare-problem')")
+    assert page.problems == [] and page.evaluate("Boolean(document.getElementById('compare'))") == ("news" in text)
+
+
+# More than one other report.
+
+def choose(page, *paths):
+    page.choose_file("#compare-file", *paths)
+    page.wait("document.getElementById('compare') || document.getElementById('compare-problem')")
+    return page.evaluate("document.getElementById('compare')?.textContent ?? ''").replace("\u00a0", " ")
+
+
+def test_several_reports_and_pages_are_compared_with_their_machines_first(show, template, tmp_path):
+    here, sick, third = golden("clean"), hostile(golden("sick")), golden("clean")
+    third["machine"].update(cpu="Third CPU", firmware="Third firmware 3", hypervisor="Third", accelerator="kvm")
+    third["options"]["label"] = "third of the rack"
+    third["interference"].update(gaps=2, total_ns=third["interference"]["observed_ns"] * 61 // 100, worst_ns=10 ** 9,
+                                 histogram=[{"le_ns": 2 ** 30 - 1, "count": 2}])
+    clock_of(third, "hpet")["latency"].update(p50_ns=1518, p50_within_ns=[1518, 1518], p90_ns=1519, p99_ns=1520, p999_ns=1521)
+    (tmp_path / "a.html").write_bytes(page_of(template, sick))
+    (tmp_path / "b.json").write_text(json.dumps(third))
+    page = show(here)
+    text = choose(page, tmp_path / "a.html", tmp_path / "b.json")
+    assert page.problems == [] and page.requests == []
+    assert_drawn(page, ALWAYS | COMPARED)
+    assert text.index("Third CPU") < text.index("Differences")
+    rows = page.evaluate("[...document.querySelector('#compare table').tBodies[0].rows].map((row) => [...row.cells].map((cell) => "
+                         "cell.textContent.replaceAll('\\u00a0', ' ')))")
+    head = page.evaluate("[...document.querySelector('#compare table').tHead.rows[0].cells].map((cell) => cell.textContent)")
+    assert head[:7] == ["Report", "Verdict", "Stolen time", "CPU", "Firmware", "Runs on", "Label"]
+    assert [row[0] for row in rows] == ["this report", "a.html", "b.json"]
+    assert rows[1][3] == sick["machine"]["cpu"] and "Stolen" not in rows[1][2]
+    assert rows[2][1:7] == ["✓ pass", "61 %", "Third CPU", "Third firmware 3", "kvm “Third”", "third of the rack"]
+    sums = page.evaluate("[...document.querySelectorAll('#compare details summary')].map((each) => each.textContent)")
+    assert sums[0].startswith("From a.html: this report has ") and sums[1].startswith("From b.json: this report has 0 worse, ") and len(sums) == 3
+    page.evaluate("document.querySelectorAll('#compare details').forEach((each) => { each.open = true; })")
+    page.settle()
+    assert page.evaluate("document.querySelectorAll('#compare [aria-label^=Differences]').length") == 2
+    assert page.evaluate("Chart.getChart('chart-compare-medians').data.datasets.map((set) => set.label)") == ["this report", "a.html", "b.json", "between"]
+    medians = page.evaluate("Chart.getChart('chart-compare-medians').data.datasets.map((set) => set.data[4])")
+    assert medians == [559, None, 1518, [559, 1518]]
+    assert page.evaluate("Chart.getChart('chart-compare-percentiles').data.datasets.length") == 3
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+def test_one_of_several_files_that_is_none_is_named_and_the_others_are_shown(show, tmp_path):
+    (tmp_path / "a.json").write_text("[]")
+    (tmp_path / "b.html").write_text("<!DOCTYPE html><p>Nothing.")
+    (tmp_path / "c.json").write_text(json.dumps(golden("sick")))
+    page = show(golden("clean"))
+    assert "c.json" in choose(page, *(tmp_path / name for name in ("a.json", "b.html", "c.json")))
+    said = page.evaluate("document.getElementById('compare-problem').textContent")
+    assert said.startswith("a.json can't be compared with: it is not a report of baretick") and \
+        "b.html can't be compared with: it is a page without a report of baretick." in said
+    names = [tmp_path / f"{i}.json" for i in range(9)]
+    for path in names:
+        path.write_text(json.dumps(golden("clean")))
+    page.evaluate("document.querySelectorAll('#compare, #compare-problem').forEach((each) => each.remove())")
+    choose(page, *names)
+    assert page.evaluate("document.getElementById('compare-problem').textContent") == "Only the first 8 of 9 files are compared with."
+    assert page.evaluate("document.querySelector('#compare table').tBodies[0].rows.length") == 9

@@ -1,120 +1,7 @@
-/* "Compare with...": a second report beside this one, drawn; the differences come from changes.js. */
+/* "Compare with...": other reports beside this one, in tables; the differences come from changes.js, the charts from pictures.js. */
 
 const FILE_SIZE_MAX = 64 << 20;
-
-function inBoth(here, there) {
-	const theirs = byClock(there);
-
-	return here.clocks.filter((clock) => theirs.has(clock.id))
-		.map((clock) => ({here: clock, there: theirs.get(clock.id)}));
-}
-
-/* The medians of both reports, and a bar between them. */
-function mediansConfig(here, rows) {
-	const point = {
-		type: "line",
-		showLine: false,
-		borderColor: colour("text"),
-		pointBorderWidth: 1.5
-	};
-	const medianOf = (which) => rows.map((row) => Math.max(row[which].latency.p50_ns, 1));
-	const [a, b] = [medianOf("here"), medianOf("there")];
-
-	return {
-		type: "bar",
-		data: {
-			labels: rows.map((row) => row.here.id),
-			datasets: [
-				{
-					...point,
-					label: "this report",
-					data: a,
-					pointStyle: "circle",
-					pointRadius: 4,
-					backgroundColor: colour("text")
-				},
-				{
-					...point,
-					label: "the other",
-					data: b,
-					pointStyle: "rectRot",
-					pointRadius: 8,
-					backgroundColor: colour("paper")
-				},
-				{
-					label: "between",
-					data: rows.map(
-						(_, i) => [Math.min(a[i], b[i]), Math.max(a[i], b[i])]),
-					barThickness: 6,
-					borderSkipped: false,
-					backgroundColor:
-						rows.map((row) => `${look(here, row.here).colour}99`)
-				},
-			]
-		},
-		options: {
-			indexAxis: "y",
-			interaction: {mode: "index", axis: "y", intersect: false},
-			scales: {
-				x: nsAxis("median read", [...a, ...b]),
-				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
-			},
-			...tooltip({label: (item) => `${item.dataset.label}: ${ns(item.raw)}`},
-				{filter: (item) => item.datasetIndex < 2}),
-		},
-	};
-}
-
-function compareCurves(here, rows, index) {
-	const row = rows[index];
-	const line = lineLook(here, row.here);
-
-	return percentileConfig([
-		{
-			...line,
-			label: "this report",
-			borderDash: [],
-			borderWidth: 2.5,
-			data: percentilePoints(row.here.latency)
-		},
-		{
-			...line,
-			label: "the other",
-			borderDash: [5, 4],
-			borderWidth: 2,
-			borderColor: colour("text"),
-			data: percentilePoints(row.there.latency)
-		},
-	]);
-}
-
-function compareCharts(here, there) {
-	const rows = inBoth(here, there).filter((row) => row.here.latency && row.there.latency);
-
-	if (!rows.length)
-		return [note("No clock was read in both.")];
-	const choice = el("select", {id: "compare-clock"},
-		rows.map((row, i) => el("option", {value: i}, row.here.id)));
-	const ratio = ({here: a, there: b}) =>
-		Math.abs(Math.log((a.latency.p50_ns || 1) / (b.latency.p50_ns || 1)));
-
-	choice.value = String(
-		rows.map(ratio).reduce((best, value, i, all) => (value > all[best] ? i : best), 0));
-
-	choice.addEventListener("change",
-		() => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
-	return [el("div", {class: "pair"},
-		el("div", null, el("h3", null, "Median reads"),
-			legendKey(["", "this report", "dot"], ["", "the other", "hollow"]),
-			chart("chart-compare-medians",
-				"Median read latency of each clock in both reports",
-				() => mediansConfig(here, rows), rows.length)),
-		el("div", null, el("h3", null, "By percentile"),
-			el("p", {class: "choice"}, el("label", {"for": "compare-clock"}, "Clock "),
-				choice, " solid: this report; dashed: the other"),
-			chart("chart-compare-percentiles", "Read latency by percentile in both reports",
-				() => compareCurves(here, rows, Number(choice.value)))))];
-}
+const COMPARED_MAX = 8;
 
 /* The rules of changes.js in words. */
 function comparedHow(here, there) {
@@ -135,17 +22,14 @@ function kindBadge({kind}) {
 	return el("span", {class: `badge ${colours[kind]}`}, kind);
 }
 
-function changesTable(here, there) {
+function changesTable(here, there, name) {
 	const changes = allChanges(here, there);
 	const how = comparedHow(here, there);
 
 	if (!changes.length)
 		return [note("No difference: same machine, options, verdicts and findings."), how];
-	const count = (kind) => changes.filter((change) => change.kind === kind).length;
-
 	return [
-		note(`In this report ${count("worse")} worse, ${count("better")} better, `,
-			`${count("changed")} changed.`),
+		note(`In this report ${countKinds(changes)}.`),
 		how,
 		table(
 			[
@@ -155,62 +39,126 @@ function changesTable(here, there) {
 				["The other", (row) => row.there, "left"],
 				["This report is", kindBadge, "left"],
 			],
-			changes, "Differences between the two reports")
+			changes, `Differences between this report and ${name}`)
 	];
 }
 
-function bothTable(here, there) {
-	const two = (heading, text, kind) => [heading,
-		(row) => [text(row.here), el("span", {class: "quiet block"}, text(row.there))], kind];
-	const latency = (heading, name) => two(heading, (clock) => ns(latencyOf(clock)[name]));
+function countKinds(changes) {
+	const count = (kind) => changes.filter((change) => change.kind === kind).length;
+
+	return `${count("worse")} worse, ${count("better")} better, ${count("changed")} changed`;
+}
+
+/* One other: its differences at once; several: behind the line that counts them. */
+function differences(here, others) {
+	if (others.length === 1)
+		return [el("h3", null, "Differences"), changesTable(here, others[0].report, others[0].name)];
+	return [el("h3", null, "Differences"), others.map(({report, name}) => details(
+		`From ${name}: this report has ${countKinds(allChanges(here, report))}`,
+		() => el("div", null, changesTable(here, report, name))))];
+}
+
+function allTable(here, others) {
+	const all = (heading, text, kind) => [heading, (row) => [text(row.here),
+		row.there.map((clock) => el("span", {class: "quiet block"}, clock ? text(clock) : NONE))], kind];
+	const latency = (heading, name) => all(heading, (clock) => ns(latencyOf(clock)[name]));
 
 	return table(
 		[
 			["Clock", (row) => code(row.here.id), "name"],
-			two("Verdict", (clock) => clock.verdict || "not read", "left"),
-			two("Off by, ppm", (clock) => ppm((known(clock.error_ppm) || {}).value)),
-			two("Resolution", stepOf),
+			all("Verdict", (clock) => clock.verdict || "not read", "left"),
+			all("Off by, ppm", (clock) => ppm((known(clock.error_ppm) || {}).value)),
+			all("Resolution", stepOf),
 			latency("Fastest", "min_ns"),
 			latency("Median", "p50_ns"),
 			latency("99 %", "p99_ns"),
 			latency("Slowest", "max_ns"),
 		],
-		inBoth(here, there), "Both reports: this one above, the other below");
+		inAll(here, others), "All reports: this one above, the others below it in their order");
 }
 
-function describe(report) {
-	return joined(
-		[report.machine.cpu || "unknown CPU", startedAt(report), report.tool.commit], ", ");
+const plainText = (value) => (typeof value === "string" && value ? value : NONE);
+
+/* What machine it was, and how much of the time a host took from it: before any figure is compared. */
+function machinesTable(here, others) {
+	const column = (heading, of) => [heading, ({report}) => of(report), "left"];
+
+	return table(
+		[
+			["Report", ({name}) => name, "name"],
+			column("Verdict", (report) => badge(report.verdict)),
+			column("Stolen time", stolenTime),
+			column("CPU", ({machine}) => plainText(machine.cpu)),
+			column("Firmware", ({machine}) => plainText(machine.firmware)),
+			column("Runs on", (report) => hostOf(report) || NONE),
+			column("Label", ({options}) => plainText(options.label)),
+			column("Started", (report) => startedAt(report) || NONE),
+			column("baretick", versionOf),
+		],
+		[{report: here, name: "this report"}, ...others], "The machines of the reports");
 }
 
-function compareSection(here, there, name) {
+/* Of the time in which cores were observed; no clock is judged by it, but tails of latency are longer by it. */
+function stolenTime({interference: found}) {
+	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
+}
+
+function contradictionsOf(others) {
+	return others.map(({report, name}) => [name, contradictionSentence(report)]).filter(([, sentence]) => sentence)
+		.map(([name, sentence]) => el("p", {class: "problem other"}, `${name}: ${sentence}`));
+}
+
+function compareSection(here, others) {
 	return section("compare", "Compared",
-		el("dl", {class: "facts"},
-			el("div", null, el("dt", null, "This report"),
-				el("dd", null, badge(here.verdict), ` ${describe(here)}`)),
-			el("div", null, el("dt", null, `The other: ${name}`),
-				el("dd", null, badge(there.verdict), ` ${describe(there)}`))),
-		el("h3", null, "Differences"), changesTable(here, there),
-		compareCharts(here, there),
-		details("All clocks of both as a table", () => bothTable(here, there)));
+		machinesTable(here, others), contradictionsOf(others), differences(here, others),
+		compareCharts(here, others),
+		details("All clocks of all reports as a table", () => allTable(here, others)));
 }
 
-/* Puts what came of the chosen FILE into PLACE. */
-async function compareWith(here, file, place) {
-	let shown;
+/* Of a report.html its report: what stands first between the tags, for the page's scripts stand behind it. */
+function reportText(text) {
+	const begin = '<script type="application/json" id="report">';
+	const from = text.indexOf(begin);
+
+	if (!/^\s*<!doctype html/i.test(text.slice(0, 1000)))
+		return text;
+	if (from < 0)
+		throw new Error("it is a page without a report of baretick");
+	return text.slice(from + begin.length, text.indexOf("<\/script", from));
+}
+
+async function readFile(file) {
+	if (file.size > FILE_SIZE_MAX)
+		throw new Error("it is larger than 64 MiB");
+	return readReport(reportText(await file.text()));
+}
+
+/* Puts what came of the chosen FILES into PLACE. */
+async function compareWith(here, files, place) {
+	const others = [];
+	const problems = [];
 
 	for (let i = charts.length - 1; i >= 0; i--)
 		if (charts[i].canvas.id.startsWith("chart-compare"))
 			charts.splice(i, 1);
+	for (const file of files.slice(0, COMPARED_MAX))
+		try {
+			others.push({name: file.name.slice(0, TEXT_MAX), report: await readFile(file)});
+		} catch (error) {
+			problems.push(`${file.name} can't be compared with: ${error.message}.`);
+		}
+	if (files.length > COMPARED_MAX)
+		problems.push(`Only the first ${COMPARED_MAX} of ${files.length} files are compared with.`);
+	let shown = null;
+
 	try {
-		if (file.size > FILE_SIZE_MAX)
-			throw new Error("it is larger than 64 MiB");
-		shown = compareSection(here, readReport(await file.text()), file.name);
+		shown = others.length && compareSection(here, others);
 	} catch (error) {
-		shown = el("p", {class: "problem", id: "compare-problem", role: "alert"},
-			`${file.name} can't be compared with: ${error.message}.`);
+		problems.push(`These reports can't be compared: ${error.message}.`);
 	}
-	place.replaceChildren(shown);
+	place.replaceChildren(...[
+		problems.length && el("p", {class: "problem", id: "compare-problem", role: "alert"}, problems.join(" ")), shown
+	].filter(Boolean));
 	charts.filter((each) => each.canvas.id.startsWith("chart-compare")).forEach(drawChart);
 	place.scrollIntoView();
 }

@@ -65,6 +65,10 @@ const plainAxis = (text) => ({
 	ticks: {maxRotation: 0, autoSkipPadding: 12}
 });
 
+/* Of a list as long as it may be: an argument for each would be too many. */
+const lowest = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
+const highest = (values) => values.reduce((high, value) => Math.max(high, value), -Infinity);
+
 /* Rounded to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
@@ -102,12 +106,12 @@ function decades(axis) {
 
 function logAxis(text, format, values) {
 	const above = values.filter((value) => value > 0);
-	const min = roundDown(Math.min(...above));
+	const min = roundDown(lowest(above));
 
 	return {
 		type: "logarithmic",
 		min,
-		max: Math.max(roundUp(Math.max(...above)), 2 * min),
+		max: Math.max(roundUp(highest(above)), 2 * min),
 		title: axisTitle(text),
 		afterBuildTicks: decades,
 		ticks: {callback: format, autoSkip: false, maxRotation: 0},
@@ -133,7 +137,7 @@ function ppmTick(value) {
 }
 
 function bentAxis(text, values) {
-	const far = Math.max(1, ...values.map(Math.abs));
+	const far = highest([1, ...values.map(Math.abs)]);
 	const powers = Math.ceil(Math.log10(far) - 1e-9);
 	const end = bend(10 ** powers);
 

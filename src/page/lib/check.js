@@ -34,6 +34,9 @@ function checkShape(value, shape, place) {
 		refuse(place, `a ${shape}`);
 }
 
+/* What of a report is not shown, in sentences: lib/bound.js. */
+const leftOut = new WeakMap();
+
 /* A report out of TEXT, its lists and objects in place; throws an Error whose message is for people. */
 function readReport(text) {
 	let report;
@@ -44,6 +47,7 @@ function readReport(text) {
 		throw new Error("it is not JSON");
 	}
 	const schema = isObject(report) ? report.schema : null;
+	const left = isObject(report) ? boundReport(report) : [];
 
 	if (schema === OLDER_SCHEMA)
 		fromOlder(report);
@@ -61,5 +65,6 @@ function readReport(text) {
 		if (clock.latency &&
 			!(clock.latency.count > 0 && (clock.latency.histogram || []).length))
 			clock.latency = null;
+	leftOut.set(report, left);
 	return report;
 }

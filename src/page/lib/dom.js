@@ -21,17 +21,20 @@ function svg(tag, attributes, ...children) {
 	return element;
 }
 
+/* A table of at most so many rows is one of cards in a narrow window: a row below the other, with no column cut. */
+const CARDS_MAX = 32;
+
 /* COLUMNS: [title, text(row), kind]; kind is "name" for the row's heading, "left" for words, else figures. */
 function table(columns, rows, caption) {
 	const align = (kind) => (kind ? "left" : null);
 	const heading = ([title, , kind]) => el("th", {scope: "col", class: align(kind)}, title);
-	const cell = (row, [, text, kind]) => (kind === "name" ?
-		el("th", {scope: "row", class: "left"}, text(row)) :
-		el("td", {class: align(kind)}, text(row)));
+	const cell = (row, [title, text, kind]) => (kind === "name" ?
+		el("th", {scope: "row", class: "left", "data-title": title}, text(row)) :
+		el("td", {class: align(kind), "data-title": title}, text(row)));
 	const line = (row) => el("tr", null, columns.map((column) => cell(row, column)));
 
 	return el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption},
-		el("table", null,
+		el("table", {class: rows.length <= CARDS_MAX ? "cards" : null},
 			el("caption", {class: "hidden"}, caption),
 			el("thead", null, el("tr", null, columns.map(heading))),
 			el("tbody", null, rows.map(line))));

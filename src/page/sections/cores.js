@@ -216,9 +216,12 @@ function contention(report) {
 		options: {
 			indexAxis: "y",
 			scales: {
-				x: logAxis("times as long as alone",
-					(value) => `×${Number(value.toPrecision(2))}`,
-					[1, ...rows.map((row) => row.factor)]),
+				x: {
+					...logAxis("times as long as alone",
+						(value) => `×${Number(value.toPrecision(2))}`,
+						[1, ...rows.map((row) => row.factor)]),
+					grid: {color: ({tick}) => colour(tick && tick.value === 1 ? "quiet" : "line")},
+				},
 				y: {grid: {display: false}, ticks: {autoSkip: false}},
 			},
 			...tooltip({label: (item) => times(rows[item.dataIndex].factor)}),

@@ -4,9 +4,24 @@ function gapSentence(gap) {
 	return `core ${whole(gap.core)}: ${ns(gap.y)} at ${precise(gap.x, 4)} s`;
 }
 
+const gapEvents = (found) => (found.events || []).filter((event) => isNumber(event.at_ms) && event.ns > 0);
+
+/* What the chart over time has, and what it hasn't. */
+function leftOutOfTime(found) {
+	const drawn = gapEvents(found).length;
+
+	if (!isNumber(found.gaps) || found.gaps <= drawn)
+		return note(`All ${plural(found.gaps, "gap")} are drawn.`);
+	return note(`${whole(drawn)} of ${plural(found.gaps, "gap")} are drawn: the report has the first ones of each core, while there is `,
+		`space. The other ${whole(found.gaps - drawn)} are in “How long” only.`);
+}
+
+/* Of a gap up to the threshold nothing is known. */
+const leftOutOfLengths = (found) =>
+	note(`Gaps of up to ${ns(found.threshold_ns)} are not counted.`);
+
 function gapsOverTime(report) {
-	const events =
-		report.interference.events.filter((event) => isNumber(event.at_ms) && event.ns > 0);
+	const events = gapEvents(report.interference);
 
 	return {
 		type: "scatter",
@@ -43,7 +58,7 @@ function gapOctaves(histogram) {
 	const counts = new Map(histogram.map((bucket, i) => [exponents[i], bucket.count]));
 	const rows = [];
 
-	for (let exponent = Math.min(...exponents); exponent <= Math.max(...exponents); exponent++)
+	for (let exponent = lowest(exponents); exponent <= highest(exponents); exponent++)
 		rows.push({le_ns: 2 ** exponent, count: counts.get(exponent) || 0});
 	return rows;
 }
@@ -101,7 +116,7 @@ function gapTables(report) {
 				["Core", (row) => whole(row.core)],
 				["Gap", (row) => ns(row.ns)],
 			],
-			events || [], "The first gaps of each core"));
+			events || [], "The gaps that are drawn over time"));
 }
 
 function interferenceSection(report) {
@@ -110,18 +125,15 @@ function interferenceSection(report) {
 	if (!found)
 		return section("interference", "Interference", note("Not measured."));
 	const any = found.gaps > 0 && (found.histogram || []).length;
-	const timed =
-		any && (found.events || []).some((event) => isNumber(event.at_ms) && event.ns > 0);
 
 	if (!any)
 		return section("interference", "Interference", interferenceWords(found));
 	const halves = [side("How long",
-		chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)))];
+		[chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)), leftOutOfLengths(found)])];
 
-	if (timed)
+	if (gapEvents(found).length)
 		halves.unshift(side("When",
-			chart("chart-gaps", "Gaps over the time of the run",
-				() => gapsOverTime(report))));
+			[chart("chart-gaps", "Gaps over the time of the run", () => gapsOverTime(report)), leftOutOfTime(found)]));
 	return section("interference", "Interference", interferenceWords(found),
 		el("div", {class: "pair"}, halves),
 		details("The figures as tables", () => gapTables(report)));

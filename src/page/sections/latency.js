@@ -15,7 +15,7 @@ function histogramPoints(latency) {
 	}
 	const points = [];
 
-	for (let bin = Math.min(...counts.keys()) - 1; bin <= Math.max(...counts.keys()) + 1; bin++) {
+	for (let bin = lowest([...counts.keys()]) - 1; bin <= highest([...counts.keys()]) + 1; bin++) {
 		const count = counts.get(bin) || 0;
 
 		points.push({x: 2 ** ((bin + 0.5) / BINS_PER_OCTAVE), y: 100 * count / latency.count, count});
@@ -62,7 +62,7 @@ function histogramConfig(report, clocks) {
 		data: histogramPoints(clock.latency),
 	}));
 	const points = sets.flatMap((set) => set.data);
-	const floor = Math.min(...points.map((point) => point.y || 100)) / 2;
+	const floor = lowest(points.map((point) => point.y || 100)) / 2;
 
 	points.forEach((point) => {
 		point.y = Math.max(point.y, floor);

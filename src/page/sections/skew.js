@@ -132,8 +132,8 @@ function offsetsChart(report) {
 					x: plainAxis("core, by its APIC id"),
 					y: {
 						title: axisTitle("against the boot core"),
-						suggestedMin: Math.min(...values),
-						suggestedMax: Math.max(...values),
+						suggestedMin: lowest(values),
+						suggestedMax: highest(values),
 						ticks: {callback: nsDelta}
 					}
 				},

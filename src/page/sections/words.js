@@ -13,6 +13,16 @@ function startedAt(report) {
 	return report.started_at && report.started_at.replace("T", " ");
 }
 
+/* Before all else: that the report can't be true, and what of it isn't shown. */
+function warnings(report) {
+	const left = leftOut.get(report) || [];
+	const contradiction = contradictionSentence(report);
+
+	return el("div", null,
+		contradiction && el("p", {class: "problem", id: "contradiction", role: "alert"}, contradiction),
+		left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`));
+}
+
 function headline(report) {
 	const fails = report.findings.filter((finding) => finding.severity === "fail").length;
 	const warns = report.findings.length - fails;

@@ -1,0 +1,137 @@
+/* Other reports beside this one as two charts. OTHERS: {name, report}, in the order of their points, dashes and colours. */
+
+/* The clocks of this report that are in another one too: the others' in the order of OTHERS, null where one has it not. */
+function inAll(here, others) {
+	const theirs = others.map(({report}) => byClock(report));
+
+	return here.clocks.map((clock) => ({here: clock, there: theirs.map((clocks) => clocks.get(clock.id) || null)}))
+		.filter((row) => row.there.some(Boolean));
+}
+
+/* Points and colours of the other reports: hollow, so that this one's are told from them. */
+const OTHER_POINTS = ["rectRot", "triangle", "rect", "circle"];
+const OTHER_DASHES = [[5, 4], [2, 3], [9, 4], [9, 3, 2, 3]];
+
+const otherColour = (i, count) => (count === 1 ? colour("text") : colour(`series-${i % SERIES_COLOURS}`));
+
+const medianFor = (clock) => (clock && clock.latency && isNumber(clock.latency.p50_ns) ? Math.max(clock.latency.p50_ns, 1) : null);
+
+/* The medians of all reports, and a bar from the smallest to the largest. */
+function mediansConfig(here, others, rows) {
+	const point = {type: "line", showLine: false, pointBorderWidth: 1.5};
+	const medians = rows.map((row) => [row.here, ...row.there].map(medianFor));
+	const ends = medians.map((each) => each.filter(isNumber));
+
+	return {
+		type: "bar",
+		data: {
+			labels: rows.map((row) => row.here.id),
+			datasets: [
+				{
+					...point,
+					label: "this report",
+					data: medians.map(([first]) => first),
+					pointStyle: "circle",
+					pointRadius: 4,
+					borderColor: colour("text"),
+					backgroundColor: colour("text")
+				},
+				...others.map(({name}, i) => ({
+					...point,
+					label: others.length === 1 ? "the other" : name,
+					data: medians.map((each) => each[i + 1]),
+					pointStyle: OTHER_POINTS[i % OTHER_POINTS.length],
+					pointRadius: 8,
+					borderColor: otherColour(i, others.length),
+					backgroundColor: colour("paper")
+				})),
+				{
+					label: "between",
+					data: ends.map((each) => [lowest(each), highest(each)]),
+					barThickness: 6,
+					borderSkipped: false,
+					backgroundColor: rows.map((row) => `${look(here, row.here).colour}99`)
+				},
+			]
+		},
+		options: {
+			indexAxis: "y",
+			interaction: {mode: "index", axis: "y", intersect: false},
+			scales: {
+				x: nsAxis("median read", ends.flat()),
+				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
+			},
+			...tooltip({label: (item) => `${item.dataset.label}: ${ns(item.raw)}`},
+				{filter: (item) => item.datasetIndex <= others.length}),
+		},
+	};
+}
+
+function compareCurves(here, others, row) {
+	const line = lineLook(here, row.here);
+
+	return percentileConfig([
+		{
+			...line,
+			label: "this report",
+			borderDash: [],
+			borderWidth: 2.5,
+			data: percentilePoints(row.here.latency)
+		},
+		...others.map(({name}, i) => ({
+			...line,
+			label: others.length === 1 ? "the other" : name,
+			borderDash: OTHER_DASHES[i % OTHER_DASHES.length],
+			borderWidth: 2,
+			borderColor: otherColour(i, others.length),
+			data: row.there[i] && row.there[i].latency ? percentilePoints(row.there[i].latency) : []
+		})),
+	]);
+}
+
+/* As the two charts have the reports. */
+function reportsKey(others) {
+	if (others.length === 1)
+		return legendKey(["", "this report", "dot"], ["", "the other", "hollow"]);
+	const line = (i) => {
+		const drawn = svg("line", {x1: 0, y1: 5, x2: 26, y2: 5, "stroke-width": 2.5,
+			"stroke-dasharray": OTHER_DASHES[i % OTHER_DASHES.length].join(" ")});
+
+		drawn.style.stroke = `var(--series-${i % SERIES_COLOURS})`;
+		return svg("svg", {width: 26, height: 10, "aria-hidden": "true"}, drawn);
+	};
+
+	return el("ul", {class: "key"}, el("li", null, el("span", {class: "mark dot", "aria-hidden": "true"}), "this report"),
+		others.map(({name}, i) => el("li", null, line(i), name)));
+}
+
+/* How far apart the reports' medians are. */
+function ratioOf(row) {
+	const medians = [row.here, ...row.there].map(medianFor).filter(isNumber);
+
+	return highest(medians) / lowest(medians);
+}
+
+function compareCharts(here, others) {
+	const rows = inAll(here, others).filter((row) => row.here.latency && row.there.some((clock) => clock && clock.latency));
+
+	if (!rows.length)
+		return [note("No clock was read in this report and in another.")];
+	const choice = el("select", {id: "compare-clock"},
+		rows.map((row, i) => el("option", {value: i}, row.here.id)));
+
+	choice.value = String(
+		rows.map(ratioOf).reduce((best, value, i, all) => (value > all[best] ? i : best), 0));
+
+	choice.addEventListener("change",
+		() => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
+	return [el("div", {class: "pair"},
+		el("div", null, el("h3", null, "Median reads"), reportsKey(others),
+			chart("chart-compare-medians", "Median read latency of each clock in all reports",
+				() => mediansConfig(here, others, rows), rows.length)),
+		el("div", null, el("h3", null, "By percentile"),
+			el("p", {class: "choice"}, el("label", {"for": "compare-clock"}, "Clock "),
+				choice, ` solid: this report; dashed: the other${others.length === 1 ? "" : "s"}`),
+			chart("chart-compare-percentiles", "Read latency by percentile in all reports",
+				() => compareCurves(here, others, rows[Number(choice.value)]))))];
+}

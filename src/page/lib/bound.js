@@ -1,0 +1,82 @@
+/*
+ * A page is drawn in a moment whatever its report has: longer lists and texts are cut, a distribution of more buckets has
+ * neighbours put together, and what was left out is said. Before the check of types: any JSON may come.
+ */
+
+const TEXT_MAX = 2000;
+const LIST_MAX = 512;
+/* By the name of the list, or of what has it; the matrix is as the schema has it. */
+const LISTS_MAX = new Map([["histogram", 1024], ["cores", 4096], ["clocks", 64], ["rates", 256], ["findings", 200], ["notes", 200],
+	["matrix", MATRIX_CORES_MAX]]);
+
+/* So many buckets, each of neighbours: the last one's end, the sum of their counts. */
+function mergeBuckets(buckets, most) {
+	const merged = [];
+	const each = Math.ceil(buckets.length / most);
+
+	for (let at = 0; at < buckets.length; at += each) {
+		const group = buckets.slice(at, at + each);
+
+		merged.push({...group[group.length - 1], count: group.reduce((sum, bucket) => sum + bucket.count, 0)});
+	}
+	return merged;
+}
+
+function boundText(text, place, said) {
+	if (text.length <= TEXT_MAX)
+		return text;
+	said(place, `${whole(text.length)} characters, of which ${whole(TEXT_MAX)} are shown`);
+	return `${text.slice(0, TEXT_MAX)}…`;
+}
+
+function boundList(list, name, place, said) {
+	const most = LISTS_MAX.get(name) || LIST_MAX;
+
+	if (list.length <= most)
+		return list;
+	if (name === "histogram" && list.every((bucket) => isObject(bucket) && isNumber(bucket.count))) {
+		said(place, `${whole(list.length)} buckets, drawn as ${whole(Math.ceil(list.length / Math.ceil(list.length / most)))}`);
+		return mergeBuckets(list, most);
+	}
+	said(place, `${whole(list.length)} entries, of which the first ${whole(most)} are shown`);
+	return list.slice(0, most);
+}
+
+function boundKeys(object, place, said) {
+	const keys = Object.keys(object);
+
+	if (keys.length > LIST_MAX) {
+		said(place, `${whole(keys.length)} keys, of which the first ${whole(LIST_MAX)} are shown`);
+		keys.slice(LIST_MAX).forEach((key) => delete object[key]);
+	}
+	return keys.slice(0, LIST_MAX);
+}
+
+function boundValue(value, name, place, said) {
+	if (typeof value === "string")
+		return boundText(value, place, said);
+	if (Array.isArray(value)) {
+		const list = boundList(value, name, place, said);
+
+		/* A row of the matrix has the matrix's bound. */
+		return list.map((item) => (isNumber(item) ? item : boundValue(item, name === "matrix" ? name : "", place, said)));
+	}
+	if (isObject(value))
+		for (const key of boundKeys(value, place, said))
+			value[key] = boundValue(value[key], key, joined([place, key], "."), said);
+	return value;
+}
+
+/* REPORT, made so small in place; and in sentences what of it was left out, once for each place. */
+function boundReport(report) {
+	const places = new Map();
+
+	boundValue(report, "", "", (place, what) => {
+		const found = places.get(place) || {what, more: 0};
+
+		found.more += places.has(place) ? 1 : 0;
+		places.set(place, found);
+	});
+	return [...places].map(
+		([place, {what, more}]) => `${place || "the report"}: ${what}${more ? `, and ${whole(more)} more like it` : ""}`);
+}
