@@ -27,6 +27,7 @@ class Comparison:
         self._not_asked_for = []
         self._before, self._now = baseline, report
         self._compare_machines()
+        self._note_stolen_time()
         self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
         known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
         for before in baseline["clocks"]:
@@ -64,6 +65,13 @@ class Comparison:
             self.notes.append("what a read costs is not compared: it is the machine's that differs")
         elif not timed:
             self.notes.append("what a read costs is not compared: one of the two runs has it in ticks only")
+
+    def _note_stolen_time(self):
+        """Where latency tails are unreliable, by the judgement in the report itself."""
+        for name, report in ("the baseline", self._before), ("this run", self._now):
+            quality = report.get("quality") or {}
+            if quality.get("reliable_tails") is False and quality.get("text"):
+                self.notes.append(f"{name}: {quality['text']}")
 
     def _compare_clock(self, before):
         name = before["id"]

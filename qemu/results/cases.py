@@ -32,6 +32,15 @@ def of(report, problem, comparison=None, events=()):
     return found + [_run_case(report, problem, comparison)]
 
 
+def properties(report):
+    """What there is to know of the run beside its cases, by name: options that were given, and what was stolen."""
+    quality = report.get("quality") or {}
+    said = {"options": (report.get("options") or {}).get("given"), "quality": quality.get("text"),
+            "stolen_percent": quality.get("stolen_percent"), "reliable_tails": quality.get("reliable_tails")}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in said.items() if value is not None}
+
+
 def _run_case(report, problem, comparison):
     """It passes where the exit status is 0."""
     if problem:

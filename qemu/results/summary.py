@@ -97,10 +97,16 @@ def render(report, problem, comparison=None):
     worse = comparison.worse if comparison else []
     but = f", {'and' if verdict == 'fail' else 'but'} **worse than the baseline**" if worse else ""
     lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}{but}", ""]
+    stolen = (report.get("quality") or {}).get("text")
+    if stolen:
+        lines += [plain(stolen), ""]
     if problem:
         lines += [f"Reason: {plain(problem)}", ""]
     if any(facts):
         lines += ["Machine: " + ", ".join(plain(fact) for fact in facts if fact), ""]
+    given = (report.get("options") or {}).get("given")
+    if given:
+        lines += [f"Options: {plain(given)}", ""]
     if report["clocks"]:
         lines += [*table(report["clocks"]), ""]
     if report["clocks"] and _outcomes(report):

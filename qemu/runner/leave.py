@@ -128,7 +128,7 @@ def place(out, whole):
 def hand_on(run, report, problem, comparison, elapsed_s):
     """What other programs read; a sentence where one could not be written."""
     found = cases.of(report, problem, comparison, run.event)
-    outputs = [("junit", False, lambda: junit.render(found, elapsed_s)),
+    outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),
                ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]
     flaws = []
     for name, added, render in outputs:

@@ -68,6 +68,8 @@ judge_report(struct report *report)
 	judge_adjust(report);
 	judge_cores(report);
 	judge_outcomes(report);
+	judge_order(report);
+	judge_quality(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)
 		report->verdict = VERDICT_INCOMPLETE;

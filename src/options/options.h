@@ -12,6 +12,7 @@
 #define OPTIONS_CLOCKS_MAX 16
 #define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
+#define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
 #define OPTIONS_ERROR_SIZE 512 /* the longest: a rule that there is not, beside all that have a limit */
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
@@ -83,6 +84,14 @@ bool options_check(const struct options *options, char *error);
 
 /* duration_ns, or the profile's own where none was given: quick 100 ms, standard 1 s, soak 10 s. */
 uint64_t options_duration_ns(const struct options *options);
+
+struct text;
+
+/*
+ * OPTIONS but for those that are as they are by default, in words that options_parse() would read as the same; nothing
+ * where all are. Not the word rules, with which nothing is measured.
+ */
+void options_put_given(struct text *out, const struct options *options);
 
 /* The words that would be typed for a value, as in report.json. */
 const char *options_profile_word(enum options_profile profile);

@@ -197,6 +197,14 @@ struct report_discontinuity { /* time that went otherwise for some clocks than f
 	} groups[REPORT_GROUPS_MAX];
 };
 
+struct report_quality { /* judged: what stolen time leaves of the latencies */
+	bool stolen_known;
+	uint64_t stolen_millipercent; /* of the observed time */
+	bool tails_known;        /* there is something to tell by: */
+	bool reliable_tails;     /* percentiles up to p99.9 are the clocks' own */
+	char text[REPORT_SENTENCE]; /* a sentence that says so */
+};
+
 struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
 	size_t count;
 	struct advice {
@@ -221,6 +229,7 @@ struct finding {
 struct report {
 	const char *version, *commit; /* of baretick; static storage */
 	struct options options;
+	char options_given[OPTIONS_GIVEN_SIZE]; /* as they would be typed; "": only defaults */
 	uint64_t duration_ns;     /* per measurement, the profile's where none was given */
 	char started_at[32];      /* ISO 8601 by the firmware's clock, "" where it gave none */
 	uint64_t elapsed_ms;
@@ -253,7 +262,8 @@ struct report {
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
 	bool incomplete; /* the deadline came, or a core took the run down: what was measured is here */
 	size_t finding_count;
-	struct finding findings[REPORT_FINDINGS_MAX];
+	struct finding findings[REPORT_FINDINGS_MAX]; /* judged: those that fail first */
+	struct report_quality quality;
 	enum verdict verdict;
 };
 

@@ -187,9 +187,13 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 void
 run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum tournament widest)
 {
+	struct text given;
+
 	run->machine = machine;
 	run->begin_tsc = machine->hooks.tsc_ordered();
 	run->report.duration_ns = options_duration_ns(&run->report.options);
+	text_init(&given, run->report.options_given, sizeof(run->report.options_given));
+	options_put_given(&given, &run->report.options);
 	machine->read_registers(machine->context, &run->before);
 	open_clocks(run);
 	prepare_survey(run, memory, cores, widest);

@@ -99,12 +99,27 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
+/* The last bucket of samples that no gap fell into. */
+static size_t
+last_clean(const struct latency *latency, uint64_t threshold_ns)
+{
+	return histogram_bucket(latency_percentile_ns(latency, 50000) + threshold_ns);
+}
+
+bool
+latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
+{
+	return latency_percentile_within(latency, per_hundred_thousand).known &&
+	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) > last_clean(latency, threshold_ns);
+}
+
 struct latency_clean
 latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
-	uint64_t bound_ns = latency_percentile_ns(latency, 50000) + threshold_ns, count = 0, twice_ns = 0;
+	size_t last = last_clean(latency, threshold_ns);
+	uint64_t count = 0, twice_ns = 0;
 
-	for (size_t i = 0; i <= histogram_bucket(bound_ns); i++) {
+	for (size_t i = 0; i <= last; i++) {
 		count += latency->histogram.counts[i];
 		twice_ns += latency->histogram.counts[i] * (histogram_bucket_low(i) + histogram_bucket_high(i));
 	}

@@ -55,6 +55,12 @@ struct latency_clean {
 
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
 
+/*
+ * Whether the sample that is the percentile was hit: then it is stolen time's and not the clock's. False, too, where there
+ * were too few for it.
+ */
+bool latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
+
 /* Mean duration, and mean loop time of the sampling, in picoseconds; 0 where nothing was recorded. */
 uint64_t latency_mean_ps(const struct latency *latency);
 uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);

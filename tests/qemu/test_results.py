@@ -24,7 +24,10 @@ def behaviour(rule, clock, severity, outcome, text):
 def full():
     """A report with a clock of each verdict and a rule of each outcome."""
     return {
-        "schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": []},
+        "schema": "baretick.report/2", "verdict": "fail",
+        "options": {"clocks": [], "given": "profile=quick clocks=tsc,hpet"},
+        "quality": {"stolen_percent": 61, "reliable_tails": False,
+                    "text": "61.0 % of the observed time was stolen: latency tails are unreliable."},
         "machine": {"cpu": "Some CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg",
                     "cores_started": 4},
         "clocks": [
@@ -133,9 +136,13 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     suite = xml.parse(file).getroot()
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["13", "3", "0", "4"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
-    assert [(case.get("classname"), case.get("name")) for case in suite] == [
+    listed, *found = list(suite)
+    assert {each.get("name"): each.get("value") for each in listed} == {
+        "options": "profile=quick clocks=tsc,hpet", "stolen_percent": "61", "reliable_tails": "false",
+        "quality": "61.0 % of the observed time was stolen: latency tails are unreliable."}
+    assert [(case.get("classname"), case.get("name")) for case in found] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
-    for case, (_, name, outcome, text) in zip(suite, EXPECTED):
+    for case, (_, name, outcome, text) in zip(found, EXPECTED):
         assert [child.tag for child in case] == (elements[outcome] or (["system-out"] if text else [])), name
     assert suite.find("testcase[@name='hpet-torn (hpet)']/failure").get("message") == "hpet is torn."
     assert suite.find("testcase[@name='rtc-battery (rtc)']/system-out").text == "rtc has no battery."
@@ -198,7 +205,9 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
     assert file.read_text().splitlines() == [
         "what an earlier step said",
         "## baretick: **fail**", "",
+        "61.0 % of the observed time was stolen: latency tails are unreliable.", "",
         "Machine: Some CPU, tcg, EDK II, 4 cores", "",
+        "Options: profile=quick clocks=tsc,hpet", "",
         "| clock | rate | resolution | median read | 99 % | loop | verdict |",
         "|---|--:|--:|--:|--:|--:|---|",
         "| tsc | 2.445424 GHz | 0.409 ns | 30 ns | 50 ns | 27.81 ns | pass |",
@@ -397,11 +406,28 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["discontinuities"] = []
+    older["options"].update(given=None)
+    older["quality"] = {"stolen_percent": None, "reliable_tails": None, "text": None}
     older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None, later=None)
     check_schema(older)
     assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
     kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}
     assert reports.parse(json.dumps(kept).encode())["behaviours"] == [{"rule": "pit-step", "outcome": "passed"}]
+
+
+def test_findings_of_an_earlier_release_are_read_with_failures_first():
+    older = {**full(), "findings": [finding("a", "warn", None, "1"), finding("b", "fail", "tsc", "2"),
+                                    finding("c", "warn", None, "3"), finding("d", "fail", None, "4")]}
+    assert [row["rule"] for row in reports.parse(json.dumps(older).encode())["findings"]] == ["b", "d", "a", "c"]
+
+
+def test_stolen_time_is_said_beside_a_baseline():
+    notes = baseline.Comparison(report(), full(), 2).notes
+    assert "this run: 61.0 % of the observed time was stolen: latency tails are unreliable." in notes
+    notes = baseline.Comparison(full(), report(), 2).notes
+    assert "the baseline: 61.0 % of the observed time was stolen: latency tails are unreliable." in notes
+    reliable = {**full(), "quality": {"reliable_tails": True, "text": "No stolen time was observed."}}
+    assert not [note for note in baseline.Comparison(reliable, reliable, 2).notes if "stolen" in note]
 
 
 def test_a_report_of_schema_1_is_a_baseline(run, fake, tmp_path):

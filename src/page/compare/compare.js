@@ -87,7 +87,7 @@ function machinesTable(here, others) {
 		[
 			["Report", ({name}) => name, "name"],
 			column("Verdict", (report) => badge(report.verdict)),
-			column("Stolen time", stolenTime),
+			column("Stolen time", (report) => [stolenTime(report), doubtBadge(report)]),
 			column("CPU", ({machine}) => plainText(machine.cpu)),
 			column("Firmware", ({machine}) => plainText(machine.firmware)),
 			column("Runs on", (report) => hostOf(report) || NONE),

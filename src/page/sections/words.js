@@ -23,6 +23,17 @@ function warnings(report) {
 		left.length && el("p", {class: "problem", id: "left-out"}, `Not all of this report is shown. ${left.join("; ")}.`));
 }
 
+/* Where the application judged that too much was stolen for the latencies' tails. */
+function doubtBadge({quality: judged}) {
+	return judged && judged.reliable_tails === false && [" ", badge("warn", "tails unreliable")];
+}
+
+/* How much time was stolen, judged by the application; an earlier release did not. */
+function quality(report) {
+	return report.quality && report.quality.text &&
+		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
+}
+
 function headline(report) {
 	const fails = report.findings.filter((finding) => finding.severity === "fail").length;
 	const warns = report.findings.length - fails;
@@ -38,6 +49,7 @@ function headline(report) {
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		el("p", {class: "lead"},
 			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}.`),
+		quality(report),
 		report.reason &&
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));
 }
@@ -65,6 +77,7 @@ function machineFacts(report) {
 		["Samples bracketed by", machine.fence],
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
 		["Profile", options.profile],
+		["Options", options.given === null ? "all as by default" : options.given],
 		["baretick", versionOf(report)],
 	];
 

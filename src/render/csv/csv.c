@@ -47,6 +47,7 @@ put_number(struct text *out, const struct field *field, uint64_t number)
 	text_put_decimal(out, is_negative ? -number : number, field->digits, field->digits);
 }
 
+/* Words stand where the unit does: in the column VALUE there are numbers only, for programs that give it a type. */
 static void
 put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
 {
@@ -62,11 +63,11 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 		text_printf(out, "_%u", of->number + 1);
 	for (size_t i = 0; i < 3; i++) {
 		text_put_char(out, ',');
-		if (value->known && (i == 0 || is_interval))
+		if (value->known && field->shape != FIELD_WORD && (i == 0 || is_interval))
 			put_number(out, field, value->numbers[i]);
 	}
 	text_put_char(out, ',');
-	put_word(out, of->unit ? of->unit : field->csv.unit);
+	put_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
 	text_put_char(out, '\n');
 }
 

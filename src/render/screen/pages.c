@@ -33,6 +33,7 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 	bool machine_first = left != right || screen->rows >= TALL_ROWS;
 
 	table_verdict(left, report);
+	table_quality(left, report);
 	table_wrap(left, left->length, 0, screen->saved);
 	table_cpu(left, report);
 	if (machine_first)

@@ -2,10 +2,12 @@
 #include "screen_internal.h"
 
 #include "layout.h"
+#include "number.h"
 #include "table_cores.h"
 #include "table_sections.h"
 
 #define TITLE_SIZE     64
+#define WHOLE_MILLIPERCENT 100000
 #define KEYS_SCROLLING "  arrows, PgUp, PgDn scroll"
 
 static enum text_ink
@@ -47,12 +49,23 @@ put_page_title(struct text *out, const struct screen *screen)
 		text_printf(out, "%s", screen_page_name(screen->page));
 }
 
+/* And beside it how much time was stolen, where that is too much for the latencies' tails. */
 static void
 put_verdict(struct text *out, const struct report *report)
 {
+	const struct report_quality *quality = &report->quality;
+
 	text_put(out, "  ");
 	out->ink = bar_ink(table_ink(report->verdict));
 	text_printf(out, " %s ", table_loud(report->verdict));
+	if (quality->tails_known && !quality->reliable_tails) {
+		out->ink = INK_BAR_WARN;
+		if (quality->stolen_known)
+			text_printf(out, " %s %% stolen ",
+				    number_percent(quality->stolen_millipercent, WHOLE_MILLIPERCENT, 1).text);
+		else
+			text_put(out, " tails unreliable ");
+	}
 	out->ink = INK_BAR;
 }
 

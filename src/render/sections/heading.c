@@ -33,6 +33,17 @@ table_cpu(struct text *out, const struct report *report)
 	table_line(out, "cpu", "%s", or_dash(report->cpu));
 }
 
+/* As long as they are. */
+static void
+put_options(struct text *out, const struct report *report)
+{
+	size_t line_start = out->length;
+
+	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "options");
+	table_wrap(out, line_start, TABLE_LABEL_COLUMNS,
+		   report->options_given[0] ? report->options_given : "all as by default");
+}
+
 void
 table_machine(struct text *out, const struct report *report)
 {
@@ -49,6 +60,7 @@ table_machine(struct text *out, const struct report *report)
 	table_line(out, "cores", "%u listed, %u started; %s per clock; TSC bracket %s",
 		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		   or_dash(report->fence));
+	put_options(out, report);
 	table_line(out, "tsc", "%s%s%s, %s",
 		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
 		   report->tsc_source[0] ? ", " : "", report->tsc_source,
@@ -78,4 +90,18 @@ table_verdict(struct text *out, const struct report *report)
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
 	text_put_inked(out, table_ink(report->verdict), table_loud(report->verdict));
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+}
+
+void
+table_quality(struct text *out, const struct report *report)
+{
+	const struct report_quality *quality = &report->quality;
+	size_t line_start = out->length;
+
+	if (!quality->text[0])
+		return;
+	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "stolen");
+	out->ink = quality->tails_known && !quality->reliable_tails ? INK_WARN : INK_PLAIN;
+	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, quality->text);
+	out->ink = INK_PLAIN;
 }

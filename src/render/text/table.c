@@ -11,6 +11,7 @@ table_render(struct text *out, const struct report *report)
 	table_cpu(out, report);
 	table_machine(out, report);
 	table_verdict(out, report);
+	table_quality(out, report);
 	text_put_char(out, '\n');
 	table_clocks(out, report);
 	text_put_char(out, '\n');

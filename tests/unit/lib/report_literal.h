@@ -363,6 +363,16 @@ literal_figure(struct behaviour *row, int64_t low, int64_t high)
 	row->measured = low + (high - low) / 2;
 }
 
+/* The words of its options, as a run has them from its begin. */
+static inline void
+literal_give_options(struct report *report)
+{
+	struct text given;
+
+	text_init(&given, report->options_given, sizeof(report->options_given));
+	options_put_given(&given, &report->options);
+}
+
 /* Before it is judged: every clock is there and well, and so are four cores. */
 static inline struct report *
 literal_clean(void)
@@ -502,6 +512,7 @@ literal_sick(void)
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-warp");
 	report->options.limits[0].value = 16;
+	literal_give_options(report);
 	return report;
 }
 
@@ -520,6 +531,7 @@ literal_empty(void)
 	report->core_count = 1;
 	report->options.cores = CORES_OFF;
 	report->options.exit = EXIT_DEBUG;
+	literal_give_options(report);
 	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;

@@ -146,14 +146,15 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 
 	(void)state;
 	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 9 findings; 2 not checked");
-	assert_string_equal(row_of(&screen, 2), "Report saved on the boot volume in \\baretick\\0007");
+	assert_string_equal(row_of(&screen, 2), "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
+	assert_string_equal(row_of(&screen, 3), "Report saved on the boot volume in \\baretick\\0007");
 	assert_int_equal(ink_at(&screen, 0, "FAIL"), INK_BAR_FAIL);
 	assert_int_equal(ink_at(&screen, 1, "FAIL"), INK_FAIL);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc "), "fail"), INK_FAIL);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "tsc_lfence"), "pass"), INK_PASS);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "hpet "), "absent"), INK_DIM);
 	assert_int_equal(ink_at(&screen, find_row(&screen, "pit "), "fail"), INK_FAIL);
-	assert_int_equal(ink_at(&screen, find_row(&screen, "warn"), "warn"), INK_WARN);
+	assert_int_equal(ink_at(&screen, find_row(&screen, "fail"), "fail"), INK_FAIL);
 	literal_free(report);
 }
 
@@ -683,6 +684,32 @@ inks_stand_on_words(void **state)
 	literal_free(report);
 }
 
+static void
+stolen_time_stands_beside_the_verdict_on_every_page(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	literal_take_away(report, 1, 12034, 2440000000);
+	judge_report(report);
+	recommend(report);
+	struct screen screen = screen_of(report, 80, 25);
+
+	for (unsigned key = '1'; key <= '6'; key++) {
+		screen_key(&screen, key);
+		assert_int_equal(ink_at(&screen, 0, "PASS"), INK_BAR_PASS);
+		assert_int_equal(ink_at(&screen, 0, "61.0 % stolen"), INK_BAR_WARN);
+	}
+	screen_key(&screen, '1');
+	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "61.0 %"), INK_WARN);
+	literal_free(report);
+	report = judged(literal_clean);
+	screen = screen_of(report, 80, 25);
+	assert_null(strstr(row_of(&screen, 0), "stolen"));
+	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "No stolen"), INK_PLAIN);
+	literal_free(report);
+}
+
 int
 main(void)
 {
@@ -709,6 +736,7 @@ main(void)
 		cmocka_unit_test(bytes_outside_ascii_never_reach_a_row),
 		cmocka_unit_test(bars_fill_their_rows_and_the_page_has_no_bar),
 		cmocka_unit_test(inks_stand_on_words),
+		cmocka_unit_test(stolen_time_stands_beside_the_verdict_on_every_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

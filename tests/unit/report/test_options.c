@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "rules.h"
+#include "text.h"
 
 static const char *const clock_ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
 static const char *const rule_ids[] = { "clock-backward", "tsc-warp", NULL };
@@ -498,6 +499,69 @@ profile_sets_the_duration_unless_one_was_given(void **state)
 	assert_int_equal(options_duration_ns(&options), 1000000000);
 }
 
+static void
+assert_given(const struct options *options, const char *words)
+{
+	char bytes[OPTIONS_GIVEN_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	options_put_given(&text, options);
+	assert_string_equal(bytes, words);
+}
+
+static void
+options_that_were_given_read_as_the_same(void **state)
+{
+	static const char *const words[] = {
+		"profile=quick duration=1500ms cores=off cutoff=99.5 deadline=120s tsc_hz=2445424000 gap=2500us exit=poweroff "
+		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
+		"duration=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
+		"profile=soak exit=debug-exit", "clocks=rtc",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct options options = parsed(words[i]);
+
+		assert_given(&options, words[i]);
+	}
+}
+
+static void
+options_as_by_default_are_not_given(void **state)
+{
+	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto");
+
+	(void)state;
+	assert_given(&options, "");
+	options = parsed("duration=120000ms gap=3000us");
+	assert_given(&options, "duration=120s gap=3ms");
+}
+
+static void
+longest_words_that_can_be_given_fit(void **state)
+{
+	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
+					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off");
+	char bytes[OPTIONS_GIVEN_SIZE];
+	struct text text;
+
+	(void)state;
+	options.limit_count = OPTIONS_LIMITS_MAX;
+	for (size_t i = 0; i < OPTIONS_LIMITS_MAX; i++) {
+		memset(options.limits[i].rule, 'r', OPTIONS_NAME_SIZE - 1);
+		options.limits[i].value = UINT64_C(1000000000000000000);
+	}
+	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
+		memset(options.clocks[i], 'c', OPTIONS_NAME_SIZE - 1);
+	options.clock_count = OPTIONS_CLOCKS_MAX;
+	text_init(&text, bytes, sizeof(bytes));
+	options_put_given(&text, &options);
+	assert_false(text.truncated);
+	assert_true(text.length > 4000);
+}
+
 int
 main(void)
 {
@@ -524,6 +588,9 @@ main(void)
 		cmocka_unit_test(control_characters_are_named_with_their_place),
 		cmocka_unit_test(final_zeros_of_a_string_are_no_control_characters),
 		cmocka_unit_test(utf16_is_named_with_and_without_its_mark),
+		cmocka_unit_test(options_that_were_given_read_as_the_same),
+		cmocka_unit_test(options_as_by_default_are_not_given),
+		cmocka_unit_test(longest_words_that_can_be_given_fit),
 		cmocka_unit_test(return_goes_with_mp_or_off_only),
 		cmocka_unit_test(profile_sets_the_duration_unless_one_was_given),
 	};

@@ -252,6 +252,28 @@ a_read_beyond_the_median_and_10_us_is_hit_and_left_out(void **state)
 	assert_int_equal(latency.count, RUN);
 }
 
+/* Of 10,000 reads p99.9 is the 9,990th. */
+static void
+a_percentile_is_hit_where_its_read_is(void **state)
+{
+	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };
+	uint64_t durations[RUN];
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = 100;
+	for (size_t run = 0; run < 9; run++)
+		fold(&gigahertz, durations, RUN);
+	fold(&gigahertz, hits, 10);
+	fold(&gigahertz, durations, RUN - 10);
+	assert_int_equal(latency.count, 10000);
+	assert_false(latency_percentile_is_hit(&latency, 99900, 10000));
+	fold(&gigahertz, hits, 2);
+	assert_true(latency_percentile_is_hit(&latency, 99900, 10000));
+	assert_false(latency_percentile_is_hit(&latency, 99900, 20000));
+	assert_false(latency_percentile_is_hit(&latency, 99000, 10000));
+}
+
 static void
 a_lower_threshold_leaves_more_out(void **state)
 {
@@ -306,6 +328,7 @@ main(void)
 		cmocka_unit_test_setup(a_percentile_of_too_few_reads_is_not_known, begin_empty),
 		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
 		cmocka_unit_test_setup(a_read_beyond_the_median_and_10_us_is_hit_and_left_out, begin_empty),
+		cmocka_unit_test_setup(a_percentile_is_hit_where_its_read_is, begin_empty),
 		cmocka_unit_test_setup(a_lower_threshold_leaves_more_out, begin_empty),
 		cmocka_unit_test_setup(slow_clocks_are_not_hit_by_their_own_cost, begin_empty),
 		cmocka_unit_test_setup(nothing_recorded_has_nothing_clean, begin_empty),

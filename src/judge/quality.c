@@ -1,0 +1,107 @@
+/* What stolen time leaves of the latencies, and in which order findings are read. See judge.h. */
+#include "judge_internal.h"
+
+#include "number.h"
+#include "scale.h"
+#include "text.h"
+
+#define MILLIPERCENT      UINT64_C(100000) /* of the whole */
+#define TENTHS_FROM       UINT64_C(1000)   /* 1 %: so much is said to a tenth, less to a thousandth */
+#define P999              99900
+
+/*
+ * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits one
+ * read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of the
+ * rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
+ */
+#define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
+
+/*
+ * On the boot core it shows which reads were hit. Where p99.9 is one of those it is not the clock's. An RTC's reads wait for its update, which is no stolen time; and where none is stolen a long read is the clock's own.
+ */
+static bool
+is_hit(const struct report *report, const struct report_clock *entry)
+{
+	const struct report_interference *all = &report->interference;
+
+	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
+	       report_clock_is_main(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
+	       latency_percentile_is_hit(entry->latency, P999, report->options.gap_ns);
+}
+
+static void
+put_stolen(struct text *text, const struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	unsigned digits = report->quality.stolen_millipercent >= TENTHS_FROM ? 1 : 3;
+
+	if (!all->measured)
+		text_put(text, "Stolen time was not observed");
+	else if (!all->gaps)
+		text_put(text, "No stolen time was observed");
+	else
+		text_printf(text, "%s %% of the observed time was stolen",
+			    number_percent(all->total_ns, all->observed_ns, digits).text);
+}
+
+/* The clocks whose p99.9 is not their own; how many. */
+static size_t
+put_hit(struct text *text, const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (is_hit(report, &report->clocks[i]))
+			text_printf(text, "%s%s", count++ ? ", " : "", report->clocks[i].clock.id);
+	return count;
+}
+
+/* In one line of a screen of 80 columns, where it can be. */
+static void
+put_tails(struct text *text, const struct report_quality *quality, const char *hit, size_t hits)
+{
+	if (!quality->tails_known) {
+		text_put(text, ": latency tails may be unreliable.");
+		return;
+	}
+	text_printf(text, ": %s", quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable");
+	if (hits)
+		text_printf(text, "; p99.9 of %s %s hit", hit, hits == 1 ? "was" : "were");
+	text_put_char(text, '.');
+}
+
+void
+judge_quality(struct report *report)
+{
+	const struct report_interference *all = &report->interference;
+	struct report_quality *quality = &report->quality;
+	uint64_t stolen = all->measured ? scale_mul_div_nearest(all->total_ns, MILLIPERCENT, all->observed_ns) : 0;
+	char bytes[REPORT_SENTENCE];
+	struct text hit, text;
+	size_t hits;
+
+	text_init(&hit, bytes, sizeof(bytes));
+	hits = put_hit(&hit, report);
+	quality->stolen_known = all->measured;
+	quality->stolen_millipercent = stolen;
+	quality->tails_known = all->measured || hits;
+	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
+	text_init(&text, quality->text, sizeof(quality->text));
+	put_stolen(&text, report);
+	put_tails(&text, quality, bytes, hits);
+}
+
+void
+judge_order(struct report *report)
+{
+	struct finding *findings = report->findings;
+
+	for (size_t i = 1; i < report->finding_count; i++) {
+		struct finding finding = findings[i];
+		size_t at = i;
+
+		for (; at && finding.severity == VERDICT_FAIL && findings[at - 1].severity != VERDICT_FAIL; at--)
+			findings[at] = findings[at - 1];
+		findings[at] = finding;
+	}
+}
