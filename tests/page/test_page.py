@@ -680,6 +680,19 @@ def test_a_long_table_in_a_narrow_window_scrolls_and_shows_that_it_does(show):
     assert page.evaluate("document.documentElement.scrollWidth") == 400
 
 
+@pytest.mark.parametrize("far", [0.05, 0.5, 5, 50, 20_000])
+def test_labels_of_a_narrow_axis_do_not_touch(show, far):
+    report = golden("clean")
+    for clock in report["clocks"]:
+        if clock["error_ppm"]:
+            clock["error_ppm"] = {"value": far, "low": -far, "high": far}
+    page = show(report, width=400)
+    ticks = page.evaluate("""(({x}) => x.ticks.map((tick) => [x.getPixelForValue(tick.value), tick.label.length]))(Chart.getChart('chart-claims').scales)""")
+    digit_px = 7
+    gaps = [there - here - digit_px * (a + b) / 2 for (here, a), (there, b) in zip(ticks, ticks[1:])]
+    assert len(ticks) >= 3 and min(gaps) > -1, ticks
+
+
 @pytest.mark.parametrize("factor, low, high", [(0.25, 0.25, 1), (0.97, 0.97, 1), (1, 1, 1), (1.05, 1, 1.05), (8, 1, 8)])
 def test_a_ratio_is_a_bar_from_1_to_where_it_is(show, factor, low, high):
     report = golden("clean")
@@ -739,7 +752,7 @@ def test_a_report_that_contradicts_itself_is_said_to_at_the_top(show, tmp_path, 
     page = show(report)
     assert page.problems == []
     sentence = page.evaluate("document.getElementById('contradiction').textContent").replace("\u00a0", " ")
-    assert sentence.startswith("This report contradicts itself, so none of its figures can be relied on. ") and said in sentence
+    assert sentence.startswith("This report contradicts itself, so none of its figures can be relied on: ") and said in sentence
     assert page.evaluate("document.querySelector('#contradiction').compareDocumentPosition(document.querySelector('h1')) & 4") == 4
     other = show(golden("clean"))
     _, text = compare(other, report, tmp_path / "other.json")
@@ -783,8 +796,8 @@ def test_a_report_of_a_million_buckets_is_drawn_in_a_moment_and_says_what_it_lea
     assert_drawn(page, ALWAYS)
     assert page.evaluate(TIMED) < max(DRAWS_WITHIN_MS, PARSES * page.evaluate(PARSED))
     left = page.evaluate("document.getElementById('left-out').textContent")
-    for said in ("clocks.latency.histogram: 100,000 buckets, drawn as 1,021, and 11 more like it", "machine.cpu: 900,000 characters, of which 2,000 are shown",
-                 "notes: 100,003 entries, of which the first 200 are shown", "behaviours: ", "rates: "):
+    for said in ("clocks[].latency.histogram: 100,000 buckets, drawn as 1,021, and 11 more like it", "machine.cpu: 900,000 characters, of which 2,000 are shown",
+                 "notes: 100,003 entries, of which the first 200 are shown;", "notes[]: 1,000,000 characters, of which 2,000 are shown, and 2 more like it", "behaviours: ", "rates: "):
         assert said in left
     assert not page.evaluate("document.getElementById('contradiction')")
     assert page.evaluate("document.querySelectorAll('#notes li').length") == 200

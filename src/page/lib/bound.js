@@ -59,7 +59,8 @@ function boundValue(value, name, place, said) {
 		const list = boundList(value, name, place, said);
 
 		/* A row of the matrix has the matrix's bound. */
-		return list.map((item) => (isNumber(item) ? item : boundValue(item, name === "matrix" ? name : "", place, said)));
+		return list.map((item) => (isNumber(item) ? item :
+			boundValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
 	}
 	if (isObject(value))
 		for (const key of boundKeys(value, place, said))

@@ -125,6 +125,7 @@ const nsAxis = (text, values) => logAxis(text, nsTick, values);
  * beyond. Chart.js has none, so figures are bent before they are handed over, and the ticks are bent back.
  */
 const LINEAR_PPM = 0.1;
+const SIGNED_TICK_PX = 26; /* from 0, or its label would touch the 0 */
 
 const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
 const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
@@ -149,10 +150,12 @@ function bentAxis(text, values) {
 		afterBuildTicks: (axis) => {
 			const stride = Math.ceil((2 * powers + 3) / Math.max(axis.chart.width / 60, 3));
 
+			const fromZero = (value) => (axis.chart.width - 2 * AXIS_PX) * value / (2 * end);
+
 			axis.ticks = [{value: 0}];
 			for (let power = powers; power >= (powers > 1 ? 0 : -1); power -= stride)
-				axis.ticks.push(
-					{value: bend(10 ** power)}, {value: -bend(10 ** power)});
+				if (fromZero(bend(10 ** power)) >= SIGNED_TICK_PX)
+					axis.ticks.push({value: bend(10 ** power)}, {value: -bend(10 ** power)});
 			axis.ticks.sort((a, b) => a.value - b.value);
 		},
 		ticks: {callback: (value) => ppmTick(unbend(value)), autoSkip: false, maxRotation: 0},

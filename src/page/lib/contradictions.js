@@ -105,6 +105,6 @@ function contradictionSentence(report) {
 
 	if (!found.length)
 		return null;
-	return `This report contradicts itself, so none of its figures can be relied on. ${found.slice(0, CONTRADICTIONS_SHOWN).join("; ")}` +
+	return `This report contradicts itself, so none of its figures can be relied on: ${found.slice(0, CONTRADICTIONS_SHOWN).join("; ")}` +
 		`${more > 0 ? `; and ${whole(more)} more` : ""}.`;
 }
