@@ -4,9 +4,11 @@
 #include "cpu.h"
 #include "hw.h"
 #include "number.h"
+#include "survey_plan.h"
 #include "text.h"
 
-#define LINE_NS        UINT64_C(1000000000) /* drawing disturbs: at most once a second */
+/* Drawing disturbs: at most once a second, and at each edge of a clock that has one a second. */
+#define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
 #define NS_PER_100NS   100
 
@@ -14,24 +16,25 @@ static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
 	struct progress *progress = context;
-	uint64_t now = hw_tsc();
+	uint64_t now = hw_tsc(), left_ns;
 	char bytes[CONSOLE_LINE + 1];
 	struct text line;
 
-	if (scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
+	if (progress->shown_tsc && scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
 		return;
 	if (done_ns > total_ns)
 		done_ns = total_ns;
+	left_ns = survey_left_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %lu%% %s, %lu s left", total_ns ? done_ns / (total_ns / 100 + 1) : 0,
-		    what, (total_ns - done_ns + NS_PER_S - 1) / NS_PER_S);
+		    what, (left_ns + NS_PER_S - 1) / NS_PER_S);
 	if (progress->console->rows)
 		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);
 	text_put(&line, "\n");
 	console_serial(progress->console, bytes);
-	progress->shown_tsc = hw_tsc();
-	if (progress->meanwhile)
+	progress->shown_tsc = now;
+	if (progress->meanwhile && !progress->rates)
 		progress->meanwhile(progress->meanwhile_context);
 }
 
@@ -41,6 +44,7 @@ progress_begins(struct progress *progress, const char *phase)
 	char bytes[CONSOLE_LINE];
 	struct text line;
 
+	progress->rates = text_equal(phase, "rates");
 	text_init(&line, bytes, sizeof(bytes));
 	text_printf(&line, "phase: %s\n", phase);
 	console_serial(progress->console, bytes);
@@ -78,7 +82,6 @@ struct survey_hooks
 progress_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
 {
 	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
-	progress->shown_tsc = progress->start_tsc;
 	scale_init(&progress->scale, (struct rate){ 0, 0 });
 	return (struct survey_hooks){
 		.context = progress,

@@ -14,6 +14,7 @@
 #define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
 #define TOURNAMENTS        2
+#define PACE_FROM          10 /* of the plan: before its tenth part the run's own pace says too little */
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
@@ -113,4 +114,12 @@ survey_plan_ns(const struct report *report, size_t cores)
 	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
 			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0) +
 	       survey_checks_ns(report);
+}
+
+uint64_t
+survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns)
+{
+	uint64_t left_ns = done_ns < total_ns ? total_ns - done_ns : 0;
+
+	return done_ns && done_ns >= total_ns / PACE_FROM ? scale_mul_div(left_ns, elapsed_ns, done_ns) : left_ns;
 }

@@ -35,8 +35,17 @@ take_middles(struct survey *survey, struct survey_window *window)
 	}
 }
 
+/* How far the window is, DONE_TSC ticks from its begin. */
+static void
+show_window(struct survey *survey, uint64_t done_tsc)
+{
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns + scale_ns(&survey->scale, done_tsc),
+			       survey->total_ns);
+}
+
 /*
- * Follows all clocks until the window is over; PACER is the one that is looked at between the others. True: that was
+ * Follows all clocks until the window is over; how far it is, is shown behind an edge where there are any, for the next one
+ * is far then; PACER is the one that is looked at between the others. True: that was
  * at an edge of it, which came before its time by the provisional rate.
  */
 static bool
@@ -46,15 +55,18 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t early_ticks = scale_ticks(&survey->scale, window_ns / EARLY_SHARE);
 	const struct clock *clock = &pacer->entry->clock;
-	uint64_t now = pacer->tsc;
+	uint64_t now = pacer->tsc, begin = now;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc && !window->cut && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->samples[PACE_SAMPLES - 1].end;
-		if (clock->edges_only && survey_track_edges(survey, pacer, PACE_SAMPLES, window) &&
-		    now + early_ticks >= until_tsc)
+		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
+
+		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
 			return true;
 		survey_follow_others(survey, window, now);
+		if (quiet)
+			show_window(survey, now - begin);
 		if (!window->middle_taken && now >= window->middle_tsc)
 			take_middles(survey, window);
 	}

@@ -56,6 +56,9 @@ struct bench {
 	uint64_t changes_at_ps;    /* then the rate of CHANGING becomes faster by CHANGE_PPM */
 	int changing;
 	int64_t change_ppm;
+	uint64_t draw_ps;          /* so long it takes to show progress */
+	uint64_t shown_ns;         /* what it showed last, */
+	unsigned shown;            /* and how often */
 
 	struct platform platform;
 	struct report report;
@@ -193,13 +196,16 @@ expired(void *context)
 	return false;
 }
 
+/* Drawing takes a while. */
 static void
-ignore_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
 	(void)context;
-	(void)what;
-	(void)done_ns;
-	(void)total_ns;
+	assert_string_equal(what, "rates");
+	assert_true(done_ns <= total_ns);
+	bench->shown_ns = done_ns;
+	bench->shown++;
+	sim_advance_ps(bench->draw_ps);
 }
 
 static struct report_clock *
@@ -266,7 +272,7 @@ open_clocks(void)
 		.hooks = {
 			.interrupts_mask = hw_interrupts_mask, .interrupts_restore = hw_interrupts_restore,
 			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .expired = expired,
-			.progress = ignore_progress,
+			.progress = show_progress,
 		},
 		.samples = bench->samples,
 		.sample_max = SAMPLES,
@@ -1158,6 +1164,35 @@ a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
 	}
 }
 
+/* A line that takes 40 ms, in which the PIT all but wraps. */
+static void
+progress_is_shown_once_a_second_and_does_the_rates_no_harm(void **state)
+{
+	(void)state;
+	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
+		begin_well();
+		bench->report.duration_ns = 4 * SURVEY_NS_PER_S;
+		bench->draw_ps = 40 * SIM_PS_PER_MS;
+		bench->shown = 0;
+		bench->shown_ns = 0;
+		if (without_edges) {
+			find(RTC)->clock.state = CLOCK_ABSENT;
+			bench->draw_ps = 0; /* how often is then left to what draws */
+		}
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		if (without_edges)
+			assert_true(bench->shown > 4);
+		else
+			assert_in_range(bench->shown, 4, 6);
+		assert_true(bench->shown_ns >= 2900 * SURVEY_NS_PER_MS);
+		assert_holds_ppb(&find(HPET)->error, (pace(HPET) / pace_of_reference() - 1) * PPB);
+		assert_holds_ppb(&find(PIT)->error, (pace(PIT) / pace_of_reference() - 1) * PPB);
+		assert_int_equal(bench->report.discontinuity_count, 0);
+		close_clocks();
+	}
+}
+
 /* Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway. */
 static void
 the_window_grows_with_the_duration(void **state)
@@ -1179,6 +1214,18 @@ the_window_grows_with_the_duration(void **state)
 	}
 }
 
+static void
+what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on(void **state)
+{
+	(void)state;
+	assert_int_equal(survey_left_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S), 46 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(5 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 10 * SURVEY_NS_PER_S), 90 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(40 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 20 * SURVEY_NS_PER_S), 5 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(51 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 90 * SURVEY_NS_PER_S), 0);
+	assert_int_equal(survey_left_ns(0, 0, 1), 0);
+}
+
 #define RATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -1187,6 +1234,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		RATE_TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it),
 		RATE_TEST(the_window_grows_with_the_duration),
+		RATE_TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm),
+		RATE_TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on),
 		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
 		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
 		RATE_TEST(a_machine_within_90_ppm_is_clean),
