@@ -65,7 +65,7 @@ struct option {
 	const char *meaning; /* one sentence */
 };
 
-/* In the order that people see; a row with key NULL ends it. limit.RULE, the last, is a family of keys without a parser. */
+/* In the order that people see; a row with key NULL ends it. The last, limit.RULE, is a family without a parser. */
 extern const struct option options_table[];
 
 void options_default(struct options *options);

@@ -206,13 +206,13 @@ list_clocks(const struct options_names *names)
 const struct option options_table[] = {
 	{ "duration", parse_duration, "a whole number and ms, s, m or h, from 10ms to 24h", NULL, "duration=3s",
 	  "1s; 100ms with profile=quick, 10s with profile=soak",
-	  "The time per measurement: errors shrink with it, for the rates are taken over ten times as long up to 10s, and three "
-	  "times beyond." },
+	  "The time per measurement: errors shrink with it, for the rates are taken over ten times as long up "
+	  "to 10s, and three times beyond." },
 	{ "clocks", parse_clocks, "one or more of these, separated by commas:", list_clocks, "clocks=tsc,hpet", "all",
 	  "The clocks that are measured, each in its own way of reading." },
 	{ "cores", parse_cores, "sipi, mp, off, or a number of cores from 1 to 4096", NULL, "cores=mp", "sipi",
-	  "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); a number is sipi with so many cores "
-	  "at most." },
+	  "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); a number is sipi with "
+	  "so many cores at most." },
 	{ "profile", parse_profile, "quick, standard or soak", NULL, "profile=quick", "standard",
 	  "How long all of it may take: a verdict in a few seconds, rates to some 0.1 ppm, or rare events and drift." },
 	{ "cutoff", parse_cutoff, "a percentage from 0 to 100 with at most 6 decimals", NULL, "cutoff=99.9", "99.99",

@@ -147,6 +147,11 @@ def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
     assert "goes with cores=mp" in done.report["reason"]
 
 
+def test_help_prints_the_options_that_the_runners_own_help_ends_with(run):
+    done = run(*FAST_TCG, "--cpus", "1", "--", "help")
+    assert done.status == 0 and done.stdout.partition("\n")[2] == (ROOT / "qemu" / "options.txt").read_text()
+
+
 @through_mp
 def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
     checked(booted, started=4)

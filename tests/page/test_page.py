@@ -756,7 +756,7 @@ def test_a_report_that_contradicts_itself_is_said_to_at_the_top(show, tmp_path, 
     assert page.evaluate("document.querySelector('#contradiction').compareDocumentPosition(document.querySelector('h1')) & 4") == 4
     other = show(golden("clean"))
     _, text = compare(other, report, tmp_path / "other.json")
-    assert f"other.json: This report contradicts itself" in text and said in text
+    assert "other.json: This report contradicts itself" in text and said in text
     assert not other.evaluate("document.getElementById('contradiction')")
 
 
