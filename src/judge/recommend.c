@@ -71,6 +71,8 @@ put_tsc(const struct report *report, struct text *reason)
 	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within ", skew->offsets.cores);
 		put_ns(reason, skew->within_ns);
+		text_put(reason, " ");
+		report_put_tournaments(reason, report);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}

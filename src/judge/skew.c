@@ -11,6 +11,7 @@
 
 #define NAMED_MAX  4 /* findings of one rule; the last one says how many cores more there are */
 #define MOMENTS_SIZE 80 /* "between 18446744073709551615.9 s and 18446744073709551615.9 s" */
+#define MOTION_SIZE  (MOMENTS_SIZE + 16) /* "by a step " and a moment */
 #define NS_PER_MS    1000000
 #define STRETCH_SIZE 144 /* four such times */
 #define AT_MS        100 /* what takes longer is "between" two moments */
@@ -295,13 +296,43 @@ judge_offsets(struct report *report, const struct view *view)
 		name_core(report, view, odd.b, odd.a, REPORT_NO_CORE, NOBODYS_FAULT, "");
 }
 
-/* Two tournaments tell that a TSC moved, not how. */
+/* Two tournaments tell that a TSC moved, not how; with one between, that may be told. */
 static const char *
-cause_of_drift(const struct view *view)
+cause_of_drift(const struct view *view, enum motion motion)
 {
+	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
+
 	if (view->report->hypervisor[0])
-		return "likely the hypervisor scales it, or moves the core between unequal ones";
-	return "likely a broken oscillator, or a source of its own, or it was written";
+		return stepped ? "likely the hypervisor wrote it" :
+				 "likely the hypervisor scales it, or moves the core between unequal ones";
+	if (motion == MOTION_STEADY)
+		return "likely a broken oscillator, or a source of its own";
+	return stepped ? "likely it was written" : "likely a broken oscillator, or a source of its own, or it was written";
+}
+
+static const char *
+put_motion(const struct view *view, enum motion motion, struct moment moment, char words[MOTION_SIZE])
+{
+	char moments[MOMENTS_SIZE];
+	struct text text;
+
+	text_init(&text, words, MOTION_SIZE);
+	switch (motion) {
+	case MOTION_UNTOLD:
+		text_put(&text, "steadily or by a step");
+		break;
+	case MOTION_STEADY:
+		text_put(&text, "steadily");
+		break;
+	case MOTION_STEP_EARLY:
+	case MOTION_STEP_LATE:
+		text_printf(&text, "by a step %s", put_moment(view, moment, moments));
+		break;
+	case MOTION_UNEVEN:
+		text_put(&text, "unevenly");
+		break;
+	}
+	return words;
 }
 
 /* From a time that took so long to another: "between 1.7 s and 17.4 s to 18.2 s". */
@@ -337,23 +368,25 @@ static void
 judge_drifts(struct report *report, const struct view *view)
 {
 	struct odd_pair odd = view_odd_drift(view);
-	char rest[REST_SIZE], moments[MOMENTS_SIZE];
+	char rest[REST_SIZE], moments[MOMENTS_SIZE], how[MOTION_SIZE];
 	size_t count = 0;
 
 	for (size_t i = 0; i < view->skew->offsets.cores && count < NAMED_MAX; i++) {
 		const struct report_core *core = view_core(view, i);
+		struct moment moment, stepped;
 		struct distance distance;
-		struct moment moment;
+		enum motion motion;
 
 		if (!core->drifts)
 			continue;
 		count++;
 		distance = view_drift_from_most(view, i, &moment);
+		motion = view_motion(view, i, distance.ahead, &stepped);
 		set_distance(rules_add_finding(report, "tsc-drift", "tsc", core->apic_id,
-					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, steadily or by a step: %s.%s",
+					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s",
 					       core->apic_id, distance.near, distance.far,
 					       distance.ahead ? "faster" : "slower", put_moment(view, moment, moments),
-					       cause_of_drift(view), put_rest(rest, count, view->drifting)),
+					       put_motion(view, motion, stepped, how), cause_of_drift(view, motion), put_rest(rest, count, view->drifting)),
 			     distance, view->drift_limit_ppb);
 	}
 	if (odd.found)

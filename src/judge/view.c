@@ -134,6 +134,34 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 	return most;
 }
 
+enum motion
+view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment)
+{
+	const struct report_skew *skew = view->skew;
+	size_t count[MOTION_UNEVEN + 1] = { 0 };
+	enum motion motion = MOTION_UNTOLD;
+
+	for (size_t pass = 0; pass < 2 && skew->middle_measured; pass++) {
+		*moment = (struct moment){ UINT64_MAX, 0 };
+		for (size_t i = 0; i < skew->offsets.cores; i++) {
+			enum motion own = is_proof(view, i, rank, ahead, UINT64_MAX) ?
+				offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank) : MOTION_UNTOLD;
+			struct moment from = offsets_moment(own == MOTION_STEP_LATE ? &skew->middle : &skew->offsets, i, rank);
+			struct moment to = offsets_moment(own == MOTION_STEP_EARLY ? &skew->middle : &skew->latest, i, rank);
+
+			count[own] += pass == 0;
+			if (own != motion)
+				continue;
+			moment->begin_tsc = from.begin_tsc < moment->begin_tsc ? from.begin_tsc : moment->begin_tsc;
+			moment->end_tsc = to.end_tsc > moment->end_tsc ? to.end_tsc : moment->end_tsc;
+		}
+		for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++)
+			if (2 * count[i] > skew->offsets.cores)
+				motion = i;
+	}
+	return motion;
+}
+
 static void
 find_drifts(struct report *report, struct view *view)
 {

@@ -51,6 +51,9 @@ struct odd_pair view_odd_drift(const struct view *view);
 /* How fast RANK ran against most, as far as that holds whenever it moved from the first of MOMENT to its end. */
 struct distance view_drift_from_most(const struct view *view, size_t rank, struct moment *moment);
 
+/* How RANK so moved, as its pairs with more than half of all say; where that is by one step, from when to when at most. */
+enum motion view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment);
+
 /* When the offset of the two was measured, and from when to when their drift was. */
 struct moment view_moment(const struct view *view, size_t other, size_t rank);
 struct moment view_last_moment(const struct view *view, size_t other, size_t rank); /* likewise, in the last tournament */

@@ -25,10 +25,13 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->pingpongs = take(&next, cores / 2 * sizeof(*memory->pingpongs));
 	memory->core_of = take(&next, cores * sizeof(*memory->core_of));
 	memory->first.pairs = take(&next, pairs * sizeof(*memory->first.pairs));
+	memory->middle.pairs = take(&next, pairs * sizeof(*memory->middle.pairs));
 	memory->latest.pairs = take(&next, pairs * sizeof(*memory->latest.pairs));
 	memory->first.moved_ticks = take(&next, pairs * sizeof(*memory->first.moved_ticks));
+	memory->middle.moved_ticks = take(&next, pairs * sizeof(*memory->middle.moved_ticks));
 	memory->latest.moved_ticks = take(&next, pairs * sizeof(*memory->latest.moved_ticks));
 	memory->first.moments = take(&next, pairs * sizeof(*memory->first.moments));
+	memory->middle.moments = take(&next, pairs * sizeof(*memory->middle.moments));
 	memory->latest.moments = take(&next, pairs * sizeof(*memory->latest.moments));
 	memory->drifts = take(&next, pairs * sizeof(*memory->drifts));
 	memory->moved = take(&next, cores * sizeof(*memory->moved));

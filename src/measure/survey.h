@@ -47,7 +47,7 @@ struct survey_memory {
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* cores / 2 */
 	uint32_t *core_of;       /* core number, by rank */
-	struct offsets first, latest;
+	struct offsets first, middle, latest;
 	struct offset *solved;   /* by rank: the offset against the boot core */
 	bool *outlier, *disputed; /* likewise */
 	bool *latest_outlier, *moved;

@@ -33,7 +33,7 @@
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
 #define REPORT_NO_CORE      UINT32_MAX
-#define REPORT_LATER_MAX    1 /* tournaments after the first */
+#define REPORT_LATER_MAX    2 /* tournaments after the first */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
@@ -149,7 +149,13 @@ struct report_skew {
 	const bool *outlier;    /* by rank: those that offsets_solve() marks */
 	bool drift_measured;     /* there was a second one: */
 	const struct offset *drifts; /* of each pair, by tournament_index(): B against A, from the first to the last */
-	struct offsets latest;   /* the last one itself, */
+	bool middle_measured;    /* and one between: */
+	union {
+		struct offsets later[REPORT_LATER_MAX]; /* the second, that MIDDLE is, where it was measured; the last one itself, */
+		struct {
+			struct offsets middle, latest;
+		};
+	};
 	const bool *latest_outlier; /* and what offsets_solve() says of it */
 	struct offsets_summary latest_summary;
 	uint64_t drift_span_ns;  /* from the first tournament's begin to the last one's end */

@@ -137,7 +137,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "facts", .measure = survey_facts, .with_cores = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
 	{ .id = "cores", .measure = survey_cores, .with_cores = true, .whole_within = true },
-	{ .id = "skew", .measure = survey_skew, .soak_only = true, .with_cores = true },
+	{ .id = "skew", .measure = survey_skew_middle, .with_cores = true },
 	{ .id = "contended", .measure = survey_contended, .with_cores = true },
 	{ .id = "warps", .measure = survey_warps, .with_cores = true },
 	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
@@ -154,8 +154,6 @@ play_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
-		if (phase->soak_only && run->report.options.profile != PROFILE_SOAK)
-			continue;
 		if (machine->begins)
 			machine->begins(machine->context, run, phase);
 		if (phase->play)

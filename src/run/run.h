@@ -88,7 +88,6 @@ struct run_phase {
 	const char *id;
 	void (*measure)(struct survey *survey); /* or: */
 	void (*play)(struct run *run);
-	bool soak_only;
 	bool with_cores;   /* other cores are started, or run */
 	bool whole_within; /* between two batches, too, run_so_far() has figures that are whole */
 };

@@ -56,7 +56,7 @@ likely(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Whether OTHER is known to be no further from SPEAKER than CORE likely is: by their own pair; or, where that is too wide to
+ * Whether OTHER is known to be no further from SPEAKER than CORE likely is from either: by their own pair; or, where that is too wide to
  * tell, by what CORE knows of both, if by that, too, they may be the same. Of three in a line it is not the first that is
  * off, though the second is nearer to the third.
  */
@@ -65,7 +65,8 @@ is_of_one_group(const struct cores *cores, size_t speaker, size_t other, size_t 
 {
 	struct offset own = between(cores, speaker, other);
 	struct offset way = offset_add(between(cores, speaker, core), between(cores, core, other));
-	uint64_t most = likely(cores, core, other);
+	uint64_t to_other = likely(cores, core, other), to_speaker = likely(cores, core, speaker);
+	uint64_t most = to_other < to_speaker ? to_other : to_speaker;
 
 	return !differ(cores, speaker, other) &&
 	       ((offset_is_known(own) && offset_farthest(own) <= most) ||

@@ -24,9 +24,9 @@ struct minority {
 /*
  * Of CORES cores: marks in OUTLIER those that are proven to differ by more than LIMIT from more than half of all that have
  * a known pair, themselves included; and these have to be one group: one among them, the speaker, differs from none of the
- * others, and is known to be no further from each than the accused one likely is: by the two's own pair, or by what the
- * accused one knows of both, if by that they may be the same. Speakers are the first few cores that
- * differ from less than half. DISPUTED is set for all others: so it holds the outliers too, and who is in neither is in
+ * others, and is known to be no further from each than the accused one likely is from either: by the two's own pair, or by
+ * what the accused one knows of both, if by that they may be the same. Speakers are the first few cores that differ from
+ * less than half. DISPUTED is set for all others: so it holds the outliers too, and who is in neither is in
  * order. A few passes over all pairs.
  */
 struct minority minority_find(minority_ask *ask, const void *context, uint64_t limit, size_t cores, bool *outlier,

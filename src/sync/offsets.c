@@ -123,3 +123,42 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 	return (struct offset){ least_ppb(moved.low, shortest, longest),
 			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }
+
+/* From FROM to TO, NUM parts of DEN on the way; NUM is at most DEN. Rounded down, or up. */
+static int64_t
+part_of_way(int64_t from, int64_t to, struct rate part, bool up)
+{
+	bool rises = to >= from;
+	uint64_t whole = rises ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+	uint64_t done = up == rises ? scale_mul_div_up(whole, part.num, part.den) : scale_mul_div(whole, part.num, part.den);
+
+	return (int64_t)(rises ? (uint64_t)from + done : (uint64_t)from - done);
+}
+
+/* Where the offset was at MIDDLE if it went straight from one to the other, wherever in their moments they were. */
+static struct offset
+straight_at(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
+{
+	struct rate least = { middle.begin_tsc - first.end_tsc, last.end_tsc - first.end_tsc };
+	struct rate most = { middle.end_tsc - first.begin_tsc, last.begin_tsc - first.begin_tsc };
+
+	return (struct offset){ part_of_way(from.low, to.low, to.low >= from.low ? least : most, false),
+				part_of_way(from.high, to.high, to.high >= from.high ? most : least, true) };
+}
+
+enum motion
+offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a, size_t b)
+{
+	struct offset from = offsets_pair(first, a, b), now = offsets_pair(middle, a, b), to = offsets_pair(last, a, b);
+	struct moment begin = offsets_moment(first, a, b), at = offsets_moment(middle, a, b), end = offsets_moment(last, a, b);
+	bool early = offset_gap(from, now) > 0, late = offset_gap(now, to) > 0;
+	bool in_order = begin.end_tsc < at.begin_tsc && at.end_tsc < end.begin_tsc;
+
+	if (!offset_is_known(from) || !offset_is_known(now) || !offset_is_known(to) || !in_order)
+		return MOTION_UNTOLD;
+	if (!offset_gap(straight_at(from, begin, to, end, at), now))
+		return early && late ? MOTION_STEADY : MOTION_UNTOLD;
+	if (early && late)
+		return MOTION_UNEVEN;
+	return early ? MOTION_STEP_EARLY : late ? MOTION_STEP_LATE : MOTION_UNTOLD;
+}

@@ -88,4 +88,17 @@ struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
+/* How B's offset against A went, by three pictures. */
+enum motion {
+	MOTION_UNTOLD,     /* it did not move, or that is all that is known */
+	MOTION_STEADY,     /* it moved from the first to the middle one and on to the last, on a straight line */
+	MOTION_STEP_EARLY, /* off that line: it moved from the first to the middle one, and is not known to have done so later */
+	MOTION_STEP_LATE,  /* likewise, from the middle one to the last */
+	MOTION_UNEVEN,     /* off that line: both times */
+};
+
+/* From the two's own ping-pongs, each at its own moment; untold where one is not known, or where these overlap. */
+enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
+			   size_t b);
+
 #endif

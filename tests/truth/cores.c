@@ -139,6 +139,8 @@ tournament(const struct bench *bench, enum when *when)
 	const struct survey_memory *memory = &bench->run.survey.memory;
 
 	*when = !memory->first.begin_tsc ? WHEN_NEVER : !memory->first.end_tsc ? WHEN_FIRST : WHEN_LAST;
+	if (memory->middle.begin_tsc && !memory->middle.end_tsc)
+		*when = WHEN_BETWEEN;
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 

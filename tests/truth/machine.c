@@ -67,15 +67,18 @@ be_the_devices(void)
 }
 
 static void
-begins(void *context, const char *phase)
+begins(void *context, const struct run *run, const struct run_phase *row)
 {
+	const char *phase = row->id;
+
 	(void)context;
+	(void)run;
 	if (strcmp(phase, "rates") == 0)
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
-	for (size_t i = 0; i < machine.cores && strcmp(phase, "cores") == 0; i++)
-		if (machine.core[i].when == WHEN_BETWEEN)
+	for (size_t i = 0; i < machine.cores; i++) /* before the tournament in the middle, or after it */
+		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	samples_phase(phase);
 	access_phase(phase);

@@ -32,6 +32,7 @@ static const struct {
 	[CHECK_CLOCK_NAMED] = { "clocks named, that are sick", false },
 	[CHECK_CORE_NAMED] = { "cores named, that are sick", false },
 	[CHECK_SENTENCE] = { "other sentences, that are true", false },
+	[CHECK_MOTION] = { "moves said to be steady, or a step at its time", false },
 	[CHECK_DISCONTINUITY] = { "discontinuities, where there were some", false },
 	[CHECK_ELAPSED] = { "how long they took, by each group", false },
 	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },

@@ -274,6 +274,24 @@ is_drift_true(const struct finding *finding)
 	return right * 2 > machine.cores;
 }
 
+/* That it was steady, or when the step was; "steadily or by a step" and "unevenly" say neither. */
+static void
+look_at_motion(const struct finding *finding, size_t core)
+{
+	const char *step = strstr(finding->text, ", by a step ");
+	uint64_t at_ps = machine.core[core].steps_at_ps;
+	bool stepped = at_ps != SIM_NEVER;
+	struct span span;
+
+	if (strstr(finding->text, ", steadily: "))
+		tally(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
+	else if (step)
+		tally(CHECK_MOTION, stepped && when_of(step + 11, &span) && at_ps + SAID_PS >= span.from_ps &&
+				    at_ps <= span.to_ps + SAID_PS, "core %zu: %s", core, finding->text);
+	else
+		tally_silent(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
+}
+
 static bool
 moves(size_t core)
 {
@@ -316,6 +334,8 @@ look_at_finding(const struct report *report, const struct finding *finding)
 		tally(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
 	if (is_drift)
 		tally(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
+	if (is_drift && named < machine.cores && has_majority)
+		look_at_motion(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {

@@ -7,6 +7,13 @@
 #define STEADY_BATCHES    4
 #define REHEARSAL_BATCHES 32 /* in all: the concurrency grows to 2^16 in fewer, and is halved in few more */
 
+/*
+ * Of a run's plan, what the first tournament may have taken if another is to be played in the middle: a twentieth, for an
+ * answer that only a core that moves asks for. Hundreds of cores take more, since their pairs grow with the square.
+ */
+#define MIDDLE_SHARE   20
+#define MIDDLE_OVERRUN 2 /* so many times as long as the first it may take: no pair of it is tried twice */
+
 #define NO_MEMORY "There is no memory for all pairs."
 #define TOO_LONG "All pairs would take longer than this profile allows."
 
@@ -52,7 +59,7 @@ list_cores(struct survey *survey)
 	for (size_t core = 0; core < smp->count; core++)
 		if (smp->alive(smp->context, core))
 			memory->core_of[cores++] = (uint32_t)core;
-	memory->first.cores = memory->latest.cores = cores;
+	memory->first.cores = memory->middle.cores = memory->latest.cores = cores;
 	return cores;
 }
 
@@ -213,6 +220,25 @@ record_drifts(struct survey *survey)
 	skew->disputed = memory->disputed;
 	skew->drift_measured = true;
 	skew->drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
+}
+
+void
+survey_skew_middle(struct survey *survey)
+{
+	struct report_skew *skew = &survey->report->skew;
+	struct survey_tournament tournament;
+
+	if (!survey->memory.cores || survey_end_if_due(survey) || !skew->measured ||
+	    skew->elapsed_ns > survey->total_ns / MIDDLE_SHARE)
+		return;
+	survey_tournament_begin(&tournament, survey, &survey->memory.middle, survey->memory.first.kind);
+	tournament.plan_ns = 0;
+	while (survey_tournament_elapsed_ns(&tournament) <= MIDDLE_OVERRUN * skew->elapsed_ns &&
+	       survey_tournament_batch(&tournament))
+		;
+	survey_tournament_end(&tournament);
+	skew->middle = survey->memory.middle;
+	skew->middle_measured = tournament.pingpongs > 0;
 }
 
 void

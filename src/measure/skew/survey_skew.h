@@ -12,6 +12,9 @@ void survey_facts(struct survey *survey); /* what each core says of itself */
  */
 void survey_skew(struct survey *survey);
 
+/* Another between, if the first was short: whether what moved did so by a step. Nothing else is said of it. */
+void survey_skew_middle(struct survey *survey);
+
 void survey_warps(struct survey *survey); /* all cores at once on one shared last value, with a lock and without */
 
 #endif

@@ -6,24 +6,18 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "scale.h"
 
 typedef unsigned __int128 wide;
-
-static uint64_t
-next_random(uint64_t *state)
-{
-	*state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
-	return *state;
-}
 
 /* Of any length from 1 to 64 bits, so that small and large numbers meet. */
 static uint64_t
 any_length(uint64_t *state)
 {
-	uint64_t value = next_random(state);
+	uint64_t value = random_next(state);
 
-	return value >> (next_random(state) & 63);
+	return value >> (random_next(state) & 63);
 }
 
 static void
@@ -192,9 +186,9 @@ a_difference_lasts_what_it_does_by_any_rate_that_may_be_true(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
-		uint64_t microhz = 1000000000000000 + next_random(&seed) % 4000000000000000, within = microhz / 10000000;
-		uint64_t true_microhz = microhz - within + next_random(&seed) % (2 * within + 1);
-		int64_t ticks = (int64_t)(next_random(&seed) % 20000000001) - 10000000000;
+		uint64_t microhz = 1000000000000000 + random_next(&seed) % 4000000000000000, within = microhz / 10000000;
+		uint64_t true_microhz = microhz - within + random_next(&seed) % (2 * within + 1);
+		int64_t ticks = (int64_t)(random_next(&seed) % 20000000001) - 10000000000;
 		uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 		int64_t least = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_DOWN);
 		int64_t most = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_UP);

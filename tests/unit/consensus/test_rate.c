@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "rate.h"
 
 #define WINDOWS        20000
@@ -25,15 +26,6 @@ struct world {
 };
 
 static uint64_t
-next_random(struct world *world)
-{
-	world->seed ^= world->seed << 13;
-	world->seed ^= world->seed >> 7;
-	world->seed ^= world->seed << 17;
-	return world->seed;
-}
-
-static uint64_t
 ticks_at(uint64_t ps, uint64_t microhz)
 {
 	return (uint64_t)((wide)ps * microhz / PS_MICROHZ);
@@ -43,8 +35,8 @@ ticks_at(uint64_t ps, uint64_t microhz)
 static struct sample
 read_at(struct world *world, uint64_t ps)
 {
-	uint64_t before = next_random(world) % 2000000, after = next_random(world) % 2000000;
-	uint64_t where = next_random(world) % 3;
+	uint64_t before = random_next(&world->seed) % 2000000, after = random_next(&world->seed) % 2000000;
+	uint64_t where = random_next(&world->seed) % 3;
 	uint64_t at = where == 0 ? ps - before : where == 1 ? ps + after : ps;
 	uint64_t ticks = ticks_at(at, world->clock_microhz);
 	uint64_t begin = ticks_at(ps - before, world->tsc_microhz), end = ticks_at(ps + after, world->tsc_microhz);
@@ -56,8 +48,8 @@ read_at(struct world *world, uint64_t ps)
 static struct rate_window
 any_window(struct world *world) /* of 1 ms to 1 s */
 {
-	uint64_t start = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
-	uint64_t length = UINT64_C(1000000000) + next_random(world) % UINT64_C(1000000000000);
+	uint64_t start = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);
+	uint64_t length = UINT64_C(1000000000) + random_next(&world->seed) % UINT64_C(1000000000000);
 
 	return (struct rate_window){ read_at(world, start), read_at(world, start + length),
 				     world->step_ticks, world->tsc_resolution_ticks };
@@ -345,9 +337,9 @@ wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn(void **state)
 		uint64_t range = wraps[i] + 1;
 
 		for (unsigned turn = 0; turn < WINDOWS; turn++) {
-			uint64_t then = next_random(&world) % range;
-			uint64_t elapsed = next_random(&world) % (5 * range);
-			uint64_t off = next_random(&world) % ((range - 1) / 2);
+			uint64_t then = random_next(&world.seed) % range;
+			uint64_t elapsed = random_next(&world.seed) % (5 * range);
+			uint64_t off = random_next(&world.seed) % ((range - 1) / 2);
 			uint64_t late = elapsed + off, early = elapsed > off ? elapsed - off : 0;
 			uint64_t now = (then + elapsed) % range;
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "rate_fit.h"
 #include "resolution.h"
 
@@ -44,15 +45,6 @@ static const struct world worlds[] = {
 };
 
 static uint64_t
-next_random(struct world *world)
-{
-	world->seed ^= world->seed << 13;
-	world->seed ^= world->seed >> 7;
-	world->seed ^= world->seed << 17;
-	return world->seed;
-}
-
-static uint64_t
 ticks_at(const struct world *world, uint64_t ps)
 {
 	uint64_t ticks = (uint64_t)((wide)ps * world->clock_hz / PS_PER_S);
@@ -74,8 +66,8 @@ static uint64_t
 read_all(struct world *world, uint64_t ps, struct sample *samples)
 {
 	for (size_t i = 0; i < READS; i++) {
-		uint64_t before = world->read_ps / 2 + next_random(world) % (world->read_ps / 8);
-		uint64_t after = world->read_ps / 2 + next_random(world) % (world->read_ps / 8);
+		uint64_t before = world->read_ps / 2 + random_next(&world->seed) % (world->read_ps / 8);
+		uint64_t after = world->read_ps / 2 + random_next(&world->seed) % (world->read_ps / 8);
 
 		samples[i] = (struct sample){ tsc_at(ps), ticks_at(world, ps + before), tsc_at(ps + before + after) };
 		ps += before + after;
@@ -92,7 +84,7 @@ struct window {
 static void
 take(struct world *world, struct window *window, size_t count)
 {
-	uint64_t ps = PS_PER_S + next_random(world) % PS_PER_S;
+	uint64_t ps = PS_PER_S + random_next(&world->seed) % PS_PER_S;
 	uint64_t rise = (uint64_t)(((wide)world->clock_hz << 32) / TSC_HZ);
 	struct resolution resolution = { .steps = 0 };
 

@@ -969,6 +969,48 @@ core_is_not_named_by_others_that_may_be_as_far_from_each_other(void **state)
 	}
 }
 
+/* Seven of sixteen stepped as far as can be, long after the begin, in a guest. */
+static void
+largest_step_fits_its_sentence(void **state)
+{
+	struct report *report = machine(16, 16, NULL);
+	struct offset pairs[16 * 15 / 2], still_pairs[16 * 15 / 2];
+	struct report_skew *skew = &report->skew;
+	int64_t far = INT64_C(1) << 61;
+
+	(void)state;
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	report->tsc = (struct rate){ 0, 0 };
+	skew->middle = skew->latest;
+	skew->middle.pairs = skew->latest.pairs = pairs;
+	skew->middle_measured = true;
+	for (size_t i = 0; i < 16 * 15 / 2; i++)
+		still_pairs[i] = pairs[i] = (struct offset){ 0, 0 };
+	for (size_t i = 1; i < 15; i += 2)
+		for (size_t other = 0; other < 16; other++)
+			if (other % 2 == 0 || other == 15)
+				offsets_set(&skew->middle, other, i, (struct offset){ far, far });
+	memcpy(skew->offsets.pairs, still_pairs, sizeof(still_pairs));
+	for (size_t i = 0; i < 16; i++) {
+		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+		report->cores[i].drift_ppb = i % 2 && i < 15 ? (struct offset){ far, far + 1 } : still;
+	}
+	skew->offsets.begin_tsc = UINT64_MAX - 9000000000;
+	skew->offsets.end_tsc = UINT64_MAX - 8000000000;
+	skew->middle.begin_tsc = UINT64_MAX - 7000000000;
+	skew->middle.end_tsc = UINT64_MAX - 6000000000;
+	skew->latest.begin_tsc = UINT64_MAX - 5000000000;
+	skew->latest.end_tsc = UINT64_MAX - 4000000000;
+	skew->latest_summary = (struct offsets_summary){ .bound_ticks = 0 };
+	judge(report);
+	assert_int_equal(report->finding_count, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_whole_sentence(&report->findings[i]);
+	assert_non_null(strstr(report->findings[3].text, ", by a step between 18446744064.7 s and 18446744067.7 s: "));
+	assert_non_null(strstr(report->findings[3].text, " 3 more cores likewise."));
+	literal_free(report);
+}
+
 /* Six cores with the longest ids, as far off as can be, in a guest. */
 static void
 largest_figures_fit_their_sentences(void **state)
@@ -1064,6 +1106,7 @@ main(void)
 		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
 		cmocka_unit_test(star_in_which_something_moved_names_nobody),
 		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
+		cmocka_unit_test(largest_step_fits_its_sentence),
 		cmocka_unit_test(largest_figures_fit_their_sentences),
 	};
 

@@ -619,6 +619,80 @@ a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not(void **state)
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
+static const char *
+drift_told(void)
+{
+	judge_report(&bench.report);
+	assert_int_equal(bench.report.finding_count, 1);
+	assert_string_equal(bench.report.findings[0].rule, "tsc-drift");
+	assert_int_equal(bench.report.findings[0].core, ID_OF(2));
+	return bench.report.findings[0].text;
+}
+
+/* Two tournaments only tell that it moved. */
+static void
+a_tournament_in_the_middle_tells_a_drift_from_a_step(void **state)
+{
+	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
+		{ true, false, true, ", steadily: " },
+		{ false, true, true, ", by a step between 0 ms and 1000." },
+		{ false, false, true, ", by a step between 1000." },
+		{ false, true, false, ", steadily or by a step: " },
+		{ true, false, false, ", steadily or by a step: " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		open_bench(4, TOURNAMENT_ALL, GHZ);
+		bench.survey.total_ns = UINT64_MAX;
+		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
+		survey_skew(&bench.survey);
+		bench.report.start_tsc = bench.report.skew.offsets.begin_tsc;
+		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
+		threads_pass(UINT64_C(1000000000000));
+		if (cases[i].middle)
+			survey_skew_middle(&bench.survey);
+		assert_int_equal(bench.report.skew.middle_measured, cases[i].middle);
+		assert_false(bench.report.skew.drift_measured);
+		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
+		threads_pass(UINT64_C(1000000000000));
+		survey_skew(&bench.survey);
+		assert_non_null(strstr(drift_told(), cases[i].told));
+		threads_stop();
+		free(bench.memory);
+	}
+	open_bench(4, TOURNAMENT_ALL, GHZ); /* for what closes it */
+}
+
+/* A twentieth of the run's plan is the most that the first one may have taken. */
+static void
+a_tournament_in_the_middle_is_only_played_where_one_is_short(void **state)
+{
+	const struct report_skew *skew = &bench.report.skew;
+
+	(void)state;
+	for (unsigned fits = 0; fits < 2; fits++) {
+		open_bench(4, TOURNAMENT_ALL, GHZ);
+		survey_skew_middle(&bench.survey);
+		assert_false(skew->middle_measured); /* nor without a first one */
+		survey_skew(&bench.survey);
+		bench.survey.done_ns = 0;
+		bench.survey.total_ns = 20 * skew->elapsed_ns - !fits;
+		survey_skew_middle(&bench.survey);
+		assert_int_equal(skew->middle_measured, fits);
+		if (fits) {
+			assert_true(skew->middle.begin_tsc > skew->offsets.end_tsc);
+			assert_int_equal(skew->middle.cores, 4);
+			for (size_t a = 0; a < 4; a++)
+				for (size_t b = 0; b < 4; b++)
+					assert_true(offset_is_known(offsets_pair(&skew->middle, a, b)));
+			return;
+		}
+		threads_stop();
+		free(bench.memory);
+	}
+}
+
 /* By its drift against the boot core each of the others runs slow; what most of them share shows which one it is. */
 static void
 a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts(void **state)
@@ -1046,6 +1120,8 @@ main(void)
 		SKEW_TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts),
 		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),
+		SKEW_TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step),
+		SKEW_TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short),
 		SKEW_TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts),
 		SKEW_TEST(a_skewed_core_that_runs_true_does_not_drift),
 		SKEW_TEST(a_third_tournament_is_held_against_the_first),

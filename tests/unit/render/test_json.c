@@ -255,6 +255,16 @@ matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 	report->cores[1].started = false;
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
 	report->skew.latest.pairs = later;
+	report->skew.middle = report->skew.offsets;
+	report->skew.middle_measured = true;
+	render(report);
+	assert_non_null(strstr(buffer, "    \"later\": [\n"
+				       "      {\n"
+				       "        \"begin_ms\": 3100,\n"
+				       "        \"end_ms\": 3100.999,\n"
+				       "        \"matrix\": [\n"
+				       "          [[0, 0], null, [-22, 24], [977, 1027]],\n"));
+	report->skew.middle_measured = false;
 	render(report);
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));
 	assert_non_null(strstr(buffer, "    \"later\": [\n"

@@ -70,7 +70,8 @@ make_report(size_t count)
 	report->skew.offsets = (struct offsets){
 		.kind = TOURNAMENT_ALL, .cores = count, .pairs = pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.latest = report->skew.offsets;
+	report->skew.middle = report->skew.latest = report->skew.offsets;
+	report->skew.middle_measured = true;
 	return report;
 }
 
@@ -97,7 +98,7 @@ json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void *
 	size_t all = length_of(json_render, CORES, report_size_json(CORES));
 
 	(void)state;
-	assert_in_range(all - one, 4000000, report_size_json(CORES) - report_size_json(1));
+	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
 static void

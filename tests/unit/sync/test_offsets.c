@@ -12,6 +12,7 @@
 
 #include "marzullo.h"
 #include "offsets.h"
+#include "random.h"
 
 #define CORES_MAX 1024
 
@@ -27,15 +28,6 @@ struct world {
 static const size_t sizes[] = { 1, 2, 3, 5, 64, 255, 1024 };
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
-
-static uint64_t
-next_random(struct world *world)
-{
-	world->seed ^= world->seed << 13;
-	world->seed ^= world->seed >> 7;
-	world->seed ^= world->seed << 17;
-	return world->seed;
-}
 
 static void
 assert_offset(struct offset offset, int64_t low, int64_t high)
@@ -76,7 +68,7 @@ world_free(struct world *world)
 static void
 measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 {
-	int64_t there = 60 + (int64_t)(next_random(world) % 200), back = 60 + (int64_t)(next_random(world) % 200);
+	int64_t there = 60 + (int64_t)(random_next(&world->seed) % 200), back = 60 + (int64_t)(random_next(&world->seed) % 200);
 
 	offsets_set(&world->offsets, a, b, (struct offset){ offset - back, offset + there });
 }
@@ -249,12 +241,12 @@ majority_of_seeded_intervals_is_that_of_counting_every_value(void **state)
 
 	(void)state;
 	for (unsigned run = 0; run < 200; run++) {
-		size_t count = 1 + next_random(world) % 12, most = 0;
+		size_t count = 1 + random_next(&world->seed) % 12, most = 0;
 		struct marzullo majority;
 
 		for (size_t i = 0; i < count; i++) {
-			world->places[i].low = (int64_t)(next_random(world) % 40);
-			world->places[i].high = world->places[i].low + (int64_t)(next_random(world) % 12);
+			world->places[i].low = (int64_t)(random_next(&world->seed) % 40);
+			world->places[i].high = world->places[i].low + (int64_t)(random_next(&world->seed) % 12);
 		}
 		majority = marzullo_find(vote_of_array, world->places, count, count);
 		for (int64_t value = 51; value >= 0; value--) {
@@ -421,7 +413,7 @@ truth_lies_in_every_interval_of_cores_of_all_offsets(void **state)
 		uint64_t worst = 0;
 
 		for (size_t i = 1; i < sizes[s]; i++)
-			world->truth[i] = (int64_t)(next_random(world) % 2000001) - 1000000;
+			world->truth[i] = (int64_t)(random_next(&world->seed) % 2000001) - 1000000;
 		measure_all(world);
 		solve(world);
 		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
@@ -469,7 +461,7 @@ one_skewed_core_of_3_to_1024_is_the_only_outlier(void **state)
 	for (size_t s = 2; s < SIZES; s++)
 		for (size_t i = 0; i < 4; i++) {
 			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 1000 * s + i + 1);
-			size_t sick = 1 + next_random(world) % (sizes[s] - 1);
+			size_t sick = 1 + random_next(&world->seed) % (sizes[s] - 1);
 
 			world->truth[sick] = skews[i];
 			measure_all(world);
@@ -713,7 +705,7 @@ contradictory_pair_is_named_and_poisons_nothing(void **state)
 	for (size_t s = 3; s < SIZES; s++)
 		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
 			struct world *world = world_new(TOURNAMENT_ALL, sizes[s], 77 + s);
-			size_t a = with_boot ? 0 : 1 + next_random(world) % (sizes[s] - 2);
+			size_t a = with_boot ? 0 : 1 + random_next(&world->seed) % (sizes[s] - 2);
 			size_t b = sizes[s] - 1;
 
 			measure_all(world);
@@ -820,6 +812,35 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 	assert_int_equal(world->summary.contradiction_a, 1);
 	assert_int_equal(world->summary.contradiction_b, 3);
 	assert_int_equal(world->summary.contradiction_c, 0);
+	world_free(world);
+}
+
+/*
+ * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are further
+ * from the second than the first are. So these nine are no group that the first three are off.
+ */
+static void
+group_at_one_end_is_no_outlier_though_the_middle_differs_from_none(void **state)
+{
+	static const int64_t truth[4] = { 0, 0, 630, -770 };
+	struct world *world = world_new(TOURNAMENT_ALL, 12, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 12; a++)
+		for (size_t b = 0; b < 12; b++) {
+			int64_t there = truth[b % 4] - truth[a % 4];
+
+			if (there == 0 && a != b)
+				offsets_set(&world->offsets, a, b, (struct offset){ -90, 90 });
+			else if (there == 630)
+				offsets_set(&world->offsets, a, b, (struct offset){ 100, 1200 });
+			else if (there == 770)
+				offsets_set(&world->offsets, a, b, (struct offset){ -60, 1330 });
+			else if (there == 1400)
+				offsets_set(&world->offsets, a, b, (struct offset){ 1000, 2000 });
+		}
+	solve(world);
+	assert_int_equal(world->summary.outliers, 0);
 	world_free(world);
 }
 
@@ -943,6 +964,68 @@ drift_is_rounded_outwards(void **state)
 	assert_int_equal(still.high, 2);
 }
 
+/* Of 2 GHz: a tournament of 0.1 s at 0 s, one at SECONDS, one at 10 s. */
+static enum motion
+motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
+{
+	uint64_t at_tsc = 1000 + (uint64_t)(seconds * SECOND);
+	struct offsets one = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &first, .begin_tsc = 1000, .end_tsc = 1000 + SECOND / 10 };
+	struct offsets two = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &middle, .begin_tsc = at_tsc,
+			       .end_tsc = at_tsc + SECOND / 10 };
+	struct offsets three = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &last, .begin_tsc = 1000 + 10 * SECOND,
+				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
+	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
+
+	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion); /* seen from either side */
+	return motion;
+}
+
+static void
+drift_is_a_straight_line_through_three_moments(void **state)
+{
+	struct offset none = { -10, 10 }, far = { 990, 1010 };
+
+	(void)state;
+	assert_int_equal(motion_of(none, (struct offset){ 490, 510 }, 5, far), MOTION_STEADY);
+	assert_int_equal(motion_of(none, (struct offset){ 190, 210 }, 2, far), MOTION_STEADY);
+	assert_int_equal(motion_of(far, (struct offset){ 790, 810 }, 2, none), MOTION_STEADY);
+	assert_int_equal(motion_of(none, (struct offset){ 100, 900 }, 5, far), MOTION_STEADY);
+}
+
+static void
+step_is_off_that_line_and_on_one_side_of_the_middle(void **state)
+{
+	struct offset none = { -10, 10 }, far = { 990, 1010 };
+
+	(void)state;
+	assert_int_equal(motion_of(none, far, 5, far), MOTION_STEP_EARLY);
+	assert_int_equal(motion_of(far, none, 5, none), MOTION_STEP_EARLY);
+	assert_int_equal(motion_of(none, none, 5, far), MOTION_STEP_LATE);
+	assert_int_equal(motion_of(none, (struct offset){ 780, 800 }, 5, far), MOTION_UNEVEN);
+	assert_int_equal(motion_of(none, (struct offset){ -800, -780 }, 5, far), MOTION_UNEVEN);
+	assert_int_equal(motion_of(none, far, 5, none), MOTION_UNEVEN); /* there and back */
+}
+
+/* The middle of [-10, 10] and [990, 1010] is in [480, 520] at 5.05 s, give or take 0.1 s of 10: 10 ticks. */
+static void
+line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it(void **state)
+{
+	struct offset none = { -10, 10 }, far = { 990, 1010 };
+
+	(void)state;
+	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
+	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
+	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far), MOTION_UNTOLD); /* as it may be a step as well */
+	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNTOLD);
+	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNTOLD);
+	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNTOLD);
+	assert_int_equal(motion_of(none, OFFSET_UNKNOWN, 5, far), MOTION_UNTOLD);
+	assert_int_equal(motion_of(none, far, 0, far), MOTION_UNTOLD);  /* not after the first */
+	assert_int_equal(motion_of(none, far, 10, far), MOTION_UNTOLD); /* nor before the last */
+	assert_int_equal(motion_of((struct offset){ INT64_MIN + 2, INT64_MIN + 4 }, (struct offset){ 0, 0 }, 5,
+				   (struct offset){ INT64_MAX - 4, INT64_MAX - 2 }), MOTION_STEADY);
+}
+
 static void
 drift_is_unknown_without_two_offsets_or_time_between_them(void **state)
 {
@@ -982,9 +1065,9 @@ seeded_drifts_lie_in_intervals_that_are_narrow(void **state)
 	(void)state;
 	for (unsigned run = 0; run < 1000; run++) {
 		int64_t ppb = drifts_ppb[run % 8], length = SECOND / 20, span = 10 * SECOND;
-		int64_t offset = (int64_t)(next_random(world) % 2000001) - 1000000;
-		int64_t then = (int64_t)(next_random(world) % (uint64_t)length);
-		int64_t now = span + (int64_t)(next_random(world) % (uint64_t)length);
+		int64_t offset = (int64_t)(random_next(&world->seed) % 2000001) - 1000000;
+		int64_t then = (int64_t)(random_next(&world->seed) % (uint64_t)length);
+		int64_t now = span + (int64_t)(random_next(&world->seed) % (uint64_t)length);
 		struct offset earlier, later;
 		struct offset drift;
 
@@ -1036,11 +1119,15 @@ main(void)
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
 		cmocka_unit_test(of_three_that_contradict_nothing_shows_which_pair_is_wrong),
 		cmocka_unit_test(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part),
+		cmocka_unit_test(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none),
 		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
 		cmocka_unit_test(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none),
 		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
 		cmocka_unit_test(drift_is_rounded_outwards),
+		cmocka_unit_test(drift_is_a_straight_line_through_three_moments),
+		cmocka_unit_test(step_is_off_that_line_and_on_one_side_of_the_middle),
+		cmocka_unit_test(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it),
 		cmocka_unit_test(drift_is_unknown_without_two_offsets_or_time_between_them),
 		cmocka_unit_test(largest_drifts_saturate),
 		cmocka_unit_test(seeded_drifts_lie_in_intervals_that_are_narrow),

@@ -12,6 +12,7 @@
 
 #include "minority.h"
 #include "offsets.h"
+#include "random.h"
 
 #define CORES_MAX 16
 #define PAIRS_MAX (CORES_MAX * (CORES_MAX - 1) / 2)
@@ -54,18 +55,9 @@ struct trial {
 };
 
 static uint64_t
-next_random(struct trial *trial)
-{
-	trial->seed ^= trial->seed << 13;
-	trial->seed ^= trial->seed >> 7;
-	trial->seed ^= trial->seed << 17;
-	return trial->seed;
-}
-
-static uint64_t
 between(struct trial *trial, uint64_t low, uint64_t high)
 {
-	return low + next_random(trial) % (high - low + 1);
+	return low + random_next(&trial->seed) % (high - low + 1);
 }
 
 static void
@@ -74,7 +66,7 @@ begin(struct trial *trial, uint64_t seed, size_t cores_min, size_t cores_max)
 	memset(trial, 0, sizeof(*trial));
 	trial->seed = seed * 0x9e3779b97f4a7c15u + 1;
 	for (unsigned i = 0; i < 8; i++)
-		next_random(trial);
+		random_next(&trial->seed);
 	trial->cores = between(trial, cores_min, cores_max);
 }
 
@@ -96,7 +88,7 @@ delay(struct trial *trial, bool wide)
 {
 	if (wide)
 		return (int64_t)between(trial, 20000, 90000);
-	return (int64_t)between(trial, 60, 200) << (next_random(trial) % 16 ? 0 : 2);
+	return (int64_t)between(trial, 60, 200) << (random_next(&trial->seed) % 16 ? 0 : 2);
 }
 
 /* A whole tournament from BEGIN_TSC, a round after the other. */
@@ -219,7 +211,7 @@ halves_some_of_which_are_wide_have_no_majority(void **state)
 		trial.cores *= 2;
 		for (size_t i = 0; i < trial.cores; i++) {
 			trial.core[i].ticks = i % 2 ? 5000 : 0;
-			trial.core[i].wide = next_random(&trial) % 4 == 0;
+			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
 		play(&trial, &trial.pictures[0], seed % 2 ? TOURNAMENT_ALL : TOURNAMENT_STAR, 1000);
 		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
@@ -241,7 +233,7 @@ three_groups_have_no_majority(void **state)
 		trial.cores *= 3;
 		for (size_t i = 0; i < trial.cores; i++) {
 			trial.core[i].ticks = (int64_t)(i % 3) * 7000;
-			trial.core[i].wide = next_random(&trial) % 4 == 0;
+			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
 		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
 		named += count_named_but(&trial, &trial.pictures[0], CORES_MAX);
@@ -347,7 +339,7 @@ three_groups_that_drift_and_halves_have_no_majority(void **state)
 		trial.cores *= groups;
 		for (size_t i = 0; i < trial.cores; i++) {
 			trial.core[i].ppm = (int64_t)(i % groups) * 40;
-			trial.core[i].wide = next_random(&trial) % 4 == 0;
+			trial.core[i].wide = random_next(&trial.seed) % 4 == 0;
 		}
 		follow(&trial, TOURNAMENT_ALL);
 		named += count_moved_but(&trial, CORES_MAX);

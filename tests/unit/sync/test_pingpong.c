@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "pingpong.h"
+#include "random.h"
 
 #define TRIPS        200
 #define BOUND_TICKS  (UINT64_C(1) << 32)
@@ -486,15 +487,6 @@ bounds_that_meet_within_the_tick_have_not_moved(void **state)
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1); /* at least 99, at most 98 */
 }
 
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
-
 /* What a TSC that counts in steps reads: each steps at moments of its own. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
@@ -513,8 +505,8 @@ offset_of_tscs_that_count_in_steps_holds_the_truth(void **state)
 
 	(void)state;
 	for (unsigned run = 0; run < 10000; run++) {
-		uint64_t step = 1 + next_random(&seed) % 36, world = 1000000, phase = next_random(&seed) % step;
-		int64_t ahead = (int64_t)(next_random(&seed) % 2001) - 1000;
+		uint64_t step = 1 + random_next(&seed) % 36, world = 1000000, phase = random_next(&seed) % step;
+		int64_t ahead = (int64_t)(random_next(&seed) % 2001) - 1000;
 		int64_t least[2] = { INT64_MAX, INT64_MAX };
 		struct pingpong pingpong;
 		struct offset offset;
@@ -523,9 +515,9 @@ offset_of_tscs_that_count_in_steps_holds_the_truth(void **state)
 			for (unsigned to = 0; to < 2; to++) {
 				int64_t sent = read_in_steps(world, to ? 0 : ahead, step, to ? 0 : phase), received;
 
-				world += 1 + next_random(&seed) % 50;
+				world += 1 + random_next(&seed) % 50;
 				received = read_in_steps(world, to ? ahead : 0, step, to ? phase : 0);
-				world += next_random(&seed) % 50;
+				world += random_next(&seed) % 50;
 				if (received - sent < least[to])
 					least[to] = received - sent;
 			}
