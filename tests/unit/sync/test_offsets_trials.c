@@ -153,49 +153,53 @@ report_counts(const char *what, size_t wrong, size_t named)
 		       named);
 }
 
-/* Any of them, the boot core too, by up to 100 ppm. */
 static void
-one_core_that_drifts_misplaces_nobody(void **state)
+drift(struct trial *trial, size_t guilty)
+{
+	trial->core[guilty].ppm = (int64_t)between(trial, 0, 2000) - 1000;
+}
+
+static void
+step(struct trial *trial, size_t guilty)
+{
+	trial->core[guilty].step = (int64_t)(1u << between(trial, 6, 24));
+	trial->core[guilty].step_tsc = (int64_t)between(trial, 1000, trial->cores * ROUND_TICKS);
+}
+
+static void
+one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), const char *name)
 {
 	struct trial trial;
 	size_t wrong = 0, named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		begin(&trial, seed, 3, CORES_MAX);
 		size_t guilty = between(&trial, 0, trial.cores - 1);
 
-		trial.core[guilty].ppm = (int64_t)between(&trial, 0, 2000) - 1000;
+		move(&trial, guilty);
 		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
 		wrong += count_wrong_places(&trial, &trial.pictures[0]);
 		named += count_named_but(&trial, &trial.pictures[0], guilty);
 	}
-	report_counts(__func__, wrong, named);
+	report_counts(name, wrong, named);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(named, 0);
+}
+
+/* Any of them, the boot core too, by up to 100 ppm. */
+static void
+one_core_that_drifts_misplaces_nobody(void **state)
+{
+	(void)state;
+	one_core_misplaces_nobody(drift, __func__);
 }
 
 /* At any moment of the tournament, of every size. */
 static void
 one_core_that_steps_misplaces_nobody(void **state)
 {
-	struct trial trial;
-	size_t wrong = 0, named = 0;
-
 	(void)state;
-	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
-		begin(&trial, seed, 3, CORES_MAX);
-		size_t guilty = between(&trial, 0, trial.cores - 1);
-
-		trial.core[guilty].step = (int64_t)(1u << between(&trial, 6, 24));
-		trial.core[guilty].step_tsc = (int64_t)between(&trial, 1000, trial.cores * ROUND_TICKS);
-		play(&trial, &trial.pictures[0], TOURNAMENT_ALL, 1000);
-		wrong += count_wrong_places(&trial, &trial.pictures[0]);
-		named += count_named_but(&trial, &trial.pictures[0], guilty);
-	}
-	report_counts(__func__, wrong, named);
-	assert_int_equal(wrong, 0);
-	assert_int_equal(named, 0);
+	one_core_misplaces_nobody(step, __func__);
 }
 
 /* In two equal halves nobody is in a minority, however many cores are too badly measured to tell. */
