@@ -74,17 +74,11 @@ stop_and_start(const struct checking *checking)
 }
 
 static void
-look_at_stopping(const struct checking *checking, struct behaviour *row)
+stop_once(const struct checking *checking, struct behaviour *row)
 {
-	struct hpet_pace pace;
-	struct stop stop;
+	struct hpet_pace pace = hpet_take_pace(checking);
+	struct stop stop = stop_and_start(checking);
 
-	if (!checking->device->opened) {
-		behaviour_say(row, "The firmware left it running and may use it.");
-		return;
-	}
-	pace = hpet_take_pace(checking);
-	stop = stop_and_start(checking);
 	check_fact(row, true);
 	if (stop.stopped != stop.stopped_later)
 		behaviour_say(row, "It counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
@@ -99,6 +93,25 @@ look_at_stopping(const struct checking *checking, struct behaviour *row)
 		row->failed = false;
 	if (!row->failed)
 		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
+}
+
+/* A counter that does not stop does not stop the second time either: one that leapt meanwhile seemed so once. */
+static void
+look_at_stopping(const struct checking *checking, struct behaviour *row)
+{
+	struct behaviour first;
+
+	if (!checking->device->opened) {
+		behaviour_say(row, "The firmware left it running and may use it.");
+		return;
+	}
+	stop_once(checking, row);
+	if (!row->failed)
+		return;
+	first = *row;
+	stop_once(checking, row);
+	if (row->failed)
+		*row = first;
 }
 
 /* As Linux asks it, of Intel's processors on bare metal: others have no such MSR, and a guest's may fault. */

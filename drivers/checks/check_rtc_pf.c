@@ -4,6 +4,7 @@
 #include "rtc_registers.h"
 #include "wait.h"
 
+#define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
 #define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS) /* interrupts stay masked so long: 4 periods of 1,024 Hz */
 #define FAST_WINDOWS      32u
@@ -11,7 +12,6 @@
 #define NARROW_PPM        (PPM / 4)
 #define ALIKE_WINDOWS     4u  /* so many, all within a fifth of the rate, are no chance */
 #define ALIKE_SHARE       5
-#define DETERMINED_PPM    500 /* the rule's limit, of which an edge's bracket must be a small part */
 #define LONG_TRIES        3u
 /* 6 periods of 64 Hz, and for so long an edge's bracket of microseconds is some 10 ppm. */
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
@@ -113,9 +113,11 @@ say(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 }
 
 static bool
-is_within(struct ppm ppm)
+is_within_limit(const struct checking *checking, struct ppm ppm)
 {
-	return ppm.low >= -DETERMINED_PPM && ppm.high <= DETERMINED_PPM;
+	int64_t limit = (int64_t)checking->limit(checking->limits, RULE);
+
+	return ppm.low >= -limit && ppm.high <= limit;
 }
 
 /* Edges of a guest's may be late, by LATE_NS at most: not those that came as asked. */
@@ -124,7 +126,7 @@ fair_rate_of(const struct checking *checking, const struct rtc_flag *flag, uint6
 {
 	struct ppm ppm = rate_of(checking, flag, 0);
 
-	return check_is_guest(checking) && !is_within(ppm) ? rate_of(checking, flag, late_ns) : ppm;
+	return check_is_guest(checking) && !is_within_limit(checking, ppm) ? rate_of(checking, flag, late_ns) : ppm;
 }
 
 void
@@ -326,9 +328,9 @@ void
 rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "rtc-periodic", FAST_WINDOW_NS, look_at_8192_hz },
-		{ "rtc-periodic", FAST_WINDOW_NS, look_at_1024_hz },
-		{ "rtc-periodic", LONG_NS, look_at_64_hz },
+		{ RULE, FAST_WINDOW_NS, look_at_8192_hz },
+		{ RULE, FAST_WINDOW_NS, look_at_1024_hz },
+		{ RULE, LONG_NS, look_at_64_hz },
 		{ NULL, 0, NULL },
 	};
 

@@ -4,9 +4,9 @@
 #include "drivers.h"
 
 const struct device_check device_checks[] = {
-	{ .driver = &hpet_driver, .look = hpet_check },
-	{ .driver = &acpi_pm_driver, .look = acpi_pm_check },
-	{ .driver = &pit_driver, .look = pit_check },
+	{ .driver = &hpet_driver, .look = hpet_check, .sets_counter = true },
+	{ .driver = &acpi_pm_driver, .look = acpi_pm_check, .sets_counter = true },
+	{ .driver = &pit_driver, .look = pit_check, .sets_counter = true },
 	{ .driver = &rtc_driver, .look = rtc_check, .needs_seconds = true },
 	{ .driver = NULL },
 };

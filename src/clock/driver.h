@@ -46,11 +46,15 @@ struct checking {
 	uint64_t begin_tsc, budget_ns; /* it takes about so long at most, from then on */
 	/* NULL: all is looked at. Else the device's rows of before, of which those that were disturbed are made again. */
 	const struct behaviours *before;
+	/* The limit of a figure's rule in this run; LIMITS is handed to it. */
+	uint64_t (*limit)(const void *limits, const char *rule);
+	const void *limits;
 };
 
 /* What looks, after the measuring, whether a driver's device behaves as its data sheet promises. */
 struct device_check {
 	const struct driver *driver; /* that opened it; NULL ends a table of them */
+	bool sets_counter;   /* or is about how that goes on: what it reads does not follow from before, or not as it should */
 	bool needs_seconds;  /* it shows something once a second only: most of the time is kept for it */
 	/* Adds a row for each promise, checked or not. Leaves the device as open left it. */
 	void (*look)(const struct checking *checking, struct behaviours *behaviours);

@@ -97,13 +97,6 @@ put_seconds(struct text *text, int64_t ns, unsigned decimals)
 }
 
 static void
-put_moment(struct text *text, const struct report_discontinuity *row)
-{
-	text_put_decimal(text, row->at_ms, 3, 1);
-	text_put(text, " s");
-}
-
-static void
 note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
 	const struct report_group *other = &row->groups[rtc == &row->groups[0]];
@@ -125,7 +118,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 		put_seconds(&text, middle, decimals);
 	}
 	text_put(&text, rtc->elapsed.known ? " s at " : "");
-	put_moment(&text, row);
+	report_put_moment(&text, report, row->at_tsc);
 	text_printf(&text, " (by the %s).", report_clock_id(report, rtc->members[0]));
 	report_note(report, "%s", bytes);
 }
@@ -194,7 +187,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 		text_put(&text, " s");
 	}
 	text_put(&text, " at ");
-	put_moment(&text, row);
+	report_put_moment(&text, report, row->at_tsc);
 	text_put(&text, "; ");
 	put_clocks(&text, report, other);
 	rules_set_count(rules_add_finding(report, rule, id, REPORT_NO_CORE,
@@ -210,7 +203,7 @@ name_parted(struct report *report, const struct report_discontinuity *row)
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, "At ");
-	put_moment(&text, row);
+	report_put_moment(&text, report, row->at_tsc);
 	text_put(&text, " the clocks parted: ");
 	for (size_t i = 0; i < row->group_count; i++) {
 		const struct report_group *group = &row->groups[i];

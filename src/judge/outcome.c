@@ -5,7 +5,9 @@
 #include "judge_internal.h"
 
 #include "offset.h"
+#include "set.h"
 #include "text.h"
+#include "witnesses.h"
 
 #define PPB_PER_PPM 1000
 #define NS_PER_S    UINT64_C(1000000000)
@@ -38,13 +40,10 @@ clocks_part(const struct report *report)
 static bool
 is_error_open(const struct report *report, const char *clock, uint64_t limit)
 {
-	for (size_t i = 0; i < report->clock_count; i++) {
-		const struct interval_ppb *error = &report->clocks[i].error;
+	const struct report_clock *entry = report_find_clock(report, clock);
 
-		if (text_equal(report->clocks[i].clock.id, clock) && error->known)
-			return offset_farthest((struct offset){ error->low, error->high }) / PPB_PER_PPM >= limit;
-	}
-	return false;
+	return entry && entry->error.known &&
+	       offset_farthest((struct offset){ entry->error.low, entry->error.high }) / PPB_PER_PPM >= limit;
 }
 
 static struct offset
@@ -56,24 +55,35 @@ offset_of(const struct interval_ppb *ppb)
 static bool
 is_well(const struct report *report, const char *clock)
 {
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, clock))
-			return report->clocks[i].clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
-	return false;
+	const struct report_clock *entry = report_find_clock(report, clock);
+
+	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
 }
 
-/* The pair that shows the most of CLOCK's rate: the one that is nearest to what both claim, its error included. */
+/* The other one of RATE, if CLOCK is one of its two. */
+static const char *
+other_of(const struct report_rate *rate, const char *clock)
+{
+	if (text_equal(rate->a, clock))
+		return rate->b;
+	return text_equal(rate->b, clock) ? rate->a : NULL;
+}
+
+/*
+ * Of the pairs of CLOCK with those of WITNESSES the one that shows the most of its rate: that which is nearest to what
+ * both claim, its error included.
+ */
 static const struct report_rate *
-nearest_pair(const struct report *report, const char *clock)
+nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 {
 	const struct report_rate *nearest = NULL;
 
 	for (size_t i = 0; i < report->rate_count; i++) {
 		const struct report_rate *rate = &report->rates[i];
-		bool first = text_equal(rate->a, clock);
+		const char *other = other_of(rate, clock);
 
-		if (!rate->ppb.known || (!first && !text_equal(rate->b, clock)) ||
-		    !is_well(report, first ? rate->b : rate->a))
+		if (!rate->ppb.known || !other || !is_well(report, other) ||
+		    !set_has(witnesses, (size_t)(report_find_clock(report, other) - report->clocks)))
 			continue;
 		if (!nearest || offset_farthest(offset_of(&rate->ppb)) < offset_farthest(offset_of(&nearest->ppb)))
 			nearest = rate;
@@ -121,24 +131,87 @@ ppm_down(int64_t ppb)
 	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
 }
 
+/* How much faster CLOCK, one of RATE's two, runs than the other. */
+static struct interval_ppb
+ppb_of(const struct report_rate *rate, const char *clock)
+{
+	const struct interval_ppb *ppb = &rate->ppb;
+
+	return text_equal(rate->a, clock) ? *ppb : (struct interval_ppb){ true, -ppb->value, -ppb->high, -ppb->low };
+}
+
+static void
+put_rate(struct text *text, const struct report_rate *rate, const char *clock)
+{
+	struct interval_ppb ppb = ppb_of(rate, clock);
+
+	text_printf(text, "%s: ", clock);
+	put_ppm(text, ppb.low);
+	text_put(text, " to ");
+	put_ppm(text, ppb.high);
+	text_printf(text, " ppm against %s", other_of(rate, clock));
+}
+
+/*
+ * A clock that agrees with those of its own source has shown that it is made of that one, not that it is right: that is
+ * left open with the clocks of another source, once, and not with each that this one feeds.
+ */
+static void
+say_same_source(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
+{
+	struct text text;
+
+	text_init(&text, row->text, sizeof(row->text));
+	put_rate(&text, same, row->clock);
+	if (rate)
+		text_printf(&text, ", of the same source; see %s, of another.", other_of(rate, row->clock));
+	else
+		text_put(&text, ", of the same source; there is none of another.");
+}
+
+/* Whether all that is shown of a rate is SAME, by a clock of its own source: one of another, RATE, can't tell. */
+static bool
+is_same_source_all(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
+		   uint64_t limit_ppb)
+{
+	if (!same || offset_farthest(offset_of(&same->ppb)) > limit_ppb || clocks_part(report) || judge_tsc_moved(report))
+		return false;
+	return !rate || (offset_farthest(offset_of(&rate->ppb)) > limit_ppb &&
+			 offset_nearest(offset_of(&rate->ppb)) <= limit_ppb);
+}
+
+static uint32_t
+of_other_sources(const struct report *report, const char *clock)
+{
+	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		rates[i] = report->clocks[i].implied;
+	return witnesses_of(report, rates).separate[report_find_clock(report, clock) - report->clocks];
+}
+
 /* Of a rate that nobody was found to be wrong in. */
 static void
 say_rate(const struct report *report, struct behaviour *row)
 {
-	const struct report_rate *rate = nearest_pair(report, row->clock);
+	uint32_t others = of_other_sources(report, row->clock);
+	const struct report_rate *rate = nearest_pair(report, row->clock, others);
+	const struct report_rate *same = nearest_pair(report, row->clock, ~others);
 	uint64_t limit = rules_limit_of(report, row->rule);
 	struct interval_ppb ppb;
-	bool first, parted;
 	struct text text;
+	bool parted;
 
-	if (!rate) {
+	if (!rate && !same) {
 		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
 		return;
 	}
-	first = text_equal(rate->a, row->clock);
-	ppb = rate->ppb;
-	if (!first)
-		ppb = (struct interval_ppb){ true, -rate->ppb.value, -rate->ppb.high, -rate->ppb.low };
+	if (is_same_source_all(report, same, rate, limit * PPB_PER_PPM)) {
+		say_same_source(row, same, rate);
+		return;
+	}
+	rate = rate ? rate : same;
+	ppb = ppb_of(rate, row->clock);
 	row->checked = row->has_figure = true;
 	row->measured = ppm_down(ppb.value + PPB_PER_PPM / 2);
 	row->low = ppm_down(ppb.low);
@@ -147,11 +220,7 @@ say_rate(const struct report *report, struct behaviour *row)
 					 behaviour_outcome(row, limit) == OUTCOME_PASSED);
 	row->open = parted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
 	text_init(&text, row->text, sizeof(row->text));
-	text_printf(&text, "%s: ", row->clock);
-	put_ppm(&text, ppb.low);
-	text_put(&text, " to ");
-	put_ppm(&text, ppb.high);
-	text_printf(&text, " ppm against %s", first ? rate->b : rate->a);
+	put_rate(&text, rate, row->clock);
 	if (!row->open)
 		text_put_char(&text, '.');
 	else if (judge_tsc_moved(report))

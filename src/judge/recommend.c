@@ -5,15 +5,6 @@
 #include "rules.h"
 #include "text.h"
 
-static const struct report_clock *
-find(const struct report *report, const char *id)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, id))
-			return &report->clocks[i];
-	return NULL;
-}
-
 /* The clocks that a kernel could use, those with the highest ratings first. */
 struct ranking {
 	size_t count;
@@ -114,7 +105,7 @@ is_last_resort(const struct report *report, const struct report_clock *entry)
 static void
 put_well(struct report *report, const struct report_clock *entry)
 {
-	const struct report_clock *tsc = find(report, "tsc");
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
 	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
 	uint64_t times = tsc_ns ? scale_mul_div_nearest(median_ns, 1, tsc_ns) : 0;

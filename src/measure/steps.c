@@ -437,6 +437,14 @@ survey_steps_compare(struct survey *survey, bool strictly)
 	return cut;
 }
 
+void
+survey_forget(struct survey *survey, size_t series)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (survey->report->clocks[i].series == series)
+			survey->steps[i].then.end = 0;
+}
+
 bool
 survey_observe(struct survey *survey)
 {

@@ -132,4 +132,7 @@ bool survey_end_if_due(struct survey *survey);
  */
 bool survey_observe(struct survey *survey);
 
+/* The counter of the clocks of SERIES was set: they are compared from their next reading on. */
+void survey_forget(struct survey *survey, size_t series);
+
 #endif

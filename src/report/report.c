@@ -55,6 +55,15 @@ report_clock_id(const struct report *report, size_t i)
 	return i < report->clock_count ? report->clocks[i].clock.id : "tsc";
 }
 
+struct report_clock *
+report_find_clock(const struct report *report, const char *id)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, id))
+			return (struct report_clock *)&report->clocks[i];
+	return NULL;
+}
+
 bool
 report_clock_is_main(const struct report_clock *entry)
 {

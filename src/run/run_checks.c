@@ -1,6 +1,7 @@
 /* The devices' checks. See run_checks.h. */
 #include "run_checks.h"
 
+#include "rules.h"
 #include "survey_plan.h"
 #include "text.h"
 
@@ -9,15 +10,6 @@
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* and with so much has shown all that it can */
 #define ROUNDS_MAX        64 /* beside the time: each takes a device's access at least */
 #define POOL_SHARE_DEN    2 /* of what is left for the others no one takes more than half */
-
-static bool
-is_in_report(const struct report *report, const char *id)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, id))
-			return true;
-	return false;
-}
 
 static uint64_t
 budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
@@ -48,10 +40,11 @@ static void
 rows_by_now(const struct run *run, size_t driver, struct clock *rows)
 {
 	for (size_t i = 0; i < run->machine->drivers[driver]->clock_count; i++) {
+		const struct report_clock *entry;
+
 		rows[i] = run->rows[driver][i];
-		for (size_t c = 0; c < run->report.clock_count; c++)
-			if (text_equal(run->report.clocks[c].clock.id, rows[i].id))
-				rows[i].state = run->report.clocks[c].clock.state;
+		if ((entry = report_find_clock(&run->report, rows[i].id)))
+			rows[i].state = entry->clock.state;
 	}
 }
 
@@ -102,6 +95,37 @@ say_progress(const struct run *run, const struct budget *budget)
 			       survey->total_ns);
 }
 
+static uint64_t
+limit_in(const void *report, const char *rule)
+{
+	return rules_limit_of(report, rule);
+}
+
+/* A row that is not to be trusted, and is to be made again. */
+static void
+mark_disturbed(struct behaviour *row)
+{
+	*row = (struct behaviour){ .rule = row->rule, .clock = row->clock, .disturbed = true };
+	behaviour_say(row, "The clocks parted while it was looked at.");
+}
+
+/*
+ * Whether time went otherwise for some clocks than for others in DRIVER's checks, which may have stopped its own: that
+ * is read for nothing now, as it may still be where the checks brought it, at a rollover.
+ */
+static bool
+is_cut(struct run *run, const struct device_check *check, size_t driver)
+{
+	unsigned cuts = run->survey.cuts;
+
+	if (check->sets_counter)
+		survey_forget(&run->survey, driver);
+	survey_observe(&run->survey);
+	if (check->sets_counter)
+		survey_forget(&run->survey, driver);
+	return run->survey.cuts != cuts;
+}
+
 /* One device's checks: all of them, or those of its rows BEFORE that were disturbed. False: it is not in the run. */
 static bool
 play(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
@@ -109,17 +133,23 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 {
 	size_t driver = find_driver(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
+	size_t first;
 
-	if (driver == RUN_DRIVERS_MAX || !is_in_report(&run->report, check->driver->rows[0].id))
+	if (driver == RUN_DRIVERS_MAX || !report_find_clock(&run->report, check->driver->rows[0].id))
 		return false;
 	rows_by_now(run, driver, rows);
 	const struct checking checking = {
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
-		.before = before,
+		.before = before, .limit = limit_in, .limits = &run->report,
 	};
 
+	first = behaviours->count;
+	survey_observe(&run->survey);
 	check->look(&checking, behaviours);
+	if (is_cut(run, check, driver))
+		for (size_t i = first; i < behaviours->count; i++)
+			mark_disturbed(&behaviours->rows[i]);
 	return true;
 }
 

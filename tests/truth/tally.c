@@ -38,6 +38,7 @@ static const struct {
 	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },
 	[CHECK_CLOCK_SILENT] = { "sick clocks that could be told, and are named", false },
 	[CHECK_CORE_SILENT] = { "sick cores that could be told, and are named", false },
+	[CHECK_PASSED_OFF] = { "rates passed, of clocks that are not off", false },
 	[CHECK_PASSED_WIDE] = { "clocks passed, by an interval that could tell", true },
 	[CHECK_PROMISE_WIDE] = { "promises passed, by an interval that could tell", true },
 	[CHECK_WITHIN_LOOSE] = { "\"synchronised within\" 1 us or 4 round trips", true },

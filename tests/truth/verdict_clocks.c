@@ -269,6 +269,29 @@ look_at_notes(const struct report *report)
 			tally(CHECK_NOTE, !any, "%s", report->notes[i]);
 }
 
+static bool
+have_one_source(int a, int b)
+{
+	bool by_host = machine.is_guest && a != TSC && b != TSC && a != RTC && b != RTC;
+
+	return a == CLOCKS || b == CLOCKS || machine.source[a] == machine.source[b] || by_host;
+}
+
+/* That clocks of one source agree shows nothing of that source; two of two that are off alike can't be told. */
+static void
+look_at_passed_rate(const struct behaviour *row)
+{
+	const char *against = strstr(row->text, "against ");
+	int clock = clock_of(row->clock);
+	char witness[32] = "";
+
+	if (strcmp(row->rule, "rate-off") != 0 || clock == CLOCKS || machine.at_ps != SIM_NEVER)
+		return;
+	sscanf(against ? against : "", "against %31[a-z_]", witness);
+	tally(CHECK_PASSED_OFF, fabsl(machine_off_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
+	      !have_one_source(clock, clock_of(witness)), "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
+}
+
 /* An interval wider than all that the limit allows shows nothing, wherever it lies. */
 static void
 look_at_passes(const struct report *report)
@@ -285,9 +308,11 @@ look_at_passes(const struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		if (row->has_figure && rules_outcome(row, &report->options) == OUTCOME_PASSED)
-			tally(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
-			      "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
+		if (!row->has_figure || rules_outcome(row, &report->options) != OUTCOME_PASSED)
+			continue;
+		look_at_passed_rate(row);
+		tally(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
+		      "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
 	}
 }
 

@@ -67,11 +67,10 @@ add_chunk(struct survey *survey, struct report_core *core)
 static void
 add_steps_back(struct survey *survey)
 {
-	struct report *report = survey->report;
+	struct report_clock *tsc = report_find_clock(survey->report, "tsc");
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			report->clocks[i].monotonic.bracket_backward += survey->gaps.backward;
+	if (tsc)
+		tsc->monotonic.bracket_backward += survey->gaps.backward;
 }
 
 /*

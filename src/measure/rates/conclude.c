@@ -242,9 +242,8 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 	}
 }
 
-/* What is claimed of the TSC's rate, within what it is rounded by. */
-static struct rate_interval
-claim_of(const struct clock *tsc)
+struct rate_interval
+survey_claim(const struct clock *tsc)
 {
 	const struct rate *claimed = &tsc->claimed;
 
@@ -272,7 +271,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	size_t best;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? claim_of(&report->clocks[i].clock) : rates[i];
+		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? survey_claim(&report->clocks[i].clock) : rates[i];
 	sources = witnesses_of(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, survey->rate_limit_ppb);
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -289,7 +288,7 @@ static void
 settle_tsc(struct survey *survey, const struct rate_interval *rates)
 {
 	struct report *report = survey->report;
-	struct report_clock *tsc = survey_find_clock(report, "tsc");
+	struct report_clock *tsc = report_find_clock(report, "tsc");
 	size_t best = choose_reference(survey, rates);
 	struct text source;
 
@@ -347,7 +346,7 @@ survey_conclude(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct stretches stretches = { .whole = { { .known = false } } };
-	struct report_clock *tsc = survey_find_clock(report, "tsc");
+	struct report_clock *tsc = report_find_clock(report, "tsc");
 
 	imply_all(survey, &stretches);
 	settle_tsc(survey, stretches.whole);
@@ -377,7 +376,7 @@ survey_conclude(struct survey *survey)
 		set_absolute(survey, entry);
 	}
 	if (tsc) {
-		tsc->implied = claim_of(&tsc->clock);
+		tsc->implied = survey_claim(&tsc->clock);
 		stretches.whole[tsc - report->clocks] = tsc->implied;
 		stretches.halves[0][tsc - report->clocks] = stretches.halves[1][tsc - report->clocks] =
 			tsc->implied;

@@ -22,15 +22,6 @@ survey_can_vouch(const struct report_clock *entry)
 	       !text_equal(entry->clock.id, "tsc");
 }
 
-struct report_clock *
-survey_find_clock(struct report *report, const char *id)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, id))
-			return &report->clocks[i];
-	return NULL;
-}
-
 /*
  * The smallest difference between readings that follow each other is no smaller than the TSC's resolution; where that
  * is not even, as that of a TSC which a hypervisor scales, a larger one is larger by a tick.
@@ -146,7 +137,7 @@ guess_scale(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
-	const struct report_clock *tsc = survey_find_clock(report, "tsc");
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct rate hz = { ASSUMED_TSC_HZ, 1 };
 	size_t best, votes = 0;
 	struct scale bound;

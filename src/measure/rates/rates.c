@@ -44,6 +44,22 @@ show_window(struct survey *survey, uint64_t done_tsc)
 }
 
 /*
+ * Where a quick run's window has shown all that is judged by it its first half is over: when it ends, then. It ends at
+ * UNTIL_TSC anyway.
+ */
+static uint64_t
+end_early(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
+{
+	uint64_t end = now + (now - window->start_tsc);
+
+	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
+	    !survey_is_settled(survey))
+		return until_tsc;
+	take_middles(survey, window);
+	return end;
+}
+
+/*
  * Follows all clocks until the window is over; how far it is, is shown behind an edge where there are any, for the next one
  * is far then; PACER is the one that is looked at between the others. True: that was
  * at an edge of it, which came before its time by the provisional rate.
@@ -64,7 +80,8 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
 			return true;
-		survey_follow_others(survey, window, now);
+		if (survey_follow_others(survey, window, now))
+			until_tsc = end_early(survey, window, now, until_tsc);
 		if (quiet)
 			show_window(survey, now - begin);
 		if (!window->middle_taken && now >= window->middle_tsc)
@@ -115,6 +132,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	if (!pacer)
 		return;
 	start_tsc = edges ? edges->first.end : pacer->tsc;
+	window.start_tsc = start_tsc;
 	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;

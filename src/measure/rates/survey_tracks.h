@@ -11,6 +11,7 @@
 
 struct survey_window { /* a window, while it lasts */
 	uint64_t next_tsc;   /* when the clocks that are not looked at all the time are to be looked at again */
+	uint64_t start_tsc;
 	uint64_t middle_tsc; /* between its halves */
 	bool middle_taken;
 	bool cut; /* it ended where time went otherwise for some clocks than for others */
@@ -18,8 +19,6 @@ struct survey_window { /* a window, while it lasts */
 
 /* A main clock with a claim, by which the TSC can be measured. */
 bool survey_can_vouch(const struct report_clock *entry);
-
-struct report_clock *survey_find_clock(struct report *report, const char *id); /* NULL: there is none */
 
 /* Follows CLOCK from SAMPLE on. */
 void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
@@ -51,9 +50,9 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
 
 /*
  * Looks at the clocks that are not edge clocks, often enough to keep count of their wraps, and at whether all fit; sets
- * window->cut.
+ * window->cut. False: it was not yet time to.
  */
-void survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
+bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /* Whether something cut the window off, by the latest readings of all tracks. */
 bool survey_compare_tracks(struct survey *survey);
@@ -66,6 +65,12 @@ struct rate_interval survey_implied(const struct survey *survey, const struct su
 struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
 				  const struct sample *from, const struct sample *middle,
 				  const struct sample *to);
+
+/* What is claimed of the TSC's rate, within what it is rounded by. */
+struct rate_interval survey_claim(const struct clock *tsc);
+
+/* Whether all that is judged by a window of the rates is determined, by half of it. */
+bool survey_is_settled(const struct survey *survey);
 
 /* All rates of the report, from the tracks' first readings to their ends. */
 void survey_conclude(struct survey *survey);

@@ -138,11 +138,11 @@ survey_compare_tracks(struct survey *survey)
 	return false;
 }
 
-void
+bool
 survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
 	if (now_tsc < window->next_tsc)
-		return;
+		return false;
 	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
@@ -153,6 +153,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	window->cut |= survey_compare_tracks(survey);
+	return true;
 }
 
 /* How long TRACK's next edge is waited for: the longer the less is known of when it comes. */

@@ -184,6 +184,32 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #undef EXACT
 #undef MATRIX
 
+/* A key that fills its array would have no end; the compiler says nothing of the one byte that is missing. */
+#define KEY(key) _Static_assert(sizeof(key) <= FIELD_KEY_SIZE, "a key of report.def is too long: " key);
+#define TABLE(name, type, layout)
+#define END(name)
+#define FIELD(key, ...)  KEY(key)
+#define MAYBE(key, ...)  KEY(key)
+#define PAIR(key, ...)   KEY(key)
+#define OBJECT(key, ...) KEY(key)
+#define LIST(key, ...)   KEY(key)
+#define BARS(key, ...)   KEY(key)
+#define MAP(key, ...)    KEY(key)
+#define EXACT(key)       KEY(key)
+#define MATRIX(key, ...) KEY(key)
+#include "report.def"
+#undef TABLE
+#undef END
+#undef FIELD
+#undef MAYBE
+#undef PAIR
+#undef OBJECT
+#undef LIST
+#undef BARS
+#undef MAP
+#undef EXACT
+#undef MATRIX
+
 #define ON_LINES    false
 #define ON_ONE_LINE true
 

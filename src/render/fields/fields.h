@@ -27,8 +27,10 @@ enum field_shape {
 	FIELD_MATRIX,   /* the offset of each core's TSC against each other one's, of a struct offsets */
 };
 
+#define FIELD_KEY_SIZE 18
+
 struct field {
-	char key[18]; /* "": the element of a list or map is this value itself */
+	char key[FIELD_KEY_SIZE]; /* "": the element of a list or map is this value itself */
 	uint8_t shape, digits; /* DIGITS: numbers are divided by 10^digits */
 	bool is_signed;
 	struct {

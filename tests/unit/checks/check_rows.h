@@ -14,6 +14,13 @@
 
 static struct behaviours rows;
 
+static inline uint64_t
+catalogue_limit(const void *nothing, const char *rule)
+{
+	(void)nothing;
+	return rules_find(rule)->limit;
+}
+
 /* As the rule catalogue has it; each row is of a rule that is in it. */
 static inline bool
 is_bad(const struct behaviour *row)
@@ -129,7 +136,8 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	scale_init(&scale, sim.tsc.counter.hz);
 	memset(&rows, 0, sizeof(rows));
 	sim.masked_longest_ps = 0;
-	check_of(driver)->look(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL }, &rows);
+	check_of(driver)->look(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), budget_ns, NULL,
+						   catalogue_limit, NULL }, &rows);
 	took_ps = sim.now_ps - begin_ps;
 	after = touched();
 	assert_memory_equal(&before, &after, sizeof(before));

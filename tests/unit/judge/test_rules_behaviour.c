@@ -148,6 +148,41 @@ a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
 	}
 }
 
+/* A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none. */
+static void
+a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
+{
+	static const struct {
+		int64_t rtc_within;
+		enum outcome outcome;
+		const char *text;
+	} witnesses[] = {
+		{ 0, OUTCOME_NOT_CHECKED, "hpet: -1.0 to +1.0 ppm against acpi_pm, of the same source; there is none of another." },
+		{ 1000000, OUTCOME_NOT_CHECKED, "hpet: -1.0 to +1.0 ppm against acpi_pm, of the same source; see rtc, of another." },
+		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		int64_t within = witnesses[i].rtc_within;
+		const struct behaviour *row = NULL;
+
+		report->rate_count = within ? 2 : 1;
+		report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
+		report->rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
+		judge_report(report);
+		for (size_t r = 0; r < report->behaviours.count; r++)
+			if (strcmp(report->behaviours.rows[r].clock, "hpet") == 0)
+				row = &report->behaviours.rows[r];
+		assert_non_null(row);
+		assert_string_equal(row->text, witnesses[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), witnesses[i].outcome);
+		assert_int_equal(literal_find(report, "hpet")->open, 0);
+		literal_free(report);
+	}
+}
+
 /* Of a clock that is named the TSC's rate is in no doubt. */
 static void
 another_clocks_change_is_no_doubt_of_the_tsc(void **state)
@@ -245,6 +280,7 @@ main(void)
 		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is),
 		cmocka_unit_test(what_is_too_wide_is_said_with_what_would_tell),
 		cmocka_unit_test(a_rate_that_no_pair_shows_within_the_limit_is_not_determined),
+		cmocka_unit_test(a_rate_is_passed_by_a_clock_of_another_source_alone),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
 		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
 		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),

@@ -811,8 +811,11 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
 	if (strcmp(phase->id, "checks") != 0)
 		return;
-	if (stage_of.machine->before_checks)
+	if (stage_of.machine->before_checks) {
 		stage_of.machine->before_checks();
+		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++) /* that is where it stood all the time */
+			survey_forget(&stage_of.bench->run.survey, series);
+	}
 	reach(stage_of.bench, stage_of.fault, BEFORE_CHECKS);
 }
 

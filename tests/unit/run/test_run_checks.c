@@ -12,7 +12,9 @@
 #include "run_checks.h"
 #include "sim.h"
 
-#define LOOK_PS (40 * SIM_PS_PER_MS)
+#define LOOK_PS           (40 * SIM_PS_PER_MS)
+#define PM_SECOND_TICKS   3579545
+#define HPET_SECOND_TICKS 14318180
 
 static unsigned looks, disturbed_looks; /* how often the disturbed check is made, and how often time is stolen from it */
 
@@ -101,12 +103,62 @@ one_that_is_disturbed_for_ever_ends_with_the_time(void **state)
 	bench_free(bench);
 }
 
+/* What a clock that leaps under a check makes of it: here a failure. */
+static void
+look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
+{
+	(void)checking;
+	if (looks == 0)
+		sim.pm.counter.origin_ticks += PM_SECOND_TICKS;
+	check_fact(row, looks++ == 0);
+	behaviour_say(row, "Seen.");
+}
+
+static void
+look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
+{
+	static const struct check checks[] = {
+		{ "hpet-stops", 0, look_while_the_pm_timer_leaps }, { "hpet-base", 0, look_while_the_pm_timer_leaps },
+		{ NULL, 0, NULL },
+	};
+
+	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS; /* as where it is stopped: that parts no clocks */
+	check_each(checking, checks, behaviours);
+}
+
+static void
+checks_in_which_clocks_parted_are_made_again(void **state)
+{
+	static const struct device_check checks[] = {
+		{ .driver = &hpet_driver, .look = look_at_hpet, .sets_counter = true }, { .driver = NULL },
+	};
+	struct bench *bench;
+
+	(void)state;
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, 1);
+	bench->machine.checks = checks;
+	survey_prepare(&bench->run.survey);
+	looks = 0;
+	run_checks(&bench->run);
+	assert_int_equal(looks, 4); /* of two rows, each twice */
+	assert_int_equal(bench->run.report.behaviours.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(bench->run.report.behaviours.rows[i].checked);
+		assert_false(bench->run.report.behaviours.rows[i].failed);
+	}
+	assert_int_equal(bench->run.report.discontinuity_count, 1);
+	bench_free(bench);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_check_that_was_disturbed_is_made_again_and_no_other),
 		cmocka_unit_test(one_that_is_disturbed_for_ever_ends_with_the_time),
+		cmocka_unit_test(checks_in_which_clocks_parted_are_made_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

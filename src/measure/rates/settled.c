@@ -1,0 +1,87 @@
+/*
+ * Whether a window of the rates has shown all that is judged by it: a quick run's ends then. Each interval holds the truth
+ * for certain, whenever it is taken, so to end where the intervals are narrow makes none of them wrong. See
+ * survey_tracks.h.
+ */
+#include "survey_tracks.h"
+
+#include "text.h"
+
+#define PPB              UINT64_C(1000000000)
+#define SCALE_WITHIN_PPB 10000 /* the TSC's own rate, by which checks time what has limits of 500 ppm and more */
+#define UNEVEN_TICKS     2     /* more than the least step, as where a rate is fitted to a counter of uneven steps */
+
+/* What the TSC's rate is by TRACK's clock from the window's begin up to now; no narrower than it will be at the end. */
+static struct rate_interval
+implied_so_far(const struct survey *survey, const struct survey_track *track)
+{
+	const struct report_clock *entry = track->entry;
+	struct rate_window window = { .first = track->first, .last = { track->begin, track->ticks, track->tsc },
+				      .slack_ticks = entry->resolution.smallest_ticks + UNEVEN_TICKS,
+				      .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+	struct rate_slope slope;
+	struct rate_interval implied;
+
+	if (entry->clock.edges_only) {
+		struct survey_track ended = *track;
+
+		ended.last = track->edge;
+		return survey_implied(survey, &ended, &ended.first, &ended.last);
+	}
+	slope = rate_slope(&window);
+	implied = rate_implied_tsc(&slope, entry->clock.claimed);
+	implied.known &= entry->resolution.steps != 0;
+	return rate_within(implied, entry->clock.claimed_within_ppb);
+}
+
+/*
+ * Within the limit, or beyond it. By twice as much is left for the changes of a rate from the window's first half, which
+ * is over by now, to a second one as long.
+ */
+static bool
+is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
+{
+	int64_t more = ppb->high - ppb->low;
+	struct offset wide = { ppb->low - more, ppb->high + more };
+
+	return ppb->known && (offset_farthest(wide) <= limit_ppb || offset_nearest(wide) > limit_ppb);
+}
+
+/* What is claimed of the TSC, where it is no rounder than the limit: no window makes that narrower. */
+static struct rate_interval
+claim_so_far(const struct survey *survey, const struct report_clock *tsc)
+{
+	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
+		return (struct rate_interval){ .known = false };
+	return survey_claim(&tsc->clock);
+}
+
+bool
+survey_is_settled(const struct survey *survey)
+{
+	const struct report *report = survey->report;
+	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
+	uint64_t within_ppb = UINT64_MAX;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			rates[i] = claim_so_far(survey, &report->clocks[i]);
+		if (!track->entry || !survey_usable(track->entry))
+			continue;
+		rates[i] = implied_so_far(survey, track);
+		if (!rates[i].known)
+			return false;
+		if (scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low) < within_ppb)
+			within_ppb = scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low);
+	}
+	for (size_t a = 0; a < report->clock_count; a++)
+		for (size_t b = a + 1; b < report->clock_count; b++) {
+			struct interval_ppb ppb = rate_compare(&rates[a], &rates[b]);
+
+			if (rates[a].known && rates[b].known && !is_determined(&ppb, survey->rate_limit_ppb))
+				return false;
+		}
+	return within_ppb <= SCALE_WITHIN_PPB;
+}
