@@ -69,6 +69,7 @@ judge_report(struct report *report)
 	judge_cores(report);
 	judge_outcomes(report);
 	judge_order(report);
+	judge_costs(report);
 	judge_quality(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)

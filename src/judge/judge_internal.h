@@ -34,6 +34,7 @@ void judge_skew(struct report *report);   /* the cores' TSCs against each other 
 void judge_adjust(struct report *report); /* their TSC_ADJUST */
 /* After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of it. */
 void judge_outcomes(struct report *report);
+void judge_costs(struct report *report);   /* what a read costs a program */
 void judge_quality(struct report *report); /* what stolen time leaves of the latencies */
 void judge_order(struct report *report);   /* after all findings: those that fail come first, else they stay in order */
 /* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */

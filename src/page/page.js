@@ -7,7 +7,7 @@ function showReport(report, main) {
 	document.title =
 		`baretick: ${joined([report.verdict || "no verdict", report.machine.cpu], ", ")}`;
 	const parts = [
-		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report),
+		warnings(report), headline(report), place, findings(report), advice(report), clocksTable(report), costs(report),
 		latencySection(report), ratesSection(report), coresSection(report), skewSection(report),
 		interferenceSection(report), behaviours(report), notes(report),
 		section("machine", "Machine and run", machineFacts(report)),

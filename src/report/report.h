@@ -54,6 +54,20 @@ struct rate_budget {
 	uint64_t conversion;     /* rounding, and what the others add up to more than their sum */
 };
 
+/*
+ * Judged: what a read costs a program that times with it. It is the mean of the reads that were not hit less that of the
+ * clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median, within the least
+ * and the most of any.
+ */
+struct report_cost {
+	struct interval_ns read_ps; /* in picoseconds */
+	struct interval_ns rows_ps; /* of two reads for each of 100,000 rows */
+	uint32_t core;              /* APIC id: the median is that core's */
+	size_t cores;               /* on which both were read */
+	uint64_t null_ps;           /* what was subtracted on that core */
+	uint64_t loop_ps;           /* the boot core's mean loop time less that, hits included: pg_test_timing prints no less */
+};
+
 struct report_clock {
 	struct clock clock; /* as its driver left it; its state may become stuck while measuring */
 	size_t series;      /* its driver's place in the table of drivers */
@@ -81,6 +95,7 @@ struct report_clock {
 	struct latency *latency;   /* on the boot core; latency->count == 0 where not measured */
 	struct resolution resolution;
 	struct monotonic monotonic;
+	struct report_cost cost;
 	enum verdict verdict;
 	size_t open; /* judged: of its promises, those that are not determined */
 };
@@ -94,6 +109,7 @@ struct report_rate { /* how much faster A runs than B, by their claims */
 struct core_latency { /* of one clock, read from one core; count == 0 where not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
+	uint64_t mean_ps, mean_low_ps, mean_high_ps; /* of the reads that were not hit; see latency_clean() */
 };
 
 struct text;

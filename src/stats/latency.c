@@ -3,6 +3,7 @@
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)
+#define ROUNDED_PS UINT64_C(500) /* that a read may be off by in whole nanoseconds */
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 
 void
@@ -117,19 +118,24 @@ struct latency_clean
 latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
 	size_t last = last_clean(latency, threshold_ns);
-	uint64_t count = 0, twice_ns = 0;
+	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps;
 
 	for (size_t i = 0; i <= last; i++) {
 		count += latency->histogram.counts[i];
-		twice_ns += latency->histogram.counts[i] * (histogram_bucket_low(i) + histogram_bucket_high(i));
+		low_ns += latency->histogram.counts[i] * histogram_bucket_low(i);
+		high_ns += latency->histogram.counts[i] * histogram_bucket_high(i);
 	}
+	low_ps = count ? scale_mul_div(low_ns, PS_PER_NS, count) : 0;
+	high_ps = count ? scale_mul_div_up(high_ns, PS_PER_NS, count) + ROUNDED_PS : 0;
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
 		.p99_ns = percentile_of(latency, count, 99000),
 		.p999_ns = percentile_of(latency, count, 99900),
 		.max_ns = percentile_of(latency, count, 100000),
-		.mean_ps = count ? scale_mul_div_nearest(twice_ns, PS_PER_NS, 2 * count) : 0,
+		.mean_ps = count ? scale_mul_div_nearest(low_ns + high_ns, PS_PER_NS, 2 * count) : 0,
+		.mean_low_ps = low_ps > ROUNDED_PS ? low_ps - ROUNDED_PS : 0,
+		.mean_high_ps = high_ps,
 	};
 }
 

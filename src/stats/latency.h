@@ -50,7 +50,8 @@ struct latency_within latency_percentile_within(const struct latency *latency, u
 struct latency_clean {
 	uint64_t hit, count;               /* left out, within 1.6 % of that bound; left */
 	uint64_t p99_ns, p999_ns, max_ns;  /* of those left, as latency_percentile_ns() has them */
-	uint64_t mean_ps;                  /* likewise, within 0.8 % */
+	uint64_t mean_ps;                  /* likewise, */
+	uint64_t mean_low_ps, mean_high_ps; /* and between which it is, whole nanoseconds and buckets being what they are */
 };
 
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);

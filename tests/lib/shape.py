@@ -27,7 +27,7 @@ ROWS = """
 "": []}
 """
 NUMBERS = {"count": "integer", "whole": "integer", "middle": "integer", "milli": "number", "micro": "number"}
-INTERVALS = {"ns": "integer", "ns_as_ms": "number", "ppm": "number", "hertz": "number"}
+INTERVALS = {"ns": "integer", "ns_as_ms": "number", "ps_as_ns": "number", "ps_as_ms": "number", "ppm": "number", "hertz": "number"}
 TYPES = {"word": "string", "text": "string", "verdict": "string", "flag": "boolean", "pair": "array", "object": "object",
          "list": "array", "map": "object", "matrix": "array", **NUMBERS, **dict.fromkeys(INTERVALS, "object")}
 NULL_BY_KIND = {"text", "middle", *INTERVALS}

@@ -398,7 +398,8 @@ def test_whatever_stands_at_any_place_is_read_or_refused_and_what_is_missing_was
 def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older = reports.parse((ROOT / "tests" / "goldens" / "older" / "report-1.json").read_bytes())
     for clock in older["clocks"]:
-        clock.update(series=0, rate_fit=None, rate_over=None, absolute_hz=None, relative_to=None, budget=None, not_determined=0)
+        clock.update(series=0, rate_fit=None, rate_over=None, absolute_hz=None, relative_to=None, budget=None, not_determined=0,
+                     cost=None)
         if clock["latency"]:
             clock["latency"].update({f"p{p}_within_ns": None for p in (50, 90, 99, 999)})
     for core in older["cores"]:

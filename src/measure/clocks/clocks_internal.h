@@ -6,6 +6,6 @@
 #include "survey_internal.h"
 
 /* What the report keeps of a latency on a core; count 0 where nothing was recorded. */
-struct core_latency survey_summary(const struct latency *latency);
+struct core_latency survey_summary(const struct survey *survey, const struct latency *latency);
 
 #endif

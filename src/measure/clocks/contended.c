@@ -65,7 +65,7 @@ measure_clock(struct survey *survey, size_t index)
 		latency_clear(survey->scratch);
 		latency_fold(survey->scratch, &survey->scale,
 			     &memory->samples[core * SURVEY_CONTENDED_SAMPLES], SURVEY_CONTENDED_SAMPLES);
-		survey->report->cores[core].contended[index] = survey_summary(survey->scratch);
+		survey->report->cores[core].contended[index] = survey_summary(survey, survey->scratch);
 		measured++;
 	}
 	return measured;

@@ -142,15 +142,21 @@ take_core_batch(void *argument, size_t core)
 }
 
 struct core_latency
-survey_summary(const struct latency *latency)
+survey_summary(const struct survey *survey, const struct latency *latency)
 {
+	struct latency_clean clean;
+
 	if (!latency->count)
 		return (struct core_latency){ 0 };
+	clean = latency_clean(latency, survey->report->options.gap_ns);
 	return (struct core_latency){
 		latency->count,
 		latency->min_ns,
 		latency_percentile_ns(latency, 50000),
 		latency_percentile_ns(latency, 99000),
+		clean.mean_ps,
+		clean.mean_low_ps,
+		clean.mean_high_ps,
 	};
 }
 
@@ -193,7 +199,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 			continue;
 		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
 
-		report->cores[core].latency[i] = survey_summary(survey->scratch);
+		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
 		if (!answered)
 			return; /* what started the core says why */
 	}
@@ -214,7 +220,7 @@ survey_cores(struct survey *survey)
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
-		report->cores[0].latency[i] = survey_summary(report->clocks[i].latency);
+		report->cores[0].latency[i] = survey_summary(survey, report->clocks[i].latency);
 	}
 	for (size_t core = 1; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))

@@ -222,6 +222,30 @@ function clocksTable(report) {
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
+/* What it costs a database to time its rows; judged by the application. */
+function costs(report) {
+	const rows = report.clocks.filter((clock) => clock.cost && known(clock.cost.rows_ms));
+	const ms = (interval) => [duration(interval.value), el("span", {class: "quiet block"}, span(interval, duration))];
+
+	if (!rows.length)
+		return null;
+	return section("costs", "What EXPLAIN ANALYZE costs",
+		note("Two reads for each of 100,000 rows, by the mean of the reads that were not hit, less that of the clock null: the " +
+			"bracket. A program runs on any core: so it is the median of the cores, within the least and the most of any."),
+		table(
+			[
+				["Clock", (clock) => code(clock.id), "name"],
+				["100,000 rows", (clock) => ms(known(clock.cost.rows_ms))],
+				["A read", (clock) => ns((known(clock.cost.read_ns) || {}).value)],
+				["Core", (clock) => whole(clock.cost.core)],
+				["Subtracted", (clock) => ns(clock.cost.null_ns)],
+				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
+			],
+			rows, "What reading each clock costs a database"),
+		note("pg_test_timing prints the average loop time with hits, its own loop and the system's call, and so more than the last column; " +
+			"Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
+}
+
 function behaviours(report) {
 	const outcome = (row) =>
 		badge({passed: "pass", failed: row.severity || "fail", not_determined: "open"}[row.outcome],

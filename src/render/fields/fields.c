@@ -99,6 +99,8 @@ figure(const struct finding *finding)
 #define KIND_micro   FIELD_NUMBER, 6, false   /* likewise, in millionths */
 #define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; null where it is not known, as the next three */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
+#define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns of picoseconds, in ns */
+#define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* likewise, in ms */
 #define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* likewise, in ms */
 #define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
 #define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
@@ -120,6 +122,8 @@ figure(const struct finding *finding)
 #define SET_micro(figure)   SET_count(figure)
 #define SET_middle(figure)  SET_ns(figure)
 #define SET_ns_as_ms(figure) SET_ns(figure)
+#define SET_ps_as_ns(figure) SET_ns(figure)
+#define SET_ps_as_ms(figure) SET_ns(figure)
 #define SET_ppm(figure)     SET_ns(figure)
 #define SET_hertz(figure)   SET_ns(figure)
 #define SET_ns(figure) \

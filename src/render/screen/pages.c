@@ -55,7 +55,7 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 		table_histogram_main(left, report);
 		table_synchrony(right, report);
 	}
-	table_database(right, report);
+	table_database_in_short(right, report);
 }
 
 static void

@@ -1,46 +1,108 @@
 /* What reading a clock costs a database that times its rows. */
 #include "table_sections.h"
 
+#include "number.h"
 #include "scale.h"
 #include "text.h"
 
-#define SENTENCE_SIZE 320
+#define ID_COLUMNS    10
+#define CELL_SIZE     24
+#define PS_PER_US     1000000
+#define SHORT_US      10000 /* below 10 ms tenths of a millisecond matter */
 
-#define DATABASE_READS    200000 /* 100,000 rows, the clock read before and after each */
-#define DATABASE_SHORT_PS 50000  /* 10 ms for all of them: below it, tenths of a millisecond matter */
-
-/* Without what the brackets cost, as the clock shows that reads nothing, and without stolen time. */
-static uint64_t
-read_ps(const struct report *report, const struct report_clock *entry)
+static bool
+is_known(const struct report_clock *entry)
 {
-	uint64_t ps = latency_clean(entry->latency, report->options.gap_ns).mean_ps, null_ps = 0;
+	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known;
+}
+
+/* The clock of which a read costs least, or NULL. */
+static const struct report_clock *
+fastest(const struct report *report)
+{
+	const struct report_clock *least = NULL;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, "null") && report->clocks[i].latency)
-			null_ps = latency_clean(report->clocks[i].latency, report->options.gap_ns).mean_ps;
-	return ps > null_ps ? ps - null_ps : 0;
+		if (is_known(&report->clocks[i]) &&
+		    (!least || report->clocks[i].cost.read_ps.value < least->cost.read_ps.value))
+			least = &report->clocks[i];
+	return least;
+}
+
+/* PS in milliseconds, in WIDTH columns. */
+static void
+put_ms(struct text *out, int64_t ps, int width)
+{
+	uint64_t us = scale_mul_div_nearest((uint64_t)ps, 1, PS_PER_US);
+	char bytes[CELL_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put_decimal(&text, us, 3, us < SHORT_US);
+	text_printf(out, "%*s", (int)(width > (int)text.length ? width - (int)text.length : 0), "");
+	text_put(out, bytes);
+}
+
+static void
+put_row(struct text *out, const struct report_clock *entry, const struct report_clock *least)
+{
+	const struct report_cost *cost = &entry->cost;
+
+	table_label(out, entry->clock.id, ID_COLUMNS);
+	put_ms(out, cost->rows_ps.value, 10);
+	put_ms(out, cost->rows_ps.low, 10);
+	text_put(out, " ..");
+	put_ms(out, cost->rows_ps.high, 8);
+	put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
+	text_printf(out, "  %6s %6u  %6s\n", number_ps((uint64_t)cost->read_ps.value).text, cost->core,
+		    number_ps(cost->loop_ps).text);
 }
 
 void
 table_database(struct text *out, const struct report *report)
 {
-	size_t picked[REPORT_CLOCKS_MAX];
-	size_t count = table_pick_clocks(report, true, picked);
-	char sentence[SENTENCE_SIZE];
-	struct text text;
+	const struct report_clock *least = fastest(report);
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
 
-	text_init(&text, sentence, sizeof(sentence));
-	text_put(&text, "Timing 100,000 rows of a database, 2 reads each:");
-	for (size_t i = 0; i < count; i++) {
-		const struct report_clock *entry = &report->clocks[picked[i]];
-		uint64_t ps = read_ps(report, entry);
-
-		text_printf(&text, "%s %s ", i ? "," : "", entry->clock.id);
-		text_put_decimal(&text, scale_mul_div_nearest(ps, DATABASE_READS, 1000000), 3,
-				 ps < DATABASE_SHORT_PS);
-		text_put(&text, " ms");
+	text_put_inked(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
+	if (!least) {
+		text_put(out, "Not known: it takes reads of a clock, and of null, which is subtracted.\n");
+		return;
 	}
-	text_put(&text, count ? "." : " -");
+	text_printf(out, "%-*s%10s%10s ..%8s%11s  a read   core    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
+		    "over best");
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (is_known(&report->clocks[i]))
+			put_row(out, &report->clocks[i], least);
+	text_printf(text, "A read: the mean without hits, less that of null (%s), the bracket. A program runs on any core: so it is "
+			  "the median of %zu core%s, and least and most are of any core. ",
+		    number_ps(least->cost.null_ps).text, least->cost.cores, table_plural(least->cost.cores));
+	text_put(text, "loop: what pg_test_timing prints at least as Average loop time including overhead, here the boot core's mean with "
+		       "hits, less the bracket. Its own figure is higher by its loop and by the system's call; Linux reads the TSC "
+		       "as tsc_lfence or tsc_rdtscp does.");
 	text_put_char(out, '\n');
-	table_wrap(out, out->length, 2, sentence);
+	table_sentence_end(out, &sentence);
+}
+
+void
+table_database_in_short(struct text *out, const struct report *report)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+	size_t count = 0;
+
+	text_put(text, "Timing 100,000 rows of a database, 2 reads each:");
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (!is_known(entry) || !report_clock_is_main(entry))
+			continue;
+		text_printf(text, "%s %s ", count++ ? "," : "", entry->clock.id);
+		put_ms(text, entry->cost.rows_ps.value, 0);
+		text_put(text, " ms");
+	}
+	text_put(text, count ? "." : " -");
+	text_put_char(out, '\n');
+	table_sentence_end(out, &sentence);
 }

@@ -27,5 +27,6 @@ void table_behaviours(struct text *out, const struct report *report); /* a row f
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_database(struct text *out, const struct report *report);   /* what it costs one */
+void table_database_in_short(struct text *out, const struct report *report); /* in a sentence */
 
 #endif

@@ -191,10 +191,16 @@ literal_fill_cores(struct report *report, size_t count)
 			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
 			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count;
 
-			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns };
+			struct latency_clean clean = latency_clean(latency, 10000);
+
+			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, clean.mean_ps,
+								  clean.mean_low_ps, clean.mean_high_ps };
+			if (i && !text_equal(report->clocks[c].clock.id, "null"))
+				core->latency[c].mean_ps += 1000 * i, core->latency[c].mean_low_ps += 1000 * i,
+					core->latency[c].mean_high_ps += 1000 * i;
 			core->contended[c] =
 				(struct core_latency){ count > 1 ? 128 : 0, latency->min_ns, p50_ns * times,
-						       p99_ns * times };
+						       p99_ns * times, 0, 0, 0 };
 		}
 	}
 	report->skew = (struct report_skew){

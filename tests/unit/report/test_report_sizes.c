@@ -36,7 +36,7 @@ fill_core(struct report_core *core)
 	memset(core->reason, '<', sizeof(core->reason) - 1); /* six characters in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		core->latency[i] = core->contended[i] =
-			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 }
 
 /* Sixteen clocks with long ids and no histograms: their room does not grow with the cores. */

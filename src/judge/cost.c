@@ -1,0 +1,104 @@
+/* What a read of each clock costs a program that times with it. See struct report_cost. */
+#include "judge_internal.h"
+
+#include "scale.h"
+#include "text.h"
+
+#define ROWS_READS INT64_C(200000) /* 100,000 rows, the clock read before and after each */
+
+static size_t
+find_null(const struct report *report)
+{
+	size_t i = 0;
+
+	while (i < report->clock_count && !text_equal(report->clocks[i].clock.id, "null"))
+		i++;
+	return i;
+}
+
+static int64_t
+less(uint64_t a, uint64_t b)
+{
+	return a > b ? (int64_t)(a - b) : 0;
+}
+
+/* A read on CORE; not known where it did not read both the clock and nothing. */
+static struct interval_ns
+cost_on(const struct report_core *core, size_t clock, size_t null)
+{
+	const struct core_latency *read = &core->latency[clock], *bracket = &core->latency[null];
+
+	if (!read->count || !bracket->count)
+		return (struct interval_ns){ .known = false };
+	return (struct interval_ns){
+		true,
+		less(read->mean_ps, bracket->mean_ps),
+		less(read->mean_low_ps, bracket->mean_high_ps),
+		less(read->mean_high_ps, bracket->mean_low_ps),
+	};
+}
+
+/* How many cores' cost is less than that of CORE, or as much with the core before it. */
+static size_t
+rank_of(const struct report *report, size_t core, size_t clock, size_t null)
+{
+	int64_t own = cost_on(&report->cores[core], clock, null).value;
+	size_t rank = 0;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ns other = cost_on(&report->cores[i], clock, null);
+
+		rank += other.known && (other.value < own || (other.value == own && i < core));
+	}
+	return rank;
+}
+
+static void
+widen(struct interval_ns *all, struct interval_ns by)
+{
+	if (!all->known || by.low < all->low)
+		all->low = by.low;
+	if (!all->known || by.high > all->high)
+		all->high = by.high;
+	all->known = true;
+}
+
+static void
+judge_cost(struct report *report, size_t clock, size_t null)
+{
+	struct report_clock *entry = &report->clocks[clock];
+	struct report_cost *cost = &entry->cost;
+	struct scale scale;
+
+	*cost = (struct report_cost){ .core = REPORT_NO_CORE };
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+
+		if (one.known)
+			widen(&cost->read_ps, one);
+		cost->cores += one.known;
+	}
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+
+		if (!one.known || rank_of(report, i, clock, null) != (cost->cores - 1) / 2)
+			continue;
+		cost->read_ps.value = one.value;
+		cost->core = report->cores[i].apic_id;
+		cost->null_ps = report->cores[i].latency[null].mean_ps;
+	}
+	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
+					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
+	scale_init(&scale, report->tsc);
+	cost->loop_ps = cost->read_ps.known ? (uint64_t)less(latency_loop_ps(entry->latency, &scale), cost->null_ps) : 0;
+}
+
+void
+judge_costs(struct report *report)
+{
+	size_t null = find_null(report);
+
+	for (size_t i = 0; null < report->clock_count && i < report->clock_count; i++)
+		if (i != null)
+			judge_cost(report, i, null);
+}

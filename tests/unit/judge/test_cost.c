@@ -1,0 +1,103 @@
+/* What a read costs a program: the median core's, less what reading nothing costs there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "judge.h"
+#include "report_literal.h"
+
+static void
+set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
+{
+	size_t clock = (size_t)(literal_find(report, id) - report->clocks);
+
+	report->cores[core].latency[clock] = (struct core_latency){ 1000, 1, 1, 1, mean_ps, mean_ps - 600, mean_ps + 700 };
+}
+
+/* Costs of 40, 10, 30 and 20 ns: of four the second is the median; the boot core's alone would be 40. */
+static void
+the_cost_is_the_median_cores_within_those_of_all(void **state)
+{
+	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
+	struct report *report = literal_clean();
+	const struct report_cost *cost = &literal_find(report, "hpet")->cost;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		set_core(report, i, "hpet", reads_ps[i]);
+		set_core(report, i, "null", nulls_ps[i]);
+	}
+	judge_report(report);
+	assert_true(cost->read_ps.known);
+	assert_int_equal(cost->read_ps.value, 20000);
+	assert_int_equal(cost->read_ps.low, 10000 - 1300);
+	assert_int_equal(cost->read_ps.high, 40000 + 1300);
+	assert_int_equal(cost->core, 6);
+	assert_int_equal(cost->cores, 4);
+	assert_int_equal(cost->null_ps, 15000);
+	assert_int_equal(cost->rows_ps.value, UINT64_C(4000000000)); /* 4 ms */
+	literal_free(report);
+}
+
+static void
+a_read_that_costs_what_nothing_costs_is_free_and_never_less(void **state)
+{
+	struct report *report = literal_clean();
+	const struct report_cost *cost = &literal_find(report, "tsc")->cost;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		set_core(report, i, "tsc", 23600);
+		set_core(report, i, "null", 23900);
+	}
+	judge_report(report);
+	assert_int_equal(cost->read_ps.value, 0);
+	assert_int_equal(cost->read_ps.low, 0);
+	assert_int_equal(cost->read_ps.high, 1000);
+	literal_free(report);
+}
+
+static void
+cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known(void **state)
+{
+	struct report *report = literal_clean();
+	size_t null = (size_t)(literal_find(report, "null") - report->clocks);
+
+	(void)state;
+	report->cores[3].latency[null].count = 0;
+	judge_report(report);
+	assert_int_equal(literal_find(report, "hpet")->cost.cores, 3);
+	assert_false(literal_find(report, "null")->cost.read_ps.known);
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].latency[null].count = 0;
+	judge_report(report);
+	assert_false(literal_find(report, "hpet")->cost.read_ps.known);
+	literal_free(report);
+}
+
+/* 9.35 ns a turn, hits included, less 8.00 of nothing on the median core. */
+static void
+the_loop_has_its_hits_and_not_its_bracket(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	judge_report(report);
+	assert_in_range(literal_find(report, "tsc")->cost.loop_ps, 1330, 1370);
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cost_is_the_median_cores_within_those_of_all),
+		cmocka_unit_test(a_read_that_costs_what_nothing_costs_is_free_and_never_less),
+		cmocka_unit_test(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known),
+		cmocka_unit_test(the_loop_has_its_hits_and_not_its_bracket),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
