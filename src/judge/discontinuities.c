@@ -56,6 +56,19 @@ is_ahead(const struct report_group *group, const struct report_group *other)
 	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
 }
 
+/* Whether a clock fits both groups of two, or can't tell: one that fits that of the RTC alone would be in it. */
+static bool
+is_undecided(const struct report *report, const struct report_discontinuity *row)
+{
+	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report_clock_is_main(&report->clocks[i]) && report->clocks[i].clock.state == CLOCK_PRESENT &&
+		    !set_has(decided, i))
+			return true;
+	return false;
+}
+
 /* The group of two that is alone, by itself or by its RTC; NULL where there is none. */
 static const struct report_group *
 alone_of(const struct report *report, struct report_discontinuity *row)
@@ -64,8 +77,9 @@ alone_of(const struct report *report, struct report_discontinuity *row)
 		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
 
 		bool ahead = is_ahead(group, other) || !group->elapsed.known;
+		bool several = set_size(other->clocks) > 1 || is_undecided(report, row);
 
-		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && set_size(other->clocks) > 1) {
+		if (is_edge_clock(report, group->clocks) && report->hypervisor[0] && ahead && several) {
 			row->class = DISCONTINUITY_STOPPED;
 			return group;
 		}
