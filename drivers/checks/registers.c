@@ -6,12 +6,17 @@
 #include "pit_registers.h"
 #include "rtc_registers.h"
 
-/* A channel that was never programmed counts as one whose bytes are read low, then high. */
+/*
+ * A channel that was never programmed counts as one whose bytes are read low, then high. Modes 6 and 7 are 2 and 3: the
+ * top bit is not looked at (8254 data sheet, control word format), and Xen reports it as it was written.
+ */
 static uint8_t
 pit_mode(void)
 {
 	uint8_t mode = pit_read_status() & STATUS_CONTROL;
 
+	if (mode & CONTROL_MODE_BIT_1)
+		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
 	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
 }
 

@@ -7,7 +7,8 @@
 #include "probe.h"
 
 enum { HPET, HPET_32, HPET_COUNT };
-enum { SAVED_CONFIGURATION }; /* the low half; the high one is reserved and never written */
+/* The configuration's low half, the high one is reserved and never written; bit n: timer n may interrupt. */
+enum { SAVED_CONFIGURATION, SAVED_ARMED };
 
 /* A bus of 32 bits may split an access of 64, so a rollover of the low half is looked for. */
 uint64_t
@@ -97,6 +98,34 @@ hpet_identify(uint64_t base, struct clock *clocks)
 	return true;
 }
 
+/*
+ * Timers that may interrupt, as found in an HPET that is off: whatever armed one does not expect its interrupt now. Those of
+ * TIMERS (bit n: timer n) are switched off, or on again.
+ */
+static void
+hpet_arm(const struct device *device, uint64_t timers, bool on)
+{
+	for (uint32_t n = 0; timers >> n; n++) {
+		uint64_t address = device->address + HPET_TIMER(n);
+		uint32_t configuration = hw_read32(address);
+
+		if (timers >> n & 1)
+			hw_write32(address, on ? configuration | HPET_TN_INT_ENB : configuration & ~HPET_TN_INT_ENB);
+	}
+}
+
+static uint64_t
+hpet_armed(const struct device *device)
+{
+	uint32_t count = HPET_TIMERS(hw_read32(device->address + HPET_ID));
+	uint64_t timers = 0;
+
+	for (uint32_t n = 0; n < count && HPET_TIMER(n) < HPET_SIZE; n++)
+		if (hw_read32(device->address + HPET_TIMER(n)) & HPET_TN_INT_ENB)
+			timers |= UINT64_C(1) << n;
+	return timers;
+}
+
 static void
 hpet_close(struct device *device)
 {
@@ -105,6 +134,7 @@ hpet_close(struct device *device)
 	device->opened = false;
 	hw_write32(device->address + HPET_CONFIGURATION,
 		   (uint32_t)device->saved[SAVED_CONFIGURATION]);
+	hpet_arm(device, device->saved[SAVED_ARMED], true);
 }
 
 /* Counting, whether it was found so or had to be switched on: LEG_RT_CNF stays as it is. */
@@ -115,7 +145,9 @@ hpet_start(struct device *device, struct clock *clock)
 
 	if (!(configuration & HPET_ENABLE_CNF)) {
 		device->saved[SAVED_CONFIGURATION] = configuration;
+		device->saved[SAVED_ARMED] = hpet_armed(device);
 		device->opened = true;
+		hpet_arm(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
 		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
 	}

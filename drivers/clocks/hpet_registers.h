@@ -10,6 +10,9 @@
 #define HPET_CONFIGURATION   0x010u /* 2.3.5 */
 #define HPET_COUNTER         0x0f0u /* 2.3.7 */
 #define HPET_COUNTER_HIGH    0x0f4u
+#define HPET_TIMERS(id)      (((id) >> 8 & 0x1fu) + 1) /* 2.3.4: NUM_TIM_CAP is the number of the last */
+#define HPET_TIMER(n)        (0x100u + 0x20u * (n))    /* 2.3.8: configuration and capabilities of timer n, low half */
+#define HPET_TN_INT_ENB      (1u << 2)  /* 2.3.8: it interrupts at the comparator's value */
 #define HPET_COUNT_SIZE_CAP  (1u << 13) /* 2.3.4: the main counter is 64 bits wide */
 #define HPET_ENABLE_CNF      1u         /* 2.3.5: the main counter runs */
 #define HPET_PERIOD_FS_MAX   100000000u /* 2.3.4: at most 05F5E100h, 100 ns */

@@ -28,6 +28,8 @@
 #define STATUS_NULL_COUNT 0x40u
 #define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
 #define STATUS_ACCESS     0x30u
+#define CONTROL_MODE_BIT_1 0x04u /* of the mode's three bits: set in modes 2, 3, 6 and 7, */
+#define CONTROL_MODE_BIT_2 0x08u /* where this one says nothing */
 #define ACCESS_WORD       0x30u
 
 static inline uint8_t

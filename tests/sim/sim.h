@@ -70,12 +70,16 @@ struct sim_tsc {
 	uint64_t (*reading)(size_t core);    /* what it reads in place of all that; NULL */
 };
 
+#define SIM_HPET_TIMERS 3
+
 struct sim_hpet {
 	struct sim_counter counter; /* runs while ENABLE_CNF is set */
 	bool absent;                /* everything reads all ones */
 	bool dead;                  /* ENABLE_CNF may be set, but the counter never moves */
 	uint64_t capability;
 	uint64_t configuration;
+	uint64_t timers[SIM_HPET_TIMERS]; /* their configuration registers */
+	unsigned armed_while_on;    /* writes that switched it on, or its timers' interrupts, the other being on */
 	bool counts_when_off;
 	bool loses_value;           /* it is 0 when it is switched off */
 	uint64_t high_late_ps;      /* so long after a rollover of the low half the high one is the old one */

@@ -4,7 +4,10 @@
 #define CAPABILITY    0x000u
 #define CONFIGURATION 0x010u
 #define MAIN_COUNTER  0x0f0u
+#define TIMER_0       0x100u
+#define TIMER_SIZE    0x020u
 #define ENABLE_CNF    UINT64_C(1)
+#define TN_INT_ENB    UINT64_C(4)
 #define SIZE_CAP      (UINT64_C(1) << 13)
 #define FS_PER_S      UINT64_C(1000000000000000)
 #define FS_PER_PS     1000u
@@ -40,6 +43,28 @@ hpet_count(void)
 	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
 }
 
+/* The configuration register at OFFSET; NULL: there is none. */
+static uint64_t *
+timer_at(uint64_t offset)
+{
+	size_t number = (offset - TIMER_0) / TIMER_SIZE;
+
+	if (offset < TIMER_0 || offset % TIMER_SIZE || number >= SIM_HPET_TIMERS)
+		return NULL;
+	return &sim.hpet.timers[number];
+}
+
+/* What real hardware would do then: interrupt. */
+static void
+count_armed(void)
+{
+	bool armed = false;
+
+	for (size_t i = 0; i < SIM_HPET_TIMERS; i++)
+		armed |= (sim.hpet.timers[i] & TN_INT_ENB) != 0;
+	sim.hpet.armed_while_on += armed && (sim.hpet.configuration & ENABLE_CNF);
+}
+
 uint64_t
 sim_hpet_read(uint64_t address, unsigned width_bytes)
 {
@@ -54,6 +79,8 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 		value = sim.hpet.configuration;
 	else if (offset == MAIN_COUNTER)
 		value = hpet_count();
+	else if (timer_at(offset))
+		value = *timer_at(offset);
 	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
 }
 
@@ -83,6 +110,9 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 		configure(whole);
 	else if (offset == MAIN_COUNTER)
 		sim.hpet.counter_writes++;
+	else if (timer_at(offset))
+		*timer_at(offset) = value;
+	count_armed();
 }
 
 /* The PM timer. */

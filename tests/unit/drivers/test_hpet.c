@@ -54,6 +54,43 @@ sixty_four_bits_are_three_reads_and_the_low_half_is_one(void **state)
 	assert_sample(samples[1], 10340, 106, 10660);
 }
 
+#define INT_ENB  UINT64_C(4)
+#define PERIODIC UINT64_C(8)
+
+/* Its comparators may hold anything: switched on, it would interrupt. */
+static void
+one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again(void **state)
+{
+	(void)state;
+	sim.hpet.timers[0] = INT_ENB | PERIODIC;
+	sim.hpet.timers[2] = INT_ENB;
+	open_driver(&hpet_driver);
+	assert_int_equal(sim.hpet.configuration & 1, 1);
+	assert_int_equal(sim.hpet.timers[0], PERIODIC);
+	assert_int_equal(sim.hpet.timers[1], 0);
+	assert_int_equal(sim.hpet.timers[2], 0);
+	hpet_driver.close(&device);
+	assert_int_equal(sim.hpet.configuration & 1, 0);
+	assert_int_equal(sim.hpet.timers[0], INT_ENB | PERIODIC);
+	assert_int_equal(sim.hpet.timers[1], 0);
+	assert_int_equal(sim.hpet.timers[2], INT_ENB);
+	assert_int_equal(sim.hpet.armed_while_on, 0);
+}
+
+/* The firmware ticks by it. */
+static void
+one_that_runs_keeps_its_armed_timers(void **state)
+{
+	(void)state;
+	switch_on();
+	sim.hpet.timers[0] = INT_ENB | PERIODIC;
+	open_driver(&hpet_driver);
+	assert_int_equal(sim.hpet.timers[0], INT_ENB | PERIODIC);
+	hpet_driver.close(&device);
+	assert_int_equal(sim.hpet.timers[0], INT_ENB | PERIODIC);
+	assert_int_equal(sim.hpet.configuration, 1);
+}
+
 static void
 a_32_bit_hpet_is_one_read_and_has_no_second_row(void **state)
 {
@@ -268,6 +305,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(
 			sixty_four_bits_are_three_reads_and_the_low_half_is_one, reset),
+		cmocka_unit_test_setup(
+			one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again, reset),
+		cmocka_unit_test_setup(one_that_runs_keeps_its_armed_timers, reset),
 		cmocka_unit_test_setup(a_32_bit_hpet_is_one_read_and_has_no_second_row, reset),
 		cmocka_unit_test_setup(
 			a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn, reset),

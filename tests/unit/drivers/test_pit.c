@@ -124,21 +124,34 @@ the_speaker_is_silent_from_open_to_close(void **state)
 	assert_int_equal(sim.pit.port_61 & 2, 2);
 }
 
+#define GATED "Channel 2 does not count: the firmware has gated the 8254's clock, as many do."
+
 static void
-a_clock_gated_pit_is_stuck_within_the_bound_and_put_back(void **state)
+a_clock_gated_pit_is_disabled_within_the_bound_and_put_back(void **state)
 {
 	(void)state;
 	sim.pit.gated = true;
 	sim.pit.port_61 = 2;
 	open_driver(&pit_driver);
-	assert_state(PIT, CLOCK_STUCK,
-		     "Channel 2 does not count: the PIT is clock-gated or not there.");
-	assert_state(PIT_READBACK, CLOCK_STUCK,
-		     "Channel 2 does not count: the PIT is clock-gated or not there.");
+	assert_state(PIT, CLOCK_DISABLED, GATED);
+	assert_state(PIT_READBACK, CLOCK_DISABLED, GATED);
 	assert_int_equal(sim.pit.port_61, 2);
 	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
 	/* 2^24 ticks of the TSC are 16.8 ms, and a turn takes 1,510 ns. */
 	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
+}
+
+/* It has no clock that could be gated. */
+static void
+a_guest_s_pit_that_never_counts_is_stuck(void **state)
+{
+	(void)state;
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x4b4d564b, 0x564b4d56, 0x4d });
+	sim_platform(&platform);
+	sim.pit.gated = true;
+	open_driver(&pit_driver);
+	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count.");
 }
 
 static void
@@ -186,7 +199,8 @@ main(void)
 		cmocka_unit_test_setup(channels_0_and_1_are_never_written, reset),
 		cmocka_unit_test_setup(the_speaker_is_silent_from_open_to_close, reset),
 		cmocka_unit_test_setup(
-			a_clock_gated_pit_is_stuck_within_the_bound_and_put_back, reset),
+			a_clock_gated_pit_is_disabled_within_the_bound_and_put_back, reset),
+		cmocka_unit_test_setup(a_guest_s_pit_that_never_counts_is_stuck, reset),
 		cmocka_unit_test_setup(a_pit_that_is_not_there_is_absent, reset),
 		cmocka_unit_test_setup(a_step_back_of_100_clocks_and_a_standstill_show, reset),
 	};

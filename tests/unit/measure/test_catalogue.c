@@ -698,7 +698,7 @@ one_adjusted(struct bench *bench)
 static const struct fault faults[] = {
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
-	{ "clock-stuck", "pit", "PIT clock-gated", &plain, FROM_THE_START, pit_gated },
+	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },
 	{ "clock-backward", "tsc", "TSC moved 50 us back", &plain, AFTER_RATES, tsc_50_us_back },
 	{ "clock-stuck", "hpet", "HPET stops after the rates", &plain, AFTER_RATES, hpet_stops },
 	{ "clock-stuck", "pit", "PIT stops after the rates", &plain, AFTER_RATES, pit_stops },
