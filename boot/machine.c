@@ -22,7 +22,9 @@ machine_read(struct machine *machine, struct report *report)
 {
 	const struct acpi_memory memory = { memory_at, NULL };
 	struct acpi_facts *acpi = &machine->platform.acpi;
+	struct lapic lapic;
 
+	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
@@ -30,17 +32,45 @@ machine_read(struct machine *machine, struct report *report)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 }
 
+void
+machine_choose_way(const struct machine *machine, struct report *report)
+{
+	const char *why = NULL;
+
+	if (!machine->platform.acpi.madt.found)
+		why = "ACPI has no MADT, which would list the cores";
+	else if (machine->platform.cpu.memory_encrypted)
+		why = "This guest's memory is encrypted, in which a core can't be started from outside";
+	if (!why || report->options.cores != CORES_SIPI)
+		return;
+	report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
+	report->options.cores = CORES_MP;
+}
+
 size_t
 machine_cores(const struct machine *machine, const struct options *options)
 {
 	switch (options->cores) {
 	case CORES_SIPI:
-		return cores_listed(&machine->platform.acpi.madt, machine->platform.cpu.apic_id);
+		return cores_listed(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
 		return mp_listed();
 	default:
 		return 1;
 	}
+}
+
+/* Where baretick can't start cores itself, the firmware may. */
+static void
+try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
+{
+	cores_start(&machine->cores, &machine->platform.acpi.madt, machine->apic_id, limits, run->report.tsc,
+		    &run->smp);
+	if (machine->cores.taken || !machine->cores.reason[0])
+		return;
+	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
+		    machine->cores.reason);
+	run->report.options.cores = CORES_MP;
 }
 
 /* Starts the cores as the options say, within the plan. */
@@ -50,13 +80,13 @@ start_cores(void *context, struct run *run)
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
 	const struct cores_limits limits = { machine->plan->cores, options->cores_max };
-	uint32_t own = machine->platform.cpu.apic_id;
+	uint32_t own = machine->apic_id;
 
 	if (options->cores == CORES_SIPI)
-		cores_start(&machine->cores, &machine->platform.acpi.madt, own, limits, run->report.tsc, &run->smp);
-	else if (options->cores == CORES_MP)
+		try_sipi(machine, run, limits);
+	if (options->cores == CORES_MP)
 		mp_start(&machine->cores, own, limits, run->report.tsc, &run->smp);
-	else
+	else if (options->cores == CORES_OFF)
 		cores_off(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
 		report_note(&run->report, "%s", machine->cores.reason);
@@ -138,7 +168,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 
 	machine->plan = plan;
 	machine->checkpoint = checkpoint;
-	cores_off(&machine->cores, cpu->apic_id, &run->smp);
+	cores_off(&machine->cores, machine->apic_id, &run->smp);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,

@@ -11,6 +11,7 @@
 
 struct machine {
 	struct platform platform; /* machine_read() fills it */
+	uint32_t apic_id;         /* of the boot core, as its LAPIC has it */
 	struct cores cores;
 	struct progress progress;
 	const struct plan *plan;  /* the caller's, */
@@ -21,6 +22,12 @@ struct machine {
 
 /* Reads the ACPI tables; what is wrong with them is a finding in REPORT. platform.cpu is filled already. */
 void machine_read(struct machine *machine, struct report *report);
+
+/*
+ * Has the firmware start the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the guest's
+ * memory is encrypted.
+ */
+void machine_choose_way(const struct machine *machine, struct report *report);
 
 /* How many cores a run may have, as far as is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);

@@ -115,6 +115,7 @@ run_all(struct application *app)
 	machine_read(machine, report);
 	describe_machine(report, &machine->platform);
 	checkpoint_open(&app->checkpoint, report);
+	machine_choose_way(machine, report);
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report)) {
 		checkpoint_close(&app->checkpoint, false);
 		return refuse(app, NO_MEMORY);

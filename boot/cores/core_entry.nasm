@@ -4,6 +4,10 @@
 %include "cores.inc"
 
 MSR_GS_BASE	equ 0c0000101h		; SDM vol. 3A, 3.4.4.1
+MSR_APIC_BASE	equ 1bh			; SDM vol. 3A, 10.4.4, figure 10-5
+APIC_EXTD	equ 1 << 10		; 10.12.1: x2APIC mode
+LAPIC_ID	equ 20h			; 10.4.6, figure 10-6: bits 24 to 31
+MSR_X2APIC_ID	equ 802h		; 10.12.1.2
 MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
 VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
 VECTORS_OF_CPU	equ 32			; those below are exceptions and NMI
@@ -31,21 +35,25 @@ core_entry:
 	lgdt [r8 + core_setup.gdtr]
 	lidt [r8 + core_setup.idtr]
 
-	xor eax, eax			; R9D: the APIC id, of leaf 0Bh where that counts, else of 1
-	cpuid
-	cmp eax, 0bh
-	jb .short_id
-	mov eax, 0bh
-	xor ecx, ecx
-	cpuid
-	mov r9d, edx
-	test ebx, ebx
-	jnz .search
-.short_id:
-	mov eax, 1
-	cpuid
-	shr ebx, 24
-	mov r9d, ebx
+	mov ecx, MSR_APIC_BASE		; R9D: the LAPIC's id; CPUID's is the initial one
+	rdmsr
+	test eax, APIC_EXTD
+	jnz .x2apic_id
+	cmp qword [r8 + core_setup.x2apic], 0
+	jne .to_x2apic
+	and eax, 0fffff000h
+	shl rdx, 32
+	or rax, rdx
+	mov r9d, [rax + LAPIC_ID]
+	shr r9d, 24
+	jmp .search
+.to_x2apic:				; where an id may not fit the page's eight bits
+	or eax, APIC_EXTD
+	wrmsr
+.x2apic_id:
+	mov ecx, MSR_X2APIC_ID
+	rdmsr
+	mov r9d, eax
 
 .search:				; slot 0 is the boot core's, and it is not here
 	mov r10, [r8 + core_setup.ids]
@@ -58,9 +66,12 @@ core_entry:
 	inc eax
 	jmp .next
 .unknown:
+	mov [r8 + core_setup.unlisted_id], r9d
+	lock inc dword [r8 + core_setup.unlisted]
+.park:
 	cli
 	hlt
-	jmp .unknown
+	jmp .park
 
 .found:
 	imul rax, rax, core_slot_size
@@ -87,7 +98,7 @@ core_entry:
 	mov rdi, r11
 	xor ebp, ebp
 	call core_main
-	jmp .unknown
+	jmp .park
 core_entry_end:
 
 %if core_entry_end - core_entry > 256

@@ -146,6 +146,20 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 	return true;
 }
 
+/* Of firmware whose MADT has other ids than the LAPICs: those halt, with interrupts masked. */
+static void
+say_unlisted(struct cores *cores)
+{
+	uint32_t unlisted = __atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE);
+	struct text text;
+
+	if (!unlisted)
+		return;
+	text_init(&text, cores->reason, sizeof(cores->reason));
+	text_printf(&text, "%u core%s arrived with an APIC id that the MADT does not list, the last with %u.", unlisted,
+		    unlisted == 1 ? "" : "s", cores->setup->unlisted_id);
+}
+
 bool
 cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 	    struct cores_limits limits, struct rate tsc, struct smp *smp)
@@ -160,6 +174,12 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores_off(cores, own_apic_id, smp);
 	if (wanted < 2)
 		return false;
+	if (!acpi_madt_lists(madt, own_apic_id)) {
+		text_init(&text, cores->reason, sizeof(cores->reason));
+		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so one of its cores may be this one: none "
+			    "was sent INIT.", own_apic_id);
+		return false;
+	}
 	refusal = lapic_open(&cores->startup.lapic);
 	if (refusal) {
 		text_init(&text, cores->reason, sizeof(cores->reason));
@@ -176,6 +196,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t alive = startup_cores(&cores->startup);
 
 	cores->taken = true;
+	say_unlisted(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_record(cores, i);
 	return alive > 0;
@@ -184,7 +205,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 void
 cores_stop(struct cores *cores)
 {
-	startup_stop(&cores->startup, 1, cores->startup.count, CORE_ALIVE, CORE_STOPPED);
+	dispatch_rest(&cores->startup);
 }
 
 /*
@@ -197,12 +218,28 @@ core_sleep(void)
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
+/* Until the reset: whatever wakes it, an SMI or an NMI, it halts again. This memory is never given back. */
+static __attribute__((noreturn)) void
+core_rest(void)
+{
+	for (;;)
+		__asm__ volatile("cli; hlt" : : : "memory");
+}
+
 void
 core_main(struct core_slot *slot)
 {
 	lapic_join(slot->lapic);
 	dispatch_check_in(slot);
-	for (;;) /* until the boot core sends INIT */
-		if (!dispatch_work(slot))
+	for (;;) {
+		switch (dispatch_work(slot)) {
+		case DISPATCH_IDLE:
 			core_sleep();
+			break;
+		case DISPATCH_WORKED:
+			break;
+		case DISPATCH_REST:
+			core_rest();
+		}
+	}
 }

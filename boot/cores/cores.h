@@ -35,7 +35,8 @@ struct cores {
 	bool taken; /* the firmware has lost some: the run ends by reset or power-off */
 
 	struct core_record boot_record; /* where there was no memory for more */
-	struct startup startup;         /* cores_start()'s */
+	struct startup startup;         /* cores_start()'s, */
+	struct core_setup *setup;       /* too */
 	struct mp *mp;                  /* mp_start()'s */
 };
 

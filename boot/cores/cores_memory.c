@@ -235,6 +235,8 @@ cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t *
 	setup->ids = *ids;
 	setup->count = working;
 	setup->slots = cores->startup.slots;
+	setup->x2apic = cores->startup.lapic.x2apic;
+	cores->setup = setup;
 	fill_slots(cores, working, stacks);
 	fill_trampoline(page, tables, setup);
 	return true;

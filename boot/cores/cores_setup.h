@@ -11,7 +11,7 @@
 #include "processor.h"
 #include "startup.h"
 
-struct core_setup { /* constant while cores run */
+struct core_setup { /* but for its end constant while cores run */
 	uint64_t cr0, cr4;
 	struct table_register gdtr;
 	uint8_t padding_gdtr[6];
@@ -21,6 +21,9 @@ struct core_setup { /* constant while cores run */
 	const uint32_t *ids;
 	uint64_t count;
 	struct core_slot *slots;
+	uint64_t x2apic;
+	/* Written by cores that find no slot: how many, and the id of the last. */
+	uint32_t unlisted, unlisted_id;
 };
 
 struct far_pointer {
@@ -71,6 +74,9 @@ SAME_OFFSET(core_setup, ss, 56);
 SAME_OFFSET(core_setup, ids, 64);
 SAME_OFFSET(core_setup, count, 72);
 SAME_OFFSET(core_setup, slots, 80);
+SAME_OFFSET(core_setup, x2apic, 88);
+SAME_OFFSET(core_setup, unlisted, 96);
+SAME_OFFSET(core_setup, unlisted_id, 100);
 
 SAME_OFFSET(trampoline_parameters, gdtr, 0);
 SAME_OFFSET(trampoline_parameters, to_protected, 8);

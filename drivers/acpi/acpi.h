@@ -63,6 +63,9 @@ struct acpi_memory {
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
+/* Whether the table has APIC_ID among the enabled ones that are kept. */
+bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
+
 /* One table each, LENGTH bytes at TABLE with its header; false, and a problem in FACTS, where it is wrong. */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);

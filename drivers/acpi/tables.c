@@ -224,3 +224,12 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 			     ACPI_CORES_MAX, walk.left_out);
 	return whole && walk.invalid == 0 && walk.left_out == 0;
 }
+
+bool
+acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id)
+{
+	for (size_t i = 0; i < madt->core_count; i++)
+		if (madt->apic_ids[i] == apic_id)
+			return true;
+	return false;
+}

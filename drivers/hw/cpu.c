@@ -5,6 +5,8 @@
 #include "text.h"
 
 #define MSR_SMI_COUNT 0x00000034u /* SDM vol. 4, MSRs of Nehalem and of Silvermont; bits 31:0 */
+#define MSR_SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10: bit 0 SEV, 1 SEV-ES, 2 SEV-SNP */
+#define SEV_ACTIVE    UINT64_C(7)
 #define FAMILY_6      6u
 
 #define UNNAMED "unknown" /* "" would mean that there is no hypervisor */
@@ -150,6 +152,30 @@ counts_smis(const struct cpu_facts *facts)
 	return FEATURES_EAX_FAMILY(r) == FAMILY_6 && (r.ecx & FEATURES_ECX_SSE4_2);
 }
 
+static bool
+is_trust_domain(const struct cpu_facts *facts)
+{
+	char name[13] = "";
+	struct hw_cpuid r;
+
+	if (facts->basic_leaf_max < LEAF_TDX)
+		return false;
+	r = hw_cpuid(LEAF_TDX, 0);
+	put_register(put_register(put_register(name, r.ebx), r.edx), r.ecx);
+	return text_equal(name, "IntelTDX    ");
+}
+
+static bool
+memory_encrypted(const struct cpu_facts *facts)
+{
+	if (!facts->hypervisor[0])
+		return false;
+	if (is_trust_domain(facts))
+		return true;
+	return facts->extended_leaf_max >= LEAF_ENCRYPTION &&
+	       (hw_cpuid(LEAF_ENCRYPTION, 0).eax & ENCRYPTION_EAX_SEV) && (hw_msr_read(MSR_SEV_STATUS) & SEV_ACTIVE);
+}
+
 uint32_t
 cpu_smi_count(void)
 {
@@ -187,4 +213,5 @@ cpu_read_facts(struct cpu_facts *facts)
 	read_extended(facts);
 	facts->lfence_serialises = lfence_serialises(facts);
 	facts->counts_smis = counts_smis(facts);
+	facts->memory_encrypted = memory_encrypted(facts);
 }

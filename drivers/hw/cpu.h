@@ -14,13 +14,14 @@ struct cpu_facts {
 	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
 	uint32_t basic_leaf_max;
 	uint32_t extended_leaf_max;
-	uint32_t apic_id;        /* of the core that asked: leaf Bh where it counts, else leaf 1h */
+	uint32_t apic_id;        /* of the core that asked, its initial one: leaf Bh where it counts, else leaf 1h */
 	bool has_tsc;
 	bool has_rdtscp;
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
 	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */
 	bool counts_smis;        /* and may be asked for the count */
+	bool memory_encrypted;   /* an SEV guest or a TDX trust domain */
 	struct rate tsc_crystal;    /* claim of leaf 15h: crystal times ratio; den 0 where it makes none */
 	struct rate tsc_base;       /* claim of leaf 16h: base MHz, rounded by the vendor; likewise */
 	struct rate tsc_hypervisor; /* claim of leaf 40000010h: kHz; likewise */

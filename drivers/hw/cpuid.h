@@ -10,6 +10,7 @@
 #define LEAF_TSC_CRYSTAL    0x00000015u
 #define LEAF_FREQUENCY      0x00000016u
 #define LEAF_TOPOLOGY_V2    0x0000001fu /* laid out as 0Bh */
+#define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI: of a trust domain, "IntelTDX    " in EBX, EDX, ECX */
 /* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
 #define LEAF_HYPERVISOR_CLOCK 0x40000010u
@@ -20,6 +21,7 @@
 #define LEAF_POWER          0x80000007u
 #define LEAF_SIZES          0x80000008u
 #define LEAF_AMD_CORE       0x8000001eu
+#define LEAF_ENCRYPTION     0x8000001fu
 #define LEAF_EXTENDED_2     0x80000021u
 
 #define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
@@ -44,6 +46,8 @@
 #define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu) /* ApicIdSize: of a package; 0: as NC needs it */
 #define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* NC */
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
+#define ENCRYPTION_EAX_SEV      (1u << 1)
+#define ENCRYPTION_EBX_BIT      0x3fu    /* of a page table's entry: that the page is encrypted */
 #define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFenceAlwaysSerializing */
 
 #endif

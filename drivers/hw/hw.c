@@ -1,6 +1,7 @@
 /* The hardware leaves on the machine itself. See hw.h for what each promises. */
 #include "hw.h"
 
+#include "cpuid.h"
 #include "paging.h"
 
 uint8_t
@@ -59,10 +60,21 @@ hw_write32(uint64_t address, uint32_t value)
 
 #define LARGEST_LEAF 3u /* a page of 1 GiB; entries above always name a table */
 
-static bool
-page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
+/* An entry's address without the bit that says, in an SEV guest, that the page is encrypted: APM vol. 2, 15.34.6. */
+static uint64_t
+address_mask(void)
 {
-	uint64_t table = cr3 & PAGE_ADDRESS;
+	struct hw_cpuid r = { 0, 0, 0, 0 };
+
+	if (hw_cpuid(LEAF_EXTENDED_MAX, 0).eax >= LEAF_ENCRYPTION)
+		r = hw_cpuid(LEAF_ENCRYPTION, 0);
+	return r.eax & ENCRYPTION_EAX_SEV ? PAGE_ADDRESS & ~(UINT64_C(1) << (r.ebx & ENCRYPTION_EBX_BIT)) : PAGE_ADDRESS;
+}
+
+static bool
+page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels, uint64_t mask)
+{
+	uint64_t table = cr3 & mask;
 
 	for (unsigned level = levels; level > 0; level--) {
 		uint64_t index = (address >> (12 + 9 * (level - 1))) & (PAGE_ENTRIES - 1);
@@ -72,7 +84,7 @@ page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels)
 			return false;
 		if (level == 1 || (level <= LARGEST_LEAF && (entry & PAGE_LARGE)))
 			return true;
-		table = entry & PAGE_ADDRESS;
+		table = entry & mask;
 	}
 	return false;
 }
@@ -83,12 +95,13 @@ hw_is_mapped(uint64_t address, size_t length)
 	uint64_t cr3 = read_cr3();
 	uint64_t last = address + (length ? length - 1 : 0);
 
+	uint64_t mask = address_mask();
 	unsigned levels = (read_cr4() & CR4_LA57) ? 5 : 4;
 
 	if (last < address || last >> (12 + 9 * levels - 1))
 		return false;
 	for (uint64_t page = address & ~(PAGE_SIZE - 1); page <= last; page += PAGE_SIZE)
-		if (!page_is_mapped(page, cr3, levels))
+		if (!page_is_mapped(page, cr3, levels, mask))
 			return false;
 	return true;
 }

@@ -74,6 +74,14 @@ lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value)
 		hw_write32(lapic->base + offset, value);
 }
 
+uint32_t
+lapic_id(const struct lapic *lapic)
+{
+	uint32_t id = lapic_read(lapic, LAPIC_ID);
+
+	return lapic->x2apic ? id : id >> ICR_ID_SHIFT; /* 10.4.6, figure 10-6: bits 24 to 31 in xAPIC mode */
+}
+
 bool
 lapic_can_address(const struct lapic *lapic, uint32_t apic_id)
 {

@@ -13,6 +13,7 @@
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
 /* Offsets of its registers: SDM vol. 3A, 10.4.1, table 10-1. */
+#define LAPIC_ID            0x020u
 #define LAPIC_EOI           0x0b0u
 #define LAPIC_SVR           0x0f0u
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode one register of 64 bits with the next */
@@ -31,6 +32,12 @@ const char *lapic_open(struct lapic *lapic);
 
 /* The register at OFFSET of this core's LAPIC, in either mode. */
 uint32_t lapic_read(const struct lapic *lapic, uint32_t offset);
+
+/*
+ * This core's id, by which commands name it and the MADT lists it: CPUID's is its initial value, and firmware may have
+ * given it another one.
+ */
+uint32_t lapic_id(const struct lapic *lapic);
 
 /*
  * Whether APIC_ID can be named in a command: 255 is the broadcast in xAPIC mode, and larger ids

@@ -10,6 +10,7 @@
  * their figures.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
+#define REST_NS         (20 * WAIT_NS_PER_MS)
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with them before the boot core begins */
 
 enum stage { STAGE_TAKEN, STAGE_DONE };
@@ -168,15 +169,34 @@ dispatch_check_in(struct core_slot *slot)
 	__atomic_store_n(&slot->arrived, 1, __ATOMIC_RELEASE);
 }
 
-bool
+enum dispatch_turn
 dispatch_work(struct core_slot *slot)
 {
 	uint32_t posted = __atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE);
+	smp_job *job = slot->job;
 
 	if (posted == slot->done)
-		return false;
+		return DISPATCH_IDLE;
 	__atomic_store_n(&slot->taken, posted, __ATOMIC_RELEASE);
-	slot->job(slot->argument, slot->number);
+	if (job)
+		job(slot->argument, slot->number);
 	__atomic_store_n(&slot->done, posted, __ATOMIC_RELEASE);
-	return true;
+	return job ? DISPATCH_WORKED : DISPATCH_REST;
+}
+
+void
+dispatch_rest(const struct startup *startup)
+{
+	const struct batch batch = { startup, NULL, startup->count };
+
+	batch_post(&batch, NULL, NULL);
+	batch_wake(&batch, 0);
+	batch_await(&batch, STAGE_DONE, REST_NS);
+	for (size_t i = 1; i < startup->count; i++) {
+		struct core_slot *slot = batch_slot(&batch, i);
+
+		if (slot && slot_reached(slot, STAGE_DONE))
+			slot->standing = CORE_STOPPED;
+	}
+	startup_stop(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);
 }

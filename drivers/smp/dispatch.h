@@ -27,7 +27,18 @@ size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, s
 /* On the started core, interrupts masked: checks in. */
 void dispatch_check_in(struct core_slot *slot);
 
-/* On the started core, interrupts masked: runs the job that waits, if one does. False: none did. */
-bool dispatch_work(struct core_slot *slot);
+enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
+
+/*
+ * On the started core, interrupts masked: runs the job that waits. DISPATCH_IDLE: none does; DISPATCH_REST: there will be
+ * no more, and the core is to halt.
+ */
+enum dispatch_turn dispatch_work(struct core_slot *slot);
+
+/*
+ * On the boot core: has each living core halt. INIT, which keeps SMIs out of a core and has the firmware's SMM wait for
+ * it, goes only to those that do not within 20 ms.
+ */
+void dispatch_rest(const struct startup *startup);
 
 #endif

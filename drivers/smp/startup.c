@@ -7,6 +7,7 @@
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
 #define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival */
+#define TRIES            2 /* a SIPI to a core that is in SMM just then is lost, the second one, too */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
@@ -52,7 +53,7 @@ startup_send_inits(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing != CORE_ASKED)
+		if (slot->standing != CORE_ASKED || slot_arrived(slot))
 			continue;
 		if (!lapic_can_address(&startup->lapic, slot->apic_id))
 			slot->standing = CORE_UNADDRESSABLE;
@@ -104,19 +105,27 @@ startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
 	}
 }
 
-size_t
-startup_cores(const struct startup *startup)
+/* To those that have not checked in. */
+static void
+startup_try(const struct startup *startup)
 {
-	size_t alive = 0;
-
 	if (startup_send_inits(startup) == 0)
-		return 0;
+		return;
 	startup_delay(startup, INIT_NS);
 	size_t asked = startup_send_sipis(startup, CORE_UNSENT);
 
 	startup_delay(startup, SIPI_NS);
 	startup_send_sipis(startup, CORE_ASKED); /* the first one may do */
 	startup_await(startup, asked, ARRIVAL_NS);
+}
+
+size_t
+startup_cores(const struct startup *startup)
+{
+	size_t alive = 0;
+
+	for (unsigned tries = 0; tries < TRIES; tries++)
+		startup_try(startup);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 

@@ -24,7 +24,7 @@ enum core_standing {
 	CORE_SILENT,        /* did not check in */
 	CORE_LATE,          /* did not finish a job in time */
 	CORE_FELL,          /* took an exception: see fault */
-	CORE_STOPPED,       /* was alive, and the run is over */
+	CORE_STOPPED,       /* was alive, and the run is over: it halts, with interrupts masked, until the reset */
 };
 
 struct core_slot {
@@ -69,8 +69,8 @@ struct rate startup_tsc_rate(struct rate tsc);
 
 /*
  * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to
- * those that have not checked in; then waits until all have, at most 1 s from the last arrival.
- * Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
+ * those that have not checked in; then waits until all have, at most 1 s from the last arrival. All that once more with
+ * those that are silent. Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
  * later. Returns how many live.
  */
 size_t startup_cores(const struct startup *startup);

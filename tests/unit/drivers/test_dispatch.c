@@ -347,6 +347,42 @@ checking_in_is_one_word_in_the_slot(void **state)
 	assert_int_equal(slots[1].arrived, 1);
 }
 
+/* SMIs reach a core that halts, and not one that waits for SIPI. */
+static void
+at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer(void **state)
+{
+	(void)state;
+	slots[2].standing = CORE_SILENT;
+	manners[3] = NEVER_WAKES;
+	dispatch_rest(&startup);
+	assert_int_equal(slots[0].standing, CORE_ALIVE);
+	assert_int_equal(slots[1].standing, CORE_STOPPED);
+	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[3].standing, CORE_STOPPED);
+	assert_int_equal(wakes[1], 1);
+	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
+		assert_true(sim.lapic.ipis[i].command == WAKE || sim.lapic.ipis[i].destination == 3);
+	assert_int_equal(sim.lapic.ipis[sim.lapic.ipi_count - 1].command, INIT);
+	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS); /* 20 of patience, 10 behind INIT */
+}
+
+static void
+a_core_is_told_once_to_rest_after_its_last_job(void **state)
+{
+	struct core_slot *slot = &slots[1];
+
+	(void)state;
+	assert_int_equal(dispatch_work(slot), DISPATCH_IDLE);
+	slot->job = count_run;
+	slot->posted++;
+	assert_int_equal(dispatch_work(slot), DISPATCH_WORKED);
+	slot->job = NULL;
+	slot->posted++;
+	assert_int_equal(dispatch_work(slot), DISPATCH_REST);
+	assert_int_equal(slot->done, slot->posted);
+	assert_int_equal(runs[1], 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, set_up)
 
 int
@@ -371,6 +407,8 @@ main(void)
 		CASE(a_core_works_once_for_each_post_even_where_the_numbers_wrap),
 		CASE(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns),
 		CASE(checking_in_is_one_word_in_the_slot),
+		CASE(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer),
+		CASE(a_core_is_told_once_to_rest_after_its_last_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

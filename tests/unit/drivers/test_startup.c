@@ -28,14 +28,15 @@
 
 static struct core_slot slots[CORES];
 static struct startup startup;
-static uint32_t deaf_to_first_sipi; /* an APIC id; or NOBODY */
+static uint32_t deaf; /* an APIC id; or NOBODY */
+static unsigned deaf_to_sipis; /* so many of those sent to it */
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
 static uint64_t stuck_at_sipi; /* the LAPIC gets no command out from this SIPI on, counted from 1; 0: none */
 static uint64_t sipis;
 
-/* Every core checks in at its first SIPI after an INIT, but the deaf one at its second. */
+/* Every core checks in at its first SIPI after an INIT, but the deaf one later. */
 static void
 core_hears(uint32_t destination, uint32_t command)
 {
@@ -53,7 +54,7 @@ core_hears(uint32_t destination, uint32_t command)
 	if (first_sipi_ps == 0)
 		first_sipi_ps = sim.now_ps;
 	last_sipi_ps = sim.now_ps;
-	if (destination == deaf_to_first_sipi && sipis_to_deaf++ == 0)
+	if (destination == deaf && sipis_to_deaf++ < deaf_to_sipis)
 		return;
 	for (size_t i = 1; i < CORES; i++)
 		if (slots[i].apic_id == destination)
@@ -75,7 +76,8 @@ set_up(void **state)
 		slots[i].standing = CORE_ASKED;
 	startup = (struct startup){ .slots = slots, .count = CORES, .page = PAGE };
 	scale_init(&startup.scale, (struct rate){ 1000000000, 1 });
-	deaf_to_first_sipi = NOBODY;
+	deaf = NOBODY;
+	deaf_to_sipis = 1;
 	sipis_to_deaf = 0;
 	last_init_ps = first_sipi_ps = last_sipi_ps = 0;
 	sent_unmasked = false;
@@ -118,7 +120,7 @@ static void
 only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later(void **state)
 {
 	(void)state;
-	deaf_to_first_sipi = 2;
+	deaf = 2;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 7);
@@ -127,7 +129,7 @@ only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later(void **state
 }
 
 static void
-a_core_that_never_starts_is_given_up_after_1_s_and_stopped(void **state)
+a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped(void **state)
 {
 	(void)state;
 	sim.lapic.never_start[0] = 2;
@@ -138,11 +140,28 @@ a_core_that_never_starts_is_given_up_after_1_s_and_stopped(void **state)
 	assert_int_equal(slots[2].standing, CORE_SILENT);
 	assert_int_equal(slots[3].standing, CORE_ALIVE);
 	assert_string_equal(startup_reason(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
-	assert_int_equal(sim.lapic.ipi_count, 8);
+	assert_int_equal(sim.lapic.ipi_count, 11);
 	assert_sent(6, 2, SIPI);
 	assert_sent(7, 2, INIT);
-	/* 10 ms, 200 us, 1 s, and 10 ms for the last INIT. */
-	assert_in_range(sim.now_ps, 1020 * SIM_PS_PER_MS, 1022 * SIM_PS_PER_MS);
+	assert_sent(8, 2, SIPI);
+	assert_sent(9, 2, SIPI);
+	assert_sent(10, 2, INIT);
+	/* Twice 10 ms, 200 us and 1 s, and 10 ms for the last INIT. */
+	assert_in_range(sim.now_ps, 2030 * SIM_PS_PER_MS, 2033 * SIM_PS_PER_MS);
+}
+
+/* The others, which are at work by then, hear nothing of it. */
+static void
+a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try(void **state)
+{
+	(void)state;
+	deaf_to_sipis = 2;
+	deaf = 2;
+	open_lapic();
+	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(sim.lapic.ipi_count, 9);
+	assert_sent(7, 2, INIT);
+	assert_sent(8, 2, SIPI);
 }
 
 static void
@@ -265,14 +284,14 @@ cores_that_no_sipi_reaches_are_not_waited_for(void **state)
 }
 
 static void
-a_core_that_only_the_second_sipi_did_not_reach_is_silent(void **state)
+a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent(void **state)
 {
 	(void)state;
-	deaf_to_first_sipi = 2;
+	deaf = 2;
 	open_lapic();
 	stuck_at_sipi = 4;
 	assert_int_equal(startup_cores(&startup), 2);
-	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[2].standing, CORE_UNSENT);
 }
 
 static void
@@ -416,6 +435,22 @@ stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
+/* Firmware may have given a LAPIC another id than CPUID's, its initial one. */
+static void
+an_id_is_the_lapic_s_in_either_mode(void **state)
+{
+	struct lapic lapic;
+
+	(void)state;
+	sim.lapic.apic_id = 0x30;
+	assert_null(lapic_open(&lapic));
+	assert_int_equal(lapic_id(&lapic), 0x30);
+	sim.lapic.apic_id = 0x12345;
+	sim_msr_set(0x1b, APIC_BASE_X2APIC);
+	assert_null(lapic_open(&lapic));
+	assert_int_equal(lapic_id(&lapic), 0x12345);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, set_up)
 
 int
@@ -424,7 +459,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(three_cores_get_init_then_10_ms_later_one_sipi_each),
 		CASE(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later),
-		CASE(a_core_that_never_starts_is_given_up_after_1_s_and_stopped),
+		CASE(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped),
+		CASE(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try),
 		CASE(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing),
 		CASE(one_core_alone_sends_nothing_and_waits_for_nothing),
 		CASE(a_core_left_out_hears_nothing_and_says_why),
@@ -433,7 +469,7 @@ main(void)
 		CASE(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads),
 		CASE(cores_that_no_init_reaches_are_not_waited_for),
 		CASE(cores_that_no_sipi_reaches_are_not_waited_for),
-		CASE(a_core_that_only_the_second_sipi_did_not_reach_is_silent),
+		CASE(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent),
 		CASE(without_a_local_apic_its_msr_is_not_read),
 		CASE(no_interrupt_comes_between_the_halves_of_a_command),
 		CASE(of_the_boot_core_s_lapic_only_the_command_register_is_written),
@@ -443,6 +479,7 @@ main(void)
 		CASE(with_a_tsc_that_stands_still_the_delays_end_by_count),
 		CASE(a_tsc_that_steps_back_makes_a_wait_longer_never_shorter),
 		CASE(a_tsc_of_unknown_rate_counts_as_10_ghz),
+		CASE(an_id_is_the_lapic_s_in_either_mode),
 		CASE(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once),
 	};
 
