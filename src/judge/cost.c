@@ -90,7 +90,9 @@ judge_cost(struct report *report, size_t clock, size_t null)
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
-	cost->loop_ps = cost->read_ps.known ? (uint64_t)less(latency_loop_ps(entry->latency, &scale), cost->null_ps) : 0;
+	/* The loop's reads were the boot core's: so is the bracket that comes off. */
+	if (cost->read_ps.known && report->cores[0].latency[null].count)
+		cost->loop_ps = (uint64_t)less(latency_loop_ps(entry->latency, &scale), report->cores[0].latency[null].mean_ps);
 }
 
 void

@@ -65,7 +65,7 @@ struct report_cost {
 	uint32_t core;              /* APIC id: the median is that core's */
 	size_t cores;               /* on which both were read */
 	uint64_t null_ps;           /* what was subtracted on that core */
-	uint64_t loop_ps;           /* the boot core's mean loop time less that, hits included: pg_test_timing prints no less */
+	uint64_t loop_ps;           /* the boot core's mean loop time less its own null, hits included: pg_test_timing prints no less */
 };
 
 struct report_clock {

@@ -23,6 +23,7 @@ the_cost_is_the_median_cores_within_those_of_all(void **state)
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
 	struct report *report = literal_clean();
 	const struct report_cost *cost = &literal_find(report, "hpet")->cost;
+	struct scale scale;
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -38,6 +39,9 @@ the_cost_is_the_median_cores_within_those_of_all(void **state)
 	assert_int_equal(cost->cores, 4);
 	assert_int_equal(cost->null_ps, 15000);
 	assert_int_equal(cost->rows_ps.value, UINT64_C(4000000000)); /* 4 ms */
+	/* The boot core's loop, less what reading nothing costs there. */
+	scale_init(&scale, report->tsc);
+	assert_int_equal(cost->loop_ps, latency_loop_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
 	literal_free(report);
 }
 
