@@ -86,6 +86,7 @@ $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json $(CHARTS)) | deps-
 
 $(BUILD)/efi/boot/page.o: $(PAGE)
 $(BUILD)/efi/boot/page.o: NASM += -DPAGE='"$(PAGE)"'
+$(BUILD)/efi/boot/sbat.o: NASM += -DVERSION='"$(VERSION)"'
 
 $(BUILD)/efi/boot/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
@@ -104,11 +105,12 @@ $(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/efi.lds
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) -L$(GNUEFI_LIB) -lgnuefi -o $@
 
-# objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page.
+# objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page. Nothing follows the last
+# section: what a signature is added to ends with it.
 $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi: %.efi: %.so boot/nxcompat
 	$(call say,IMAGE )
-	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela \
-		--strip-debug --target efi-app-x86_64 $< $@.tmp
+	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
+		--strip-all --target efi-app-x86_64 $< $@.tmp
 	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
@@ -131,6 +133,12 @@ image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
 $(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
+
+## application and images, signed for Secure Boot (KEY=FILE CERT=FILE; SHIM=1: started by a shim)
+.PHONY: sign
+sign: deps-sign
+	+$(SUBMAKE) all
+	@qemu/sign '$(KEY)' '$(CERT)' $(BUILD)/baretick.efi $(BUILD)/baretick-signed $(SHIM)
 
 ## a release, with checksums and licences: build/dist/baretick-VERSION, and a .tar.xz of it
 .PHONY: dist

@@ -24,8 +24,10 @@ class Header:
         self.machine, count = struct.unpack_from("<HH", data, start + 4)
         optional_size = struct.unpack_from("<H", data, start + 20)[0]
         optional = start + 24
+        self.symbols, self.symbols_count = struct.unpack_from("<II", data, start + 12)
         self.magic = struct.unpack_from("<H", data, optional)[0]
         self.alignment = struct.unpack_from("<I", data, optional + 32)[0]
+        self.headers_size = struct.unpack_from("<I", data, optional + 60)[0]
         self.subsystem, self.characteristics = struct.unpack_from("<HH", data, optional + 68)
         self.sections = [struct.unpack_from("<8sIIII12xI", data, optional + optional_size + 40 * i)
                          for i in range(count)]
@@ -53,6 +55,27 @@ def test_no_section_is_both_writable_and_executable(header):
 def test_every_section_begins_on_a_page_of_its_own(header):
     assert header.alignment == 4096
     assert not [section for section in header.sections if section[2] % header.alignment]
+
+
+def test_nothing_is_outside_of_the_sections(header):
+    """What is signed is the file: no gap that no section has, and no symbols or debug data behind the last one."""
+    places = [(section[4], section[4] + section[3]) for section in header.sections]
+    assert places[0][0] == header.headers_size
+    assert all(one[1] == other[0] for one, other in zip(places, places[1:]))
+    assert places[-1][1] == IMAGE.stat().st_size
+    assert (header.symbols, header.symbols_count) == (0, 0)
+
+
+def test_sbat_names_component_generation_and_version(header):
+    """As shim's SBAT.md has it: lines of six fields, none of them empty, the first of the format itself."""
+    section, = (each for each in header.sections if each[0] == b".sbat\0\0\0")
+    text = IMAGE.read_bytes()[section[4]:section[4] + section[1]].decode("ascii")
+    rows = [line.split(",") for line in text.splitlines()]
+    version = re.search(r"^VERSION := (\S+)$", (BUILD.parent / "Makefile").read_text(), re.M)[1]
+    assert text.endswith("\n") and all(len(row) == 6 and all(row) for row in rows)
+    assert [row[:2] for row in rows] == [["sbat", "1"], ["baretick", "1"]]
+    assert rows[1][3:5] == ["baretick", version]
+    assert not section[5] & (WRITE | EXECUTE)
 
 
 def test_is_under_700_kilobytes_with_the_page_inside():
