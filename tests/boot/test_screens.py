@@ -1,5 +1,6 @@
 """What a person sees and what keys do, read off the pixels of a guest's screen. The letters are the firmware's own,
 learned from the rule catalogue, which the serial line carries word by word."""
+import collections
 import json
 import re
 
@@ -100,14 +101,33 @@ def section(lines, start, end):
     return lines
 
 
-def check_bars(picture, verdict):
-    columns, rows = picture.columns, picture.rows
+def stolen(report):
+    """What the title has beside the verdict where too much time was stolen."""
+    quality = report["quality"]
+    if quality["reliable_tails"] is not False:
+        return ""
+    percent = quality["stolen_percent"]
+    return " tails unreliable " if percent is None else f" {percent:.1f} % stolen "
+
+
+def check_bars(picture, report):
+    columns, rows, verdict = picture.columns, picture.rows, report["verdict"]
     top = [picture.cell(0, column)[0] for column in range(columns)]
     bottom = [picture.cell(rows - 1, column)[0] for column in range(columns - 1)]
-    assert set(top) == {GRAY, BARS[verdict]} and top.count(BARS[verdict]) == len(verdict) + 2
+    inks = collections.Counter({BARS[verdict]: len(verdict) + 2})
+    inks[BARS["warn"]] += len(stolen(report))
+    assert collections.Counter(top) == +inks + collections.Counter({GRAY: columns - inks.total()})
     assert set(bottom) == {GRAY, BLUE}
     assert picture.cell(rows - 1, columns - 1)[0] == BLACK  # to write there would scroll
     assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
+
+
+def after_verdict(rows, report):
+    """The row behind that of the verdict, and behind the one on stolen time where there is one."""
+    if not stolen(report):
+        return rows[1]
+    assert rows[1].startswith("stolen "), rows
+    return rows[2]
 
 
 def word_of(clock):
@@ -137,15 +157,14 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         shown.press("p", "ret", "end")  # before any key is offered: none of them powers off or scrolls
         shown.wait_for_serial(b"BARETICK REPORT END")
         text, report = shown.text(), report_of(shown)
-        verdict = report["verdict"]
         picture = reader.title(PAGES[0])
-        check_bars(picture, verdict)
+        check_bars(picture, report)
         check_clocks(reader, picture, report)
-        assert reader.rows(picture)[1].startswith(f"verdict  {verdict.upper()}, ")
-        assert reader.rows(picture)[2] == "No report on the boot volume, as save=off asks for."
+        assert reader.rows(picture)[1].startswith(f"verdict  {report['verdict'].upper()}, ")
+        assert after_verdict(reader.rows(picture)[1:], report) == "No report on the boot volume, as save=off asks for."
         for key, page in enumerate(PAGES):
             shown.press(str(key + 1))
-            check_bars(reader.title(page), verdict)
+            check_bars(reader.title(page), report)
         shown.press("3", "3")
         reader.title("Clock 2 of 12: tsc_lfence")
         shown.press("right")
@@ -183,7 +202,7 @@ def test_160x53_shows_the_sick_clock_with_findings_and_picture_beside_it_and_pow
         assert report["verdict"] == "fail"
         assert {clock["id"] for clock in report["clocks"] if clock["verdict"] == "fail"} == {"tsc"}
         picture = reader.title("Summary")
-        check_bars(picture, "fail")
+        check_bars(picture, report)
         check_clocks(reader, picture, report)
         rows = reader.rows(picture)
         assert rows[1][81:] == "Findings" and rows[3][81:].startswith("fail  rate-wrong: tsc runs ")
@@ -213,7 +232,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
         picture = reader.wait_for(lambda rows: any(same([row], ["came back"]) for row in rows))
         rows = reader.rows(picture)
         assert rows[0].startswith(f"verdict  {report['verdict'].upper()}, ")
-        assert same([rows[1]], ["Report saved on the boot volume in \\baretick\\0001"])
+        assert same([after_verdict(rows, report)], ["Report saved on the boot volume in \\baretick\\0001"])
         for clock in report["clocks"]:
             assert any(row.split(" ")[0] == clock["id"] and row.endswith(f" {word_of(clock)}") for row in rows), rows
         assert {picture.cell(row, column)[0] for row in range(SHELL[1]) for column in range(SHELL[0])} == {BLACK}
