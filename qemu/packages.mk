@@ -10,8 +10,8 @@ PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime pytho
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium?
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
-PACKAGES_shim  := shim-signed
-PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl $(if $(filter-out 0,$(SHIM)),$(PACKAGES_shim))
+PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \
+                  $(if $(filter-out 0,$(SHIM))$(filter check check-long pictures,$(MAKECMDGOALS)),shim-signed)
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
@@ -19,13 +19,12 @@ packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
-    $(if $(filter sign,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
+    $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
-    $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_sign) \
-        $(PACKAGES_shim) $(PACKAGES_test))
+    $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_sign) $(PACKAGES_test))
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 

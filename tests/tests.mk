@@ -126,7 +126,7 @@ CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),al
 .PHONY: check
 ## likewise, and those that are dear and rare
 .PHONY: check-long
-check check-long: deps-build deps-run deps-dist deps-test
+check check-long: deps-build deps-run deps-dist deps-sign deps-test
 	+$(SUBMAKE) $(CHECK_MAKE)
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
@@ -142,16 +142,17 @@ bench: deps-build deps-run
 	+$(SUBMAKE) all $(BUILD)/host/bench_host
 	$(PYTHON) tests/bench/bench.py $(BUILD)
 
-# The pictures in README.md: of the page, from two machines of which one has no HPET, and of the screen. To be looked at,
-# then committed.
-## the pictures of the page and the screen in the READMEs, into tests/pictures
+# The pictures in the READMEs: of the page, from two machines of which one has no HPET, of the screen, and of MokManager's. To be
+# looked at, then committed.
+## the pictures of the page and the screens in the READMEs, into tests/pictures
 .PHONY: pictures
-pictures: deps-build deps-run deps-test
+pictures: deps-build deps-run deps-sign deps-test
 	+$(SUBMAKE) all
 	qemu/run --accel tcg --cpus 4 --out $(BUILD)/pictures/this --screenshot $(BUILD)/pictures/screen.png
 	qemu/run --accel tcg --out $(BUILD)/pictures/other --qemu-arg=-machine --qemu-arg=hpet=off
 	$(PYTHON) tests/page/pictures.py $(BUILD)/pictures/this/report.html $(BUILD)/pictures/other/report.json \
 		$(BUILD)/pictures/screen.png tests/pictures
+	$(PYTHON) tests/boot/enrol_pictures.py tests/pictures/enrol.png
 
 # Machines that are well, half of them on a busy host, or paused and moved by it: each alarm is a false one. Minutes, so not
 # part of check.

@@ -4,26 +4,18 @@ import os
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from boots import EFI, EFI_BUILT, checked
 from harness import ROOT, TCG, check_schema
-from screens import BOUND_S, POLL_S, screen
+from mok import MICROSOFTS_KEYS, SHIM, TWO_CORES, WORDS, Manager, guest
 from stick import folders, mtools, volume_of
 
-# Debian's and Ubuntu's package ovmf. A test key, whose private half is in the package; the keys of Microsoft.
+# Debian's and Ubuntu's package ovmf: a test key, whose private half is in the package.
 OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
-MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"
 TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
 PASS_PHRASE = "snakeoil"
-SHIM = "/usr/lib/shim/shimx64.efi.signed"
-
-TWO_CORES = ["--cpus", "2", "--boot", "usb"]
-WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
-CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H\xb3 *(\S[^\xb3]*?) *\xb3")  # by MokManager: a row in black, in its frame
-ENTRIES_MAX = 8
 
 needs_shim = pytest.mark.skipif(not os.path.exists(SHIM), reason="the package shim-signed is not there")
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not (os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and shutil.which("sbsign")),
@@ -70,12 +62,6 @@ def altered(stick, name, how, folder):
     return copy
 
 
-def guest(firmware, image, *words):
-    """With a person at its keyboard; a restart is one, for the keys that were enrolled meanwhile are the machine's."""
-    more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
-    return screen((80, 25), (800, 600), [*WORDS, *words], *more)
-
-
 def test_what_is_signed_with_an_enrolled_key_runs_to_its_verdict_and_leaves_its_report(run, signed, tmp_path):
     done = run(*TCG, *TWO_CORES, "--image", signed, "--firmware", OWN_KEYS, "--", *WORDS)
     report = checked(done, started=2)
@@ -93,52 +79,6 @@ def test_anything_else_is_refused(signed, how, firmware, tmp_path):
         said = shown.serial()
     assert re.search(rb"failed to load Boot0001 .*USB.*: Access Denied", said)
     assert b"BARETICK" not in said
-
-
-class Manager:
-    """MokManager, which draws on the serial line what it draws on the screen."""
-
-    def __init__(self, shown):
-        self.shown, self._at = shown, 0
-
-    def _new(self):
-        return self.shown.serial()[self._at:]
-
-    def wait_for(self, *words):
-        """Until WORDS came, in this order, after what was waited for before; what came before them."""
-        for word in words:
-            end = time.monotonic() + BOUND_S
-            while (at := self._new().find(word)) < 0:
-                assert time.monotonic() < end, (word, self._new()[-4000:])
-                time.sleep(POLL_S)
-            before, self._at = self._new()[:at], self._at + at + len(word)
-        return before
-
-    def choose(self, title, entry):
-        """The row ENTRY in the menu TITLE, which is drawn at first, and after each key."""
-        self.wait_for(title)
-        for drawn in range(1, ENTRIES_MAX):
-            end = time.monotonic() + BOUND_S
-            while len(rows := CHOSEN.findall(self._new())) < drawn:
-                assert time.monotonic() < end, (title, entry, self._new()[-4000:])
-                time.sleep(POLL_S)
-            self.shown.press("ret" if rows[-1] == entry else "down")
-            if rows[-1] == entry:
-                return
-        raise AssertionError((title, entry, rows))
-
-    def enrol(self):
-        """From the shim's refusal to the restart."""
-        self.wait_for(b"Verification failed", b" OK ")
-        self.shown.press("ret")
-        self.wait_for(b"Press any key to perform MOK management")
-        self.shown.press("ret")
-        self.choose(b"Perform MOK management", b"Enroll key from disk")
-        self.choose(b"Select Key", b"BARETICK")
-        self.choose(b"Select Key", b"baretick.cer")
-        self.choose(b"[Enroll MOK]", b"Continue")
-        self.choose(b"Enroll the key(s)?", b"Yes")
-        self.choose(b"Perform MOK management", b"Reboot")
 
 
 @needs_shim

@@ -7,9 +7,9 @@ import pictures
 
 FOLDER = ROOT / "tests" / "pictures"
 SHOWN_IN = {"light": ["README.md", "src/page/README.md"], "dark": ["src/page/README.md"], "compare": ["src/page/README.md"],
-            "screen": ["src/render/screen/README.md"]}
+            "screen": ["src/render/screen/README.md"], "enrol": ["boot/README.md"]}
 SIZE_MAX = 150_000
-PAGES, SCREEN = ["compare", "dark", "light"], "screen"
+PAGES, SCREEN, ENROL = ["compare", "dark", "light"], "screen", "enrol"
 
 
 def picture(name):
@@ -37,8 +37,19 @@ def test_picture_of_the_screen_has_bars_at_top_and_bottom():
     assert title == bar and min(bar) > 100 and max(black) < 20
 
 
+def test_picture_of_the_enrolment_has_six_screens_of_which_no_two_are_the_same():
+    """MokManager's, white and black on blue, two in a row."""
+    image = picture(ENROL)
+    width, height = image.width // 2, image.height // 3
+    screens = [image.crop((x, y, x + width, y + height)) for y in range(0, 3 * height, height) for x in (0, width)]
+    assert (width, height) == (640, 480) and len({screen.tobytes() for screen in screens}) == 6
+    for screen in screens:
+        count, colour = max(screen.getcolors())
+        assert colour[2] > 100 > colour[0] + colour[1] and count > width * height // 2
+
+
 def test_each_is_shown_where_a_reader_looks_for_it():
-    assert sorted(SHOWN_IN) == sorted(path.stem for path in FOLDER.glob("*.png")) == sorted([*PAGES, SCREEN])
+    assert sorted(SHOWN_IN) == sorted(path.stem for path in FOLDER.glob("*.png")) == sorted([*PAGES, SCREEN, ENROL])
     for name, readmes in SHOWN_IN.items():
         for readme in readmes:
             assert f"tests/pictures/{name}.png" in (ROOT / readme).read_text(), readme

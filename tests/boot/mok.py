@@ -1,0 +1,70 @@
+"""Machine owner keys: a guest whose firmware has Microsoft's keys, and a person who enrols a certificate by shim's MokManager."""
+import re
+import time
+
+from screens import BOUND_S, POLL_S, screen
+
+MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # Debian's and Ubuntu's package ovmf
+SHIM = "/usr/lib/shim/shimx64.efi.signed"
+
+TWO_CORES = ["--cpus", "2", "--boot", "usb"]
+WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
+CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H\xb3 *(\S[^\xb3]*?) *\xb3")  # by MokManager: a row in black, in its frame
+ENTRIES_MAX = 8
+
+
+def guest(firmware, image, *words, pixels=(800, 600)):
+    """With a person at its keyboard; a restart is one, for the keys that were enrolled meanwhile are the machine's."""
+    more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
+    return screen((80, 25), pixels, [*WORDS, *words], *more)
+
+
+class Manager:
+    """MokManager, which draws on the serial line what it draws on the screen."""
+
+    def __init__(self, shown, look=lambda: None):
+        """LOOK is called with each screen, before it is left."""
+        self.shown, self._look, self._at = shown, look, 0
+
+    def _leave(self):
+        self._look()
+        self.shown.press("ret")
+
+    def _new(self):
+        return self.shown.serial()[self._at:]
+
+    def wait_for(self, *words):
+        """Until WORDS came, in this order, after what was waited for before; what came before them."""
+        for word in words:
+            end = time.monotonic() + BOUND_S
+            while (at := self._new().find(word)) < 0:
+                assert time.monotonic() < end, (word, self._new()[-4000:])
+                time.sleep(POLL_S)
+            before, self._at = self._new()[:at], self._at + at + len(word)
+        return before
+
+    def choose(self, title, entry):
+        """The row ENTRY in the menu TITLE, which is drawn at first, and after each key."""
+        self.wait_for(title)
+        for drawn in range(1, ENTRIES_MAX):
+            end = time.monotonic() + BOUND_S
+            while len(rows := CHOSEN.findall(self._new())) < drawn:
+                assert time.monotonic() < end, (title, entry, self._new()[-4000:])
+                time.sleep(POLL_S)
+            if rows[-1] == entry:
+                return self._leave()
+            self.shown.press("down")
+        raise AssertionError((title, entry, rows))
+
+    def enrol(self):
+        """From the shim's refusal to the restart."""
+        self.wait_for(b"Verification failed", b" OK ")
+        self._leave()
+        self.wait_for(b"Press any key to perform MOK management")
+        self._leave()
+        self.choose(b"Perform MOK management", b"Enroll key from disk")
+        self.choose(b"Select Key", b"BARETICK")
+        self.choose(b"Select Key", b"baretick.cer")
+        self.choose(b"[Enroll MOK]", b"Continue")
+        self.choose(b"Enroll the key(s)?", b"Yes")
+        self.choose(b"Perform MOK management", b"Reboot")
