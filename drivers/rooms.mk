@@ -1,8 +1,9 @@
 # As src/rooms.mk.
 USES_drivers/hw     := src/clock
 USES_drivers/acpi   := src/base
+USES_drivers/smbios := src/base
 USES_drivers/smp    := drivers/hw
 USES_drivers/clocks := drivers/hw drivers/acpi
 USES_drivers/checks := drivers/clocks
 
-ROOMS += drivers/hw drivers/acpi drivers/smp drivers/clocks drivers/checks
+ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/clocks drivers/checks

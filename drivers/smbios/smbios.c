@@ -1,0 +1,113 @@
+/* From an entry point to the table. See smbios.h for what is promised. */
+#include "smbios_internal.h"
+
+#include "text.h"
+
+#define TABLE_LENGTH_MAX (256u * 1024) /* ours: what is beyond it is not read */
+#define COUNT_ANY        SIZE_MAX      /* only the table's length, or its structure of type 127, ends it */
+
+/* DSP0134 3.7, 5.2.1 and 5.2.2: the entry points, by the offsets of their fields. */
+static const struct entry {
+	const char *anchor;
+	uint8_t size;      /* as long as it is at least */
+	uint8_t length;    /* a byte: over that many bytes the sum is 0 */
+	uint8_t table_length, table_length_size;
+	uint8_t address, address_size;
+	uint8_t count;     /* of structures, 2 bytes; 0: it doesn't say */
+} entry_3 = { "_SM3_", 0x18, 0x06, 0x0c, 4, 0x10, 8, 0 }, entry_2 = { "_SM_", 0x1f, 0x05, 0x16, 2, 0x18, 4, 0x1c };
+
+uint64_t
+smbios_field(struct smbios_bytes from, size_t offset, size_t size)
+{
+	uint64_t value = 0;
+
+	if (offset > from.length || size > from.length - offset)
+		return 0;
+	for (size_t i = size; i > 0; i--)
+		value = value << 8 | from.bytes[offset + i - 1];
+	return value;
+}
+
+void
+smbios_problem(struct smbios_facts *facts, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	if (facts->problem[0])
+		return;
+	text_init(&text, facts->problem, sizeof(facts->problem));
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
+/* Whether it is one, and whole; what is wrong with it is a problem. */
+static bool
+is_good(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
+{
+	size_t length = (size_t)smbios_field(found, entry->length, 1);
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < length && i < found.length; i++)
+		sum = (uint8_t)(sum + found.bytes[i]);
+	for (size_t i = 0; entry->anchor[i]; i++)
+		if (found.bytes[i] != (uint8_t)entry->anchor[i]) {
+			smbios_problem(facts, "SMBIOS: the entry point does not begin with %s", entry->anchor);
+			return false;
+		}
+	if (length < entry->size || length > found.length)
+		smbios_problem(facts, "SMBIOS: the entry point %s has the length %zu", entry->anchor, length);
+	else if (sum != 0)
+		smbios_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
+	else
+		return true;
+	return false;
+}
+
+/* As long as it says that it is, where all of that can be read; else as long as it is at least. */
+static struct smbios_bytes
+fetch(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
+{
+	struct smbios_bytes found = { memory->at(memory->context, address, entry->size), entry->size };
+	size_t length = found.bytes ? found.bytes[entry->length] : 0;
+	const uint8_t *whole = length > entry->size ? memory->at(memory->context, address, length) : NULL;
+
+	return whole ? (struct smbios_bytes){ whole, length } : found;
+}
+
+/* False: there is none at ADDRESS that can be used. */
+static bool
+read_by(const struct smbios_memory *memory, const struct entry *entry, uint64_t address, struct smbios_facts *facts)
+{
+	struct smbios_bytes found, table;
+	uint64_t at;
+
+	if (address == 0)
+		return false;
+	found = fetch(memory, entry, address);
+	if (!found.bytes) {
+		smbios_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
+		return false;
+	}
+	if (!is_good(entry, found, facts))
+		return false;
+	at = smbios_field(found, entry->address, entry->address_size);
+	table.length = (size_t)smbios_field(found, entry->table_length, entry->table_length_size);
+	if (table.length > TABLE_LENGTH_MAX)
+		table.length = TABLE_LENGTH_MAX;
+	table.bytes = at && table.length ? memory->at(memory->context, at, table.length) : NULL;
+	if (!table.bytes) {
+		smbios_problem(facts, "SMBIOS: %zu bytes at %lxh, the table, can't be read", table.length, at);
+		return false;
+	}
+	smbios_read_table(table, entry->count ? (size_t)smbios_field(found, entry->count, 2) : COUNT_ANY, facts);
+	return true;
+}
+
+void
+smbios_read_facts(const struct smbios_memory *memory, uint64_t at_3, uint64_t at_2, struct smbios_facts *facts)
+{
+	*facts = (struct smbios_facts){ 0 };
+	facts->found = read_by(memory, &entry_3, at_3, facts) || read_by(memory, &entry_2, at_2, facts);
+}

@@ -1,0 +1,156 @@
+/* The structures of a table: which strings are kept, and which of them say nothing. See smbios_internal.h. */
+#include "smbios_internal.h"
+
+#include "text.h"
+
+/* DSP0134 3.7, 6.1.2: type and length, a byte each, and a handle. */
+#define HEADER_SIZE   4u
+#define HEADER_LENGTH 1u
+#define TYPE_END      127u /* clause 7, End-of-Table: it may come before the last byte */
+
+/* 7.1, 7.2 and 7.3: BIOS, system and baseboard. The byte at OFFSET is the string's number. */
+static const struct wanted {
+	uint8_t type, offset;
+	uint16_t place; /* in struct smbios_facts */
+} wanted[] = {
+	{ 0, 0x04, offsetof(struct smbios_facts, bios_vendor) },
+	{ 0, 0x05, offsetof(struct smbios_facts, bios_version) },
+	{ 0, 0x08, offsetof(struct smbios_facts, bios_date) },
+	{ 1, 0x04, offsetof(struct smbios_facts, vendor) },
+	{ 1, 0x05, offsetof(struct smbios_facts, product) },
+	{ 1, 0x07, offsetof(struct smbios_facts, serial) },
+	{ 2, 0x04, offsetof(struct smbios_facts, board_vendor) },
+	{ 2, 0x05, offsetof(struct smbios_facts, board_product) },
+};
+
+/* What firmware is delivered with where nobody has put the machine's own words; in small letters. */
+static const char *const placeholders[] = {
+	"to be filled by o.e.m", "default string", "default", "system serial number", "serial number", "system manufacturer",
+	"system product name", "system name", "base board manufacturer", "base board product name", "not specified",
+	"not applicable", "not available", "not defined", "none", "n/a", "na", "unknown", "empty", "invalid", "oem", "o.e.m",
+	"type1productconfigid", "123456789", "0123456789", "1234567890", "12345678",
+};
+
+struct structure {
+	struct smbios_bytes formatted; /* with its header */
+	struct smbios_bytes strings;   /* each ended by a 0; without the second one that ends the last */
+};
+
+static char
+small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* A full stop at its end does not count. */
+static bool
+is_same(const char *words, const char *placeholder)
+{
+	while (*words && small(*words) == *placeholder)
+		words++, placeholder++;
+	return !*placeholder && (!*words || (*words == '.' && !words[1]));
+}
+
+/* Likewise one character alone, be it a hundred times: zeros, dots, an x. */
+static bool
+says_nothing(const char *words)
+{
+	size_t same = 0;
+
+	while (words[same] && words[same] == words[0])
+		same++;
+	if (!words[same])
+		return true;
+	for (size_t i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
+		if (is_same(words, placeholders[i]))
+			return true;
+	return false;
+}
+
+/* String NUMBER, the first being 1, without the blanks at its ends; "" for 0, and where there are fewer. */
+static void
+copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING_SIZE])
+{
+	size_t at = 0, length = 0;
+
+	for (; number > 1 && at < strings.length; at++)
+		number -= strings.bytes[at] == 0;
+	while (at < strings.length && strings.bytes[at] == ' ')
+		at++;
+	for (; number && at < strings.length && strings.bytes[at] && length < SMBIOS_STRING_SIZE - 1; at++)
+		out[length++] = strings.bytes[at] >= ' ' && strings.bytes[at] <= '~' ? (char)strings.bytes[at] : '?';
+	while (length && out[length - 1] == ' ')
+		length--;
+	out[length] = '\0';
+	if (says_nothing(out))
+		out[0] = '\0';
+}
+
+/* 7.1: mm/dd/yyyy. Other forms, and the years of two digits before 2.3, stay as they are. */
+static void
+turn_date(char date[SMBIOS_STRING_SIZE])
+{
+	static const char form[] = "dd/dd/dddd";
+	static const uint8_t from[] = { 6, 7, 8, 9, 2, 0, 1, 2, 3, 4 };
+	char turned[sizeof(from)];
+
+	for (size_t i = 0; i < sizeof(form); i++)
+		if (form[i] == 'd' ? date[i] < '0' || date[i] > '9' : date[i] != form[i])
+			return;
+	for (size_t i = 0; i < sizeof(from); i++)
+		turned[i] = date[from[i]] == '/' ? '-' : date[from[i]];
+	__builtin_memcpy(date, turned, sizeof(turned));
+}
+
+/* The first structure of a type counts: a blade or a module may have several baseboards. */
+static void
+read_structure(const struct structure *structure, struct smbios_facts *facts)
+{
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		char *place = (char *)facts + wanted[i].place;
+
+		if (wanted[i].type == structure->formatted.bytes[0] && !place[0])
+			copy_string(structure->strings,
+				    (unsigned)smbios_field(structure->formatted, wanted[i].offset, 1), place);
+	}
+}
+
+/*
+ * The structure at AT, and AT behind it; false where it does not end within TABLE. 6.1.3: its strings are ended by a 0
+ * more, and where it has none there are two.
+ */
+static bool
+next(struct smbios_bytes table, size_t *at, struct structure *structure)
+{
+	size_t length = (size_t)smbios_field(table, *at + HEADER_LENGTH, 1), end = *at + length;
+
+	if (length < HEADER_SIZE || length > table.length - *at)
+		return false;
+	structure->formatted = (struct smbios_bytes){ table.bytes + *at, length };
+	while (end + 1 < table.length && (table.bytes[end] || table.bytes[end + 1]))
+		end++;
+	if (end + 1 >= table.length)
+		return false;
+	structure->strings = (struct smbios_bytes){ table.bytes + *at + length, end - *at - length };
+	*at = end + 2;
+	return true;
+}
+
+void
+smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts)
+{
+	size_t at = 0;
+
+	for (; count > 0 && at < table.length && table.bytes[at] != TYPE_END; count--) {
+		struct structure structure;
+		size_t begin = at;
+
+		if (!next(table, &at, &structure)) {
+			smbios_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; it and "
+				       "what follows are not used", begin, table.length);
+			break;
+		}
+		read_structure(&structure, facts);
+	}
+	turn_date(facts->bios_date);
+}

@@ -1,0 +1,433 @@
+/* SMBIOS tables built byte by byte: what is read in good ones, and what is said of broken ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "smbios.h"
+#include "smbios_checks.h"
+
+#define ENTRY_3_AT 0xe0000u
+#define ENTRY_2_AT 0xf0000u
+#define TABLE_AT   0x20000u
+#define ENTRY_3    24u
+#define ENTRY_2    31u
+
+/* Each in a block of just its length, so that the sanitizer sees a read beyond it. */
+struct machine {
+	uint8_t *entry_3, *entry_2, *table;
+	size_t entry_3_length, entry_2_length, table_length;
+	struct smbios_facts facts;
+};
+
+static const uint8_t *
+machine_at(void *context, uint64_t address, size_t length)
+{
+	const struct machine *machine = context;
+
+	if (address == ENTRY_3_AT && length <= machine->entry_3_length)
+		return machine->entry_3;
+	if (address == ENTRY_2_AT && length <= machine->entry_2_length)
+		return machine->entry_2;
+	return address == TABLE_AT && length <= machine->table_length ? machine->table : NULL;
+}
+
+static void
+seal(uint8_t *bytes, size_t length, size_t at)
+{
+	bytes[at] = 0;
+	for (size_t i = 0; i < length; i++)
+		if (i != at)
+			bytes[at] -= bytes[i];
+}
+
+static void
+put(uint8_t *bytes, size_t size, uint64_t value)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint8_t *
+block_of(const void *bytes, size_t length)
+{
+	uint8_t *block = malloc(length ? length : 1);
+
+	assert_non_null(block);
+	memcpy(block, bytes, length);
+	return block;
+}
+
+static void
+add_entry_3(struct machine *machine, uint32_t table_length)
+{
+	uint8_t entry[ENTRY_3] = "_SM3_\0\x18\3\7";
+
+	put(entry + 0x0c, 4, table_length);
+	put(entry + 0x10, 8, TABLE_AT);
+	seal(entry, sizeof(entry), 5);
+	machine->entry_3 = block_of(entry, sizeof(entry));
+	machine->entry_3_length = sizeof(entry);
+}
+
+static void
+add_entry_2(struct machine *machine, uint16_t table_length, uint16_t count)
+{
+	uint8_t entry[ENTRY_2] = "_SM_\0\x1f\2\x08";
+
+	memcpy(entry + 0x10, "_DMI_", 5);
+	put(entry + 0x16, 2, table_length);
+	put(entry + 0x18, 4, TABLE_AT);
+	put(entry + 0x1c, 2, count);
+	seal(entry, sizeof(entry), 4);
+	machine->entry_2 = block_of(entry, sizeof(entry));
+	machine->entry_2_length = sizeof(entry);
+}
+
+#define SET_TABLE(machine, bytes) set_table(machine, bytes, sizeof(bytes) - 1)
+
+static void
+set_table(struct machine *machine, const char *bytes, size_t length)
+{
+	free(machine->table);
+	machine->table = block_of(bytes, length);
+	machine->table_length = length;
+}
+
+static const struct smbios_facts *
+read_facts(struct machine *machine)
+{
+	const struct smbios_memory memory = { machine_at, machine };
+
+	memset(&machine->facts, 0xa5, sizeof(machine->facts)); /* whatever was there is overwritten */
+	smbios_read_facts(&memory, machine->entry_3 ? ENTRY_3_AT : 0, machine->entry_2 ? ENTRY_2_AT : 0, &machine->facts);
+	assert_ptr_equal(smbios_broken_invariant(&machine->facts), NULL);
+	return &machine->facts;
+}
+
+/* Of a table behind a 64-bit entry point that is right. */
+#define READ(machine, bytes) (SET_TABLE(machine, bytes), read_table(machine))
+
+static const struct smbios_facts *
+read_table(struct machine *machine)
+{
+	free(machine->entry_3);
+	add_entry_3(machine, (uint32_t)machine->table_length);
+	read_facts(machine);
+	assert_true(machine->facts.found);
+	return &machine->facts;
+}
+
+static int
+set_up(void **state)
+{
+	*state = calloc(1, sizeof(struct machine));
+	return *state ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	struct machine *machine = *state;
+
+	free(machine->entry_3);
+	free(machine->entry_2);
+	free(machine->table);
+	free(machine);
+	return 0;
+}
+
+/* Type, length, handle, then the formatted area; strings, each with its 0. Literals are split behind hexadecimal digits. */
+#define BIOS   "\0\x12\0\0" "\1\2\0\xe8\3\0\0\0\0\0\0\0\0\0" "Example BIOS\0" "2.10.0\0" "11/30/2020\0" "\0"
+#define SYSTEM "\1\x1b\1\0" "\1\2\3\4" "uuid: 16 bytes..\6\0\0" "Example Inc.\0" "Server 9\0" "rev A\0" "SN-0042\0" "\0"
+#define BOARD  "\2\x08\2\0" "\1\2\0\3" "Example Boards\0" "X99-B\0" "BSN-7\0" "\0"
+#define END    "\x7f\4\3\0" "\0\0"
+
+static void
+assert_is_example(const struct smbios_facts *facts)
+{
+	assert_true(facts->found);
+	assert_string_equal(facts->problem, "");
+	assert_string_equal(facts->bios_vendor, "Example BIOS");
+	assert_string_equal(facts->bios_version, "2.10.0");
+	assert_string_equal(facts->bios_date, "2020-11-30");
+	assert_string_equal(facts->vendor, "Example Inc.");
+	assert_string_equal(facts->product, "Server 9");
+	assert_string_equal(facts->serial, "SN-0042");
+	assert_string_equal(facts->board_vendor, "Example Boards");
+	assert_string_equal(facts->board_product, "X99-B");
+}
+
+static void
+the_64_bit_entry_point_leads_to_bios_system_and_board(void **state)
+{
+	assert_is_example(READ(*state, BIOS SYSTEM BOARD END));
+}
+
+static void
+so_does_the_32_bit_one(void **state)
+{
+	struct machine *machine = *state;
+
+	SET_TABLE(machine, BIOS SYSTEM BOARD END);
+	add_entry_2(machine, (uint16_t)machine->table_length, 4);
+	assert_is_example(read_facts(machine));
+}
+
+static void
+the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong(void **state)
+{
+	struct machine *machine = *state;
+
+	SET_TABLE(machine, BIOS SYSTEM BOARD END);
+	add_entry_3(machine, (uint32_t)machine->table_length);
+	add_entry_2(machine, 6, 1); /* too short for the first structure */
+	assert_is_example(read_facts(machine));
+	machine->entry_3[5]++;
+	free(machine->entry_2);
+	add_entry_2(machine, (uint16_t)machine->table_length, 4);
+	assert_string_equal(read_facts(machine)->product, "Server 9");
+	assert_string_equal(machine->facts.problem, "SMBIOS: the checksum of the entry point _SM3_ is off by 1h");
+}
+
+static void
+a_machine_without_either_has_nothing_and_nothing_is_wrong(void **state)
+{
+	const struct smbios_facts *facts = read_facts(*state);
+
+	assert_false(facts->found);
+	assert_string_equal(facts->problem, "");
+}
+
+static void
+what_is_wrong_with_an_entry_point_is_said(void **state)
+{
+	static const struct {
+		uint8_t at, value;
+		bool sealed;
+		const char *problem;
+	} cases[] = {
+		{ 0, '-', true, "SMBIOS: the entry point does not begin with _SM_" },
+		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
+		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" }, /* beyond what can be read */
+		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
+		{ 0x1b, 0x80, true, "SMBIOS: 84 bytes at 80020000h, the table, can't be read" },
+		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" }, /* longer than it is */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine *machine = *state;
+
+		SET_TABLE(machine, SYSTEM BOARD "\0");
+		free(machine->entry_2);
+		add_entry_2(machine, 84, 2);
+		machine->entry_2[cases[i].at] = cases[i].value;
+		if (cases[i].sealed)
+			seal(machine->entry_2, ENTRY_2, 4);
+		assert_false(read_facts(machine)->found);
+		assert_string_equal(machine->facts.problem, cases[i].problem);
+	}
+}
+
+static void
+an_entry_point_longer_than_today_is_read_whole(void **state)
+{
+	struct machine *machine = *state;
+
+	SET_TABLE(machine, SYSTEM END);
+	add_entry_3(machine, (uint32_t)machine->table_length);
+	machine->entry_3 = realloc(machine->entry_3, 32);
+	memset(machine->entry_3 + ENTRY_3, 0x11, 8);
+	machine->entry_3[6] = 32;
+	seal(machine->entry_3, 32, 5);
+	machine->entry_3_length = 32;
+	assert_string_equal(read_facts(machine)->serial, "SN-0042");
+}
+
+static void
+only_as_many_structures_are_read_as_the_32_bit_entry_point_counts(void **state)
+{
+	struct machine *machine = *state;
+
+	SET_TABLE(machine, SYSTEM BOARD END);
+	add_entry_2(machine, (uint16_t)machine->table_length, 1);
+	assert_string_equal(read_facts(machine)->product, "Server 9");
+	assert_string_equal(machine->facts.board_product, "");
+	assert_string_equal(machine->facts.problem, "");
+}
+
+static void
+nothing_is_read_behind_the_end_of_table(void **state)
+{
+	const struct smbios_facts *facts = READ(*state, SYSTEM END BOARD);
+
+	assert_string_equal(facts->product, "Server 9");
+	assert_string_equal(facts->board_product, "");
+	assert_string_equal(facts->problem, "");
+}
+
+static void
+an_end_of_table_without_its_two_zeros_is_an_end(void **state)
+{
+	assert_string_equal(READ(*state, SYSTEM "\x7f\4\3\0")->problem, "");
+}
+
+static void
+what_does_not_end_within_the_table_is_left_out_and_said(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} cases[] = {
+#define CASE(bytes) { bytes, sizeof(bytes) - 1 }
+		CASE("\2\0\0\0"),                      /* a length of 0 goes nowhere */
+		CASE("\2\3\0\0\0\0"),                  /* shorter than its own header */
+		CASE("\2"),                            /* a length that isn't there */
+		CASE("\2\x08\2\0" "\1\2\0"),           /* shorter than it says */
+		CASE("\2\x08\2\0" "\1\2\0\3"),         /* no strings, and no zeros */
+		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99"),
+		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* one zero, not two */
+		CASE("\2\x08\2\0" "\0\0\0\0" "\0"),
+#undef CASE
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char system[] = SYSTEM;
+		size_t begin = sizeof(system) - 1;
+		char bytes[128], problem[SMBIOS_PROBLEM_SIZE];
+
+		memcpy(bytes, system, begin);
+		memcpy(bytes + begin, cases[i].bytes, cases[i].length);
+		set_table(*state, bytes, begin + cases[i].length);
+		snprintf(problem, sizeof(problem), "SMBIOS: the structure at byte %zu does not end within the table's %zu; "
+			 "it and what follows are not used", begin, begin + cases[i].length);
+		assert_string_equal(read_table(*state)->product, "Server 9");
+		assert_string_equal(((struct machine *)*state)->facts.board_product, "");
+		assert_string_equal(((struct machine *)*state)->facts.problem, problem);
+	}
+}
+
+static void
+a_string_that_is_not_among_those_of_its_structure_is_none(void **state)
+{
+	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\7\0\xff" "Example Inc.\0" "\0" END);
+
+	assert_string_equal(facts->vendor, "Example Inc.");
+	assert_string_equal(facts->product, "");
+	assert_string_equal(facts->serial, "");
+	assert_string_equal(READ(*state, "\1\x08\1\0" "\1\2\0\3" "\0\0" BOARD END)->vendor, "");
+	assert_string_equal(((struct machine *)*state)->facts.board_product, "X99-B");
+}
+
+/* A structure of an older version ends before the field: the byte behind it is its first string. */
+static void
+a_field_beyond_its_structure_is_none(void **state)
+{
+	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
+
+	assert_string_equal(facts->vendor, "? Inc.");
+	assert_string_equal(facts->product, "");
+}
+
+static void
+the_first_structure_of_a_type_counts(void **state)
+{
+	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
+}
+
+static void
+strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks(void **state)
+{
+	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\2\0\3" "  Exa\tmple\x80  \0"
+		"0123456789012345678901234567890123456789012345678901234567890123456789\0" "   \0" "\0" END);
+
+	assert_string_equal(facts->vendor, "Exa?mple?");
+	assert_string_equal(facts->product, "0123456789012345678901234567890123456789012345678901234567890123");
+	assert_string_equal(facts->serial, "");
+}
+
+static void
+words_that_firmware_is_delivered_with_are_none(void **state)
+{
+	static const char *const none[] = {
+		"To be filled by O.E.M.", "To Be Filled By O.E.M", "TO BE FILLED BY O.E.M.", "Default string",
+		"System Serial Number", "System Product Name", "System manufacturer", "Not Specified", "None", "N/A", "Unknown",
+		"0", "00000000", "............", "xxxxxxxxx", "123456789", "Serial Number.",
+	};
+	static const char *const some[] = { "None of these", "0000-1", "Default strings", "N/A 7", "System Serial", "O.E.M.." };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]) + sizeof(some) / sizeof(some[0]); i++) {
+		bool is_none = i < sizeof(none) / sizeof(none[0]);
+		const char *words = is_none ? none[i] : some[i - sizeof(none) / sizeof(none[0])];
+		char bytes[80] = "\1\x08\1\0" "\0\0\0\1";
+		size_t length = strlen(words);
+
+		memcpy(bytes + 8, words, length);
+		set_table(*state, bytes, 8 + length + 2);
+		assert_string_equal(read_table(*state)->serial, is_none ? "" : words);
+	}
+}
+
+static void
+a_date_of_another_form_stays_as_it_is(void **state)
+{
+	static const char *const dates[][2] = {
+		{ "02/06/2015", "2015-02-06" }, { "02/06/15", "02/06/15" }, { "2015-02-06", "2015-02-06" },
+		{ "02/06/2015 x", "02/06/2015 x" }, { "2/6/2015", "2/6/2015" },
+	};
+
+	for (size_t i = 0; i < sizeof(dates) / sizeof(dates[0]); i++) {
+		char bytes[40] = "\0\x09\0\0" "\0\0\0\0\1";
+
+		strcpy(bytes + 9, dates[i][0]);
+		set_table(*state, bytes, 9 + strlen(dates[i][0]) + 2);
+		assert_string_equal(read_table(*state)->bios_date, dates[i][1]);
+	}
+}
+
+static void
+a_table_cut_anywhere_is_read_up_to_there(void **state)
+{
+	const char whole[] = BIOS SYSTEM BOARD END;
+	const char board[] = BOARD END, end[] = END;
+	size_t board_at = sizeof(whole) - sizeof(board), end_at = sizeof(whole) - sizeof(end);
+
+	for (size_t length = 1; length < sizeof(whole); length++) {
+		struct machine *machine = *state;
+
+		set_table(machine, whole, length);
+		read_table(machine);
+		assert_string_equal(machine->facts.product, length >= board_at ? "Server 9" : "");
+		assert_string_equal(machine->facts.board_product, length >= end_at ? "X99-B" : "");
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_64_bit_entry_point_leads_to_bios_system_and_board),
+		TEST(so_does_the_32_bit_one),
+		TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong),
+		TEST(a_machine_without_either_has_nothing_and_nothing_is_wrong),
+		TEST(what_is_wrong_with_an_entry_point_is_said),
+		TEST(an_entry_point_longer_than_today_is_read_whole),
+		TEST(only_as_many_structures_are_read_as_the_32_bit_entry_point_counts),
+		TEST(nothing_is_read_behind_the_end_of_table),
+		TEST(an_end_of_table_without_its_two_zeros_is_an_end),
+		TEST(what_does_not_end_within_the_table_is_left_out_and_said),
+		TEST(a_string_that_is_not_among_those_of_its_structure_is_none),
+		TEST(a_field_beyond_its_structure_is_none),
+		TEST(the_first_structure_of_a_type_counts),
+		TEST(strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks),
+		TEST(words_that_firmware_is_delivered_with_are_none),
+		TEST(a_date_of_another_form_stays_as_it_is),
+		TEST(a_table_cut_anywhere_is_read_up_to_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
