@@ -10,16 +10,20 @@
 #define MINUTE_NS UINT64_C(60000000000)
 #define FIRST     "start-cores" /* the end of the boot core's part, and what machines hang in */
 
-/* By what a machine says of itself; its cores and options may change. */
+/*
+ * By what a machine says of itself; its cores and options may change. The serial number, where there is one, tells two
+ * machines of one kind apart, whatever identity= is: a digest keeps it to itself.
+ */
 static void
-name_machine(char name[RUNNING_NAME_SIZE], const struct report *report)
+name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
 {
-	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + 3];
+	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_printf(&text, "%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware);
+	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware,
+		    smbios->vendor, smbios->product, smbios->serial, smbios->board_vendor, smbios->board_product);
 	sha256_hex(bytes, text.length, hex);
 	text_init(&text, name, RUNNING_NAME_SIZE);
 	text_printf(&text, "%.8s.run", hex);
@@ -40,14 +44,14 @@ mark(struct checkpoint *checkpoint, const char *phase)
 }
 
 void
-checkpoint_open(struct checkpoint *checkpoint, struct report *report)
+checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios)
 {
 	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
 	char bytes[MARKER_SIZE];
 
 	if (!report->options.save)
 		return;
-	name_machine(checkpoint->name, report);
+	name_machine(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found))
 		marker->least = marker_heed(&found, report);

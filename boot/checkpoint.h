@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "run.h"
 #include "running.h"
+#include "smbios.h"
 
 struct checkpoint {
 	struct plan *plan;      /* whose texts it renders into; the caller's */
@@ -32,7 +33,7 @@ struct checkpoint {
  * Heeds what an earlier run on this machine left: see marker_heed(), to be called before anything is planned. Marks that
  * the run begins. REPORT describes the machine already.
  */
-void checkpoint_open(struct checkpoint *checkpoint, struct report *report);
+void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
 /* From here on PLAN's texts are there. */
 void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);

@@ -21,6 +21,7 @@ void
 machine_read(struct machine *machine, struct report *report)
 {
 	const struct acpi_memory memory = { memory_at, NULL };
+	const struct smbios_memory smbios_memory = { memory_at, NULL };
 	struct acpi_facts *acpi = &machine->platform.acpi;
 	struct lapic lapic;
 
@@ -30,6 +31,9 @@ machine_read(struct machine *machine, struct report *report)
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+	smbios_read_facts(&smbios_memory, firmware_smbios_3(), firmware_smbios_2(), &machine->smbios);
+	if (machine->smbios.problem[0])
+		report_note(report, "%s.", machine->smbios.problem);
 }
 
 void

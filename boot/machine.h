@@ -8,9 +8,11 @@
 #include "plan.h"
 #include "progress.h"
 #include "run.h"
+#include "smbios.h"
 
 struct machine {
-	struct platform platform; /* machine_read() fills it */
+	struct platform platform; /* machine_read() fills it, */
+	struct smbios_facts smbios; /* too */
 	uint32_t apic_id;         /* of the boot core, as its LAPIC has it */
 	struct cores cores;
 	struct progress progress;
@@ -20,7 +22,7 @@ struct machine {
 	struct run_machine run;   /* what is handed to run_open() */
 };
 
-/* Reads the ACPI tables; what is wrong with them is a finding in REPORT. platform.cpu is filled already. */
+/* Reads ACPI's and SMBIOS's tables; what is wrong is a finding or a note in REPORT. platform.cpu is filled already. */
 void machine_read(struct machine *machine, struct report *report);
 
 /*

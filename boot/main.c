@@ -113,8 +113,8 @@ run_all(struct application *app)
 	if (report->options.rules || report->options.help)
 		return show_list(app);
 	machine_read(machine, report);
-	describe_machine(report, &machine->platform);
-	checkpoint_open(&app->checkpoint, report);
+	describe_machine(report, &machine->platform, &machine->smbios);
+	checkpoint_open(&app->checkpoint, report, &machine->smbios);
 	machine_choose_way(machine, report);
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), report)) {
 		checkpoint_close(&app->checkpoint, false);

@@ -1,5 +1,5 @@
 # As src/rooms.mk.
-USES_boot/firmware := src/report drivers/clocks
+USES_boot/firmware := src/report drivers/clocks drivers/smbios
 USES_boot/console  := boot/firmware src/render/screen src/measure
 USES_boot/volume   := boot/firmware src/report drivers/hw
 USES_boot/cores    := boot/firmware drivers/smp drivers/acpi

@@ -25,8 +25,43 @@ accelerator_of(const char *hypervisor)
 	return "unknown";
 }
 
+static void
+put_names(char *out, size_t size, const char *first, const char *second)
+{
+	struct text text;
+
+	text_init(&text, out, size);
+	text_printf(&text, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
+}
+
+/* Each of the same sizes, and ended in its facts. */
+static void
+describe_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
+{
+	struct report_identity *identity = &report->identity;
+	struct cpu_identity cpu;
+
+	_Static_assert(SMBIOS_STRING_SIZE == REPORT_NAME_SIZE && sizeof(identity->oem) == sizeof(platform->acpi.oem) &&
+		       sizeof(identity->host) == sizeof(cpu.host), "what is copied whole");
+	cpu_read_identity(&platform->cpu, &cpu);
+	__builtin_memcpy(identity->vendor, smbios->vendor, sizeof(identity->vendor));
+	__builtin_memcpy(identity->product, smbios->product, sizeof(identity->product));
+	if (report->options.identity)
+		__builtin_memcpy(identity->serial, smbios->serial, sizeof(identity->serial));
+	put_names(identity->board, sizeof(identity->board), smbios->board_vendor, smbios->board_product);
+	put_names(identity->bios, sizeof(identity->bios), smbios->bios_vendor, smbios->bios_version);
+	__builtin_memcpy(identity->bios_date, smbios->bios_date, sizeof(identity->bios_date));
+	__builtin_memcpy(identity->oem, platform->acpi.oem, sizeof(identity->oem));
+	__builtin_memcpy(identity->host, cpu.host, sizeof(identity->host));
+	identity->cpu_known = cpu.known;
+	identity->family = cpu.family;
+	identity->model = cpu.model;
+	identity->stepping = cpu.stepping;
+	identity->microcode = cpu.microcode;
+}
+
 void
-describe_machine(struct report *report, const struct platform *platform)
+describe_machine(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {
 	const struct cpu_facts *cpu = &platform->cpu;
 	char vendor[64];
@@ -45,6 +80,7 @@ describe_machine(struct report *report, const struct platform *platform)
 	text_printf(&text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
 		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
 		    (firmware_system->Hdr.Revision & 0xffff) / 10);
+	describe_identity(report, platform, smbios);
 	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->cores_listed = platform->acpi.madt.found ? platform->acpi.madt.enabled : 1;

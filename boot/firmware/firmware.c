@@ -17,6 +17,9 @@ const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc, /* UEFI She
 static const EFI_GUID guid_acpi_20 = ACPI_20_TABLE_GUID;
 static const EFI_GUID guid_acpi_10 = ACPI_TABLE_GUID;
 
+static const EFI_GUID guid_smbios_3 = SMBIOS3_TABLE_GUID;
+static const EFI_GUID guid_smbios_2 = SMBIOS_TABLE_GUID;
+
 void *
 firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid)
 {
@@ -73,6 +76,18 @@ firmware_rsdp(void)
 	uint64_t address = configuration_table(&guid_acpi_20);
 
 	return address ? address : configuration_table(&guid_acpi_10);
+}
+
+uint64_t
+firmware_smbios_3(void)
+{
+	return configuration_table(&guid_smbios_3);
+}
+
+uint64_t
+firmware_smbios_2(void)
+{
+	return configuration_table(&guid_smbios_2);
 }
 
 void

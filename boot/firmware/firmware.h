@@ -27,6 +27,10 @@ void *firmware_allocate(size_t size);
 /* The physical address of the ACPI RSDP, from the configuration table; 2.0 before 1.0; 0 where there is none. */
 uint64_t firmware_rsdp(void);
 
+/* Those of the SMBIOS entry points, likewise: of 64 bits, of 32. */
+uint64_t firmware_smbios_3(void);
+uint64_t firmware_smbios_2(void);
+
 /* Copies at most SIZE - 1 characters of WIDE to ASCII; what is not printable ASCII becomes '?'. */
 void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
 

@@ -79,6 +79,28 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 			     root->name, unreadable, count);
 }
 
+/* Without the blanks and zeros that fill it. */
+static void
+put_id(struct text *out, const uint8_t *bytes, size_t length)
+{
+	while (length && (bytes[length - 1] == ' ' || bytes[length - 1] == 0))
+		length--;
+	if (length && out->length)
+		text_put_char(out, ' ');
+	for (size_t i = 0; i < length; i++)
+		text_printf(out, "%c", bytes[i] >= ' ' && bytes[i] <= '~' ? bytes[i] : '?');
+}
+
+static void
+read_oem(const struct acpi_table *table, struct acpi_facts *facts)
+{
+	struct text text;
+
+	text_init(&text, facts->oem, sizeof(facts->oem));
+	put_id(&text, table->bytes + ACPI_HEADER_OEM_ID, ACPI_HEADER_OEM_TABLE - ACPI_HEADER_OEM_ID);
+	put_id(&text, table->bytes + ACPI_HEADER_OEM_TABLE, ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE);
+}
+
 static bool
 read_root(const struct acpi_memory *memory, const struct root *root, struct acpi_facts *facts)
 {
@@ -93,6 +115,7 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 	}
 	if (!acpi_open_table(&available, root->name, root->name, &table, facts))
 		return false;
+	read_oem(&table, facts);
 	read_entries(memory, root, &table, facts);
 	return true;
 }

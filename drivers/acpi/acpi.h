@@ -43,6 +43,7 @@ struct acpi_madt {
 
 struct acpi_facts {
 	bool found; /* an RSDP with a good checksum, and a root table behind it */
+	char oem[16]; /* the OEM's id and its table id of that one, "BOCHS BXPC"; printable ASCII */
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;

@@ -6,6 +6,9 @@
 
 #define ACPI_HEADER_SIZE      36u          /* ACPI 6.5, 5.2.6, table 5.4 */
 #define ACPI_HEADER_LENGTH    4u           /* offset of the table's length, 32 bits */
+#define ACPI_HEADER_OEM_ID    10u          /* 6 characters, */
+#define ACPI_HEADER_OEM_TABLE 16u          /* and 8 of the table id: in an XSDT the machine's model (5.2.8) */
+#define ACPI_HEADER_OEM_END   24u
 #define ACPI_TABLE_LENGTH_MAX (1024u * 1024) /* ours: a longer one is taken for garbage */
 
 struct acpi_table {

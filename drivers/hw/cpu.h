@@ -29,6 +29,16 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
+struct cpu_identity {
+	bool known;         /* there is a CPUID 1h: */
+	uint32_t family, model, stepping; /* as /proc/cpuinfo has them, with their extensions */
+	uint32_t microcode; /* its revision; 0: not known, or not asked for where that might fault */
+	char host[32];      /* what the hypervisor says of itself beyond its name; "": nothing, or there is none */
+};
+
+/* Of the core that asks. Writes MSR 8Bh on Intel's, which takes the write for a question. */
+void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
+
 /* The SMIs that the core which asks has taken since its reset, modulo 2^32. Only where counts_smis. */
 uint32_t cpu_smi_count(void);
 

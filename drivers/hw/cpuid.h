@@ -13,6 +13,7 @@
 #define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI: of a trust domain, "IntelTDX    " in EBX, EDX, ECX */
 /* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
+#define LEAF_HYPERVISOR_BUILD 0x40000002u /* Hyper-V's: Microsoft's Hypervisor Top Level Functional Specification */
 #define LEAF_HYPERVISOR_CLOCK 0x40000010u
 #define LEAF_EXTENDED_MAX   0x80000000u
 #define LEAF_EXTENDED       0x80000001u
@@ -25,6 +26,10 @@
 #define LEAF_EXTENDED_2     0x80000021u
 
 #define FEATURES_EAX_FAMILY(r)  ((r).eax >> 8 & 0xfu)
+#define FEATURES_EAX_MODEL(r)   ((r).eax >> 4 & 0xfu)
+#define FEATURES_EAX_STEPPING(r) ((r).eax & 0xfu)
+#define FEATURES_EAX_FAMILY_MORE(r) ((r).eax >> 20 & 0xffu)
+#define FEATURES_EAX_MODEL_MORE(r)  ((r).eax >> 16 & 0xfu)
 #define FEATURES_ECX_MONITOR    (1u << 3)
 #define FEATURES_ECX_SSE4_2     (1u << 20)
 #define FEATURES_ECX_HYPERVISOR (1u << 31)

@@ -172,16 +172,30 @@ check_bytes(struct reader *reader, struct word text)
 	return true;
 }
 
+/* Up to a blank or a comment; between quotes those are part of it, up to the end of the line. */
+static size_t
+word_length(const char *bytes, size_t length)
+{
+	bool quoted = false;
+	size_t at = 0;
+
+	for (; at < length && bytes[at] != '\n' && bytes[at] != '\r'; at++) {
+		quoted ^= bytes[at] == '"';
+		if (!quoted && (is_blank(bytes[at]) || bytes[at] == '#'))
+			break;
+	}
+	return at;
+}
+
 static bool
 read_words(struct reader *reader, struct word text)
 {
 	size_t at = 0;
 
 	while (at < text.length) {
-		struct word word = { text.bytes + at, 0 };
+		struct word word = { text.bytes + at, word_length(text.bytes + at, text.length - at) };
 
-		while (at < text.length && !is_blank(text.bytes[at]) && text.bytes[at] != '#')
-			at++, word.length++;
+		at += word.length;
 		if (word.length && !read_word(reader, word))
 			return false;
 		if (at < text.length && text.bytes[at] == '#')
@@ -224,6 +238,7 @@ options_default(struct options *options)
 		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
 		.exit = EXIT_ASK,
 		.save = true,
+		.identity = true,
 		.gap_ns = 10000, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
 	};
 }

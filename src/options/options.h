@@ -1,6 +1,6 @@
 /*
  * The options of a run: words key=value or a bare key, separated by blanks or newlines, # starts a comment
- * that goes to the end of its line. The same syntax from every source; a later source wins.
+ * that goes to the end of its line. Between quotes blanks and # are part of the word. The same syntax from every source; a later source wins.
  */
 #ifndef BARETICK_OPTIONS_H
 #define BARETICK_OPTIONS_H
@@ -12,6 +12,7 @@
 #define OPTIONS_CLOCKS_MAX 16
 #define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
+#define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
 #define OPTIONS_ERROR_SIZE 512 /* the longest: a rule that there is not, beside all that have a limit */
 
@@ -36,6 +37,8 @@ struct options {
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;
+	bool identity;        /* serial numbers may stand in the report */
+	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
 	uint64_t gap_ns;      /* 1 us to 1 s: a core that was away for longer has a gap */

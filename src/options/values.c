@@ -123,6 +123,7 @@ static const char *const exit_words[] = {
 	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",
 };
 static const char *const save_words[] = { "off", "auto" };
+static const char *const identity_words[] = { "off", "on" };
 
 #define CHOOSE(value, words) choose(value, words, sizeof(words) / sizeof(words[0]))
 
@@ -197,6 +198,33 @@ parse_save(struct word value, const struct options_names *names, struct options 
 	return index <= 1;
 }
 
+static bool
+parse_identity(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, identity_words);
+
+	(void)names;
+	options->identity = index == 1;
+	return index <= 1;
+}
+
+static bool
+parse_label(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	if (value.length >= 2 && value.bytes[0] == '"' && value.bytes[value.length - 1] == '"')
+		value = (struct word){ value.bytes + 1, value.length - 2 };
+	if (value.length >= OPTIONS_LABEL_SIZE)
+		return false;
+	for (size_t i = 0; i < value.length; i++) {
+		if (value.bytes[i] < ' ' || value.bytes[i] > '~' || value.bytes[i] == '"')
+			return false;
+		options->label[i] = value.bytes[i];
+	}
+	options->label[value.length] = '\0';
+	return true;
+}
+
 static const char *const *
 list_clocks(const struct options_names *names)
 {
@@ -223,6 +251,10 @@ const struct option options_table[] = {
 	{ "save", parse_save, "auto or off", NULL, "save=off",
 	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  "Whether the report is saved on the volume that was booted from." },
+	{ "label", parse_label, "a word, or text between quotes, of at most 64 printable ASCII characters", NULL,
+	  "label=\"rack 7, left\"", "none", "What the machine or the run is called: it stands in every report." },
+	{ "identity", parse_identity, "on or off", NULL, "identity=off", "on",
+	  "Whether serial numbers stand in the report; its UUID never does." },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL, "deadline=10m",
 	  "auto: three times the plan and a minute",
 	  "The time of the whole run: what was measured by then is reported, as incomplete." },

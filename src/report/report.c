@@ -50,6 +50,16 @@ rate_fit_word(enum rate_fit fit)
 }
 
 const char *
+report_machine(const struct report *report)
+{
+	const struct report_identity *identity = &report->identity;
+
+	if (report->options.label[0])
+		return report->options.label;
+	return identity->serial[0] ? identity->serial : identity->product;
+}
+
+const char *
 report_clock_id(const struct report *report, size_t i)
 {
 	return i < report->clock_count ? report->clocks[i].clock.id : "tsc";

@@ -248,6 +248,21 @@ struct finding {
 	const char *source;
 };
 
+#define REPORT_NAME_SIZE  65  /* of the SMBIOS tables */
+#define REPORT_NAMES_SIZE 131 /* of two of them, and a blank */
+
+struct report_identity { /* what the machine says that it is; "": nothing. Printable ASCII */
+	char vendor[REPORT_NAME_SIZE], product[REPORT_NAME_SIZE];
+	char serial[REPORT_NAME_SIZE]; /* "" with identity=off, too */
+	char board[REPORT_NAMES_SIZE], bios[REPORT_NAMES_SIZE]; /* vendor, and product or version */
+	char bios_date[REPORT_NAME_SIZE];
+	bool cpu_known;
+	uint32_t family, model, stepping;
+	uint32_t microcode; /* 0: not known */
+	char oem[16];       /* of the ACPI tables */
+	char host[32];      /* the hypervisor, beyond its name */
+};
+
 struct report {
 	const char *version, *commit; /* of baretick; static storage */
 	struct options options;
@@ -258,6 +273,7 @@ struct report {
 	bool elapsed_known;
 
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
+	struct report_identity identity;
 	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": what brackets a sample */
 	bool tsc_is_invariant;
 	uint32_t cores_listed, cores_started;
@@ -288,6 +304,9 @@ struct report {
 	struct report_quality quality;
 	enum verdict verdict;
 };
+
+/* By what one machine's reports are told from another's: its label, its serial number, its product; "" where it has none. */
+const char *report_machine(const struct report *report);
 
 /* The id of clock I; of REPORT_CLOCKS_MAX the TSC's, which need not be in the report. */
 const char *report_clock_id(const struct report *report, size_t i);

@@ -15,8 +15,8 @@
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
-#define REPORT_SIZE_CSV      ((size_t)256 << 10)
-#define REPORT_SIZE_CSV_ROW  192u  /* the run, the clock, the metric and three figures of 20 digits */
+#define REPORT_SIZE_CSV      ((size_t)384 << 10)
+#define REPORT_SIZE_CSV_ROW  320u  /* the run, the clock, the metric, three figures of 20 digits, the machine in quotes */
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
 /* For the table, with its final 0. */

@@ -68,6 +68,8 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 	}
 	text_put_char(out, ',');
 	put_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
+	text_put_char(out, ',');
+	put_word(out, report_machine(csv->report));
 	text_put_char(out, '\n');
 }
 
@@ -185,6 +187,6 @@ csv_render(struct text *out, const struct report *report)
 	const struct subject whole_run = { "", REPORT_NO_CORE, "", "", 0, NULL, false };
 	const struct csv csv = { out, report };
 
-	text_put(out, "run,clock,core,metric,value,low,high,unit\n");
+	text_put(out, "run,clock,core,metric,value,low,high,unit,machine\n");
 	put_rows(&csv, &whole_run, &field_report, report, 0);
 }

@@ -1,7 +1,7 @@
 /*
  * The report as one tidy table, RFC 4180 with \n: a heading, then a row for each figure. run is when the run
  * began, core an APIC id; low and high are there where the figure is an interval. A field that does not apply is
- * empty; a figure that was not measured has no row, but every clock has its row `verdict`.
+ * empty; machine is report_machine(). A figure that was not measured has no row, but every clock has its row `verdict`.
  */
 #ifndef BARETICK_CSV_H
 #define BARETICK_CSV_H

@@ -6,7 +6,8 @@
 #include "scale.h"
 #include "table_cores.h"
 
-#define LINE_SIZE 320
+#define LINE_SIZE   320
+#define SYSTEM_SIZE 1024
 
 static const char *
 or_dash(const char *string)
@@ -44,6 +45,45 @@ put_options(struct text *out, const struct report *report)
 		   report->options_given[0] ? report->options_given : "all as by default");
 }
 
+/* Behind what is there; nothing where there is no WORDS. */
+static void
+put_fact(struct text *line, const char *before, const char *words)
+{
+	if (words[0])
+		text_printf(line, "%s%s%s", line->length ? "; " : "", before, words);
+}
+
+/* What it is called, and what it says of itself; no line where both are nothing. */
+static void
+put_system(struct text *out, const struct report *report)
+{
+	const struct report_identity *identity = &report->identity;
+	size_t line_start = out->length;
+	char line[SYSTEM_SIZE];
+	struct text text;
+
+	text_init(&text, line, sizeof(line));
+	put_fact(&text, "", report->options.label);
+	put_fact(&text, "", identity->vendor);
+	put_fact(&text, "", identity->product);
+	put_fact(&text, "serial number ", identity->serial);
+	put_fact(&text, "board ", identity->board);
+	put_fact(&text, "BIOS ", identity->bios);
+	if (identity->bios_date[0])
+		text_printf(&text, " of %s", identity->bios_date);
+	put_fact(&text, "ACPI ", identity->oem);
+	if (identity->cpu_known)
+		text_printf(&text, "%sCPU family %u, model %u, stepping %u", text.length ? "; " : "", identity->family,
+			    identity->model, identity->stepping);
+	if (identity->microcode)
+		text_printf(&text, ", microcode %xh", identity->microcode);
+	put_fact(&text, "hypervisor's ", identity->host);
+	if (!text.length)
+		return;
+	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "system");
+	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+}
+
 void
 table_machine(struct text *out, const struct report *report)
 {
@@ -52,6 +92,7 @@ table_machine(struct text *out, const struct report *report)
 	char line[LINE_SIZE];
 	struct text text;
 
+	put_system(out, report);
 	if (report->hypervisor[0])
 		table_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
 			   or_dash(report->accelerator), or_dash(report->firmware));

@@ -396,6 +396,19 @@ literal_clean(void)
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	LITERAL_COPY(report->firmware, "EDK II 2022.11");
 	LITERAL_COPY(report->accelerator, "kvm");
+	LITERAL_COPY(report->identity.vendor, "Example Inc.");
+	LITERAL_COPY(report->identity.product, "Server 9000");
+	LITERAL_COPY(report->identity.serial, "SN-0042");
+	LITERAL_COPY(report->identity.board, "Example Boards X99-B");
+	LITERAL_COPY(report->identity.bios, "Example BIOS 2.10.0");
+	LITERAL_COPY(report->identity.bios_date, "2020-11-30");
+	LITERAL_COPY(report->identity.oem, "EXMPL SRV9000");
+	LITERAL_COPY(report->identity.host, "CPUID leaves to 40000001h");
+	report->identity.cpu_known = true;
+	report->identity.family = 6;
+	report->identity.model = 85;
+	report->identity.stepping = 4;
+	report->identity.microcode = 0x200006b;
 	report->fence = "lfence;rdtsc";
 	report->tsc_is_invariant = true;
 	report->tsc = (struct rate){ LITERAL_TSC_HZ, 1 };
@@ -474,6 +487,8 @@ literal_sick(void)
 	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,
 		     "The FADT says 32 bits, the counter wraps at 24.");
 	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
+	LITERAL_COPY(report->identity.vendor, "Bad \"Vendor\", </script>");
+	LITERAL_COPY(report->options.label, "rack 7, </script> 'left'");
 	literal_fill_cores(report, 6);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.state != CLOCK_PRESENT)
@@ -538,6 +553,7 @@ literal_empty(void)
 	report->options.cores = CORES_OFF;
 	report->options.exit = EXIT_DEBUG;
 	literal_give_options(report);
+	report->identity = (struct report_identity){ .cpu_known = false };
 	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;

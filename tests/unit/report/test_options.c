@@ -485,6 +485,46 @@ return_goes_with_mp_or_off_only(void **state)
 }
 
 static void
+a_label_is_a_word_or_what_stands_between_quotes(void **state)
+{
+	static const char *const words[][2] = {
+		{ "label=rack-7", "rack-7" }, { "label=\"rack 7\"", "rack 7" }, { "label=\"a # b\" # c", "a # b" },
+		{ "label=\"one\"\nlabel=\"two\"", "two" }, { "label=\"one\" label=", "" }, { "label=\"\"", "" },
+		{ "label=\"= ' \\\"\tcores=off", "= ' \\" },
+		{ "label=0123456789012345678901234567890123456789012345678901234567890123",
+		  "0123456789012345678901234567890123456789012345678901234567890123" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct options options = parsed(words[i][0]);
+
+		assert_string_equal(options.label, words[i][1]);
+	}
+}
+
+static void
+a_label_that_is_no_such_thing_is_refused(void **state)
+{
+	static const char *const words[] = {
+		"label", "label=\"", "label=\"rack 7", "label=\"rack 7\nleft\"", "label=a\"b", "label=\"a\"b", "label=\"a\tb\"",
+		"label=\xc3\xa9", "label=01234567890123456789012345678901234567890123456789012345678901234", "identity=yes",
+		"identity", "label=rack 7",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct options options;
+		char error[OPTIONS_ERROR_SIZE];
+
+		options_default(&options);
+		assert_false(options_parse(words[i], strlen(words[i]), "a test", &names, &options, error));
+		assert_string_equal(options.label, "");
+		assert_true(options.identity);
+	}
+}
+
+static void
 profile_sets_the_duration_unless_one_was_given(void **state)
 {
 	struct options options = parsed("profile=quick");
@@ -517,7 +557,7 @@ options_that_were_given_read_as_the_same(void **state)
 		"profile=quick duration=1500ms cores=off cutoff=99.5 deadline=120s tsc_hz=2445424000 gap=2500us exit=poweroff "
 		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
 		"duration=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
-		"profile=soak exit=debug-exit", "clocks=rtc",
+		"profile=soak exit=debug-exit", "clocks=rtc", "identity=off label=\"rack 7, #3 = left\" clocks=tsc",
 	};
 
 	(void)state;
@@ -531,7 +571,7 @@ options_that_were_given_read_as_the_same(void **state)
 static void
 options_as_by_default_are_not_given(void **state)
 {
-	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto");
+	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto identity=on label=");
 
 	(void)state;
 	assert_given(&options, "");
@@ -543,11 +583,12 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off");
+					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off identity=off");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 
 	(void)state;
+	memset(options.label, 'l', OPTIONS_LABEL_SIZE - 1);
 	options.limit_count = OPTIONS_LIMITS_MAX;
 	for (size_t i = 0; i < OPTIONS_LIMITS_MAX; i++) {
 		memset(options.limits[i].rule, 'r', OPTIONS_NAME_SIZE - 1);
@@ -592,6 +633,8 @@ main(void)
 		cmocka_unit_test(options_as_by_default_are_not_given),
 		cmocka_unit_test(longest_words_that_can_be_given_fit),
 		cmocka_unit_test(return_goes_with_mp_or_off_only),
+		cmocka_unit_test(a_label_is_a_word_or_what_stands_between_quotes),
+		cmocka_unit_test(a_label_that_is_no_such_thing_is_refused),
 		cmocka_unit_test(profile_sets_the_duration_unless_one_was_given),
 	};
 

@@ -1,0 +1,75 @@
+/* Which CPU it is, and which hypervisor. See cpu.h. */
+#include "cpu.h"
+#include "cpuid.h"
+#include "hw.h"
+#include "text.h"
+
+#define MSR_MICROCODE 0x0000008bu /* SDM vol. 4, IA32_BIOS_SIGN_ID; AMD's PatchLevel */
+#define FAMILY_6      0x06u       /* before it Intel's have no such MSR, */
+#define FAMILY_15     0x0fu       /* and before this AMD's */
+
+/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extensions count where the short fields are full. */
+static void
+read_signature(struct cpu_identity *identity)
+{
+	struct hw_cpuid r = hw_cpuid(LEAF_FEATURES, 0);
+
+	identity->known = true;
+	identity->family = FEATURES_EAX_FAMILY(r);
+	identity->model = FEATURES_EAX_MODEL(r);
+	identity->stepping = FEATURES_EAX_STEPPING(r);
+	if (identity->family == FAMILY_6 || identity->family == FAMILY_15)
+		identity->model |= FEATURES_EAX_MODEL_MORE(r) << 4;
+	if (identity->family == FAMILY_15)
+		identity->family += FEATURES_EAX_FAMILY_MORE(r);
+}
+
+/*
+ * On Intel's a 0 is written, CPUID executed, and the upper half read (SDM vol. 3A, Microcode Update Resources); on AMD's the
+ * lower half is read (APM vol. 2, Microcode Patch Level). KVM and TCG take both; another hypervisor may fault.
+ */
+static uint32_t
+read_microcode(const struct cpu_facts *facts, uint32_t family)
+{
+	const char *host = facts->hypervisor;
+
+	if (host[0] && !text_equal(host, "KVMKVMKVM") && !text_equal(host, "TCGTCGTCGTCG"))
+		return 0;
+	if (text_equal(facts->vendor, "GenuineIntel") && family >= FAMILY_6) {
+		hw_msr_write(MSR_MICROCODE, 0);
+		hw_cpuid(LEAF_FEATURES, 0);
+		return (uint32_t)(hw_msr_read(MSR_MICROCODE) >> 32);
+	}
+	if ((text_equal(facts->vendor, "AuthenticAMD") || text_equal(facts->vendor, "HygonGenuine")) && family >= FAMILY_15)
+		return (uint32_t)hw_msr_read(MSR_MICROCODE);
+	return 0;
+}
+
+/* Hyper-V has its version in a leaf of its own; of others the highest leaf shows what they have for their guests. */
+static void
+read_host(const struct cpu_facts *facts, char *host, size_t size)
+{
+	uint32_t max = hw_cpuid(LEAF_HYPERVISOR_MAX, 0).eax;
+	struct hw_cpuid r;
+	struct text text;
+
+	text_init(&text, host, size);
+	if (text_equal(facts->hypervisor, "Microsoft Hv") && max >= LEAF_HYPERVISOR_BUILD) {
+		r = hw_cpuid(LEAF_HYPERVISOR_BUILD, 0);
+		text_printf(&text, "version %u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);
+	} else if (max > LEAF_HYPERVISOR_MAX) {
+		text_printf(&text, "CPUID leaves to %xh", max);
+	}
+}
+
+void
+cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity)
+{
+	*identity = (struct cpu_identity){ .known = false };
+	if (facts->basic_leaf_max >= LEAF_FEATURES) {
+		read_signature(identity);
+		identity->microcode = read_microcode(facts, identity->family);
+	}
+	if (facts->hypervisor[0])
+		read_host(facts, identity->host, sizeof(identity->host));
+}
