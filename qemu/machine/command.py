@@ -188,6 +188,12 @@ def arriving(command, monitor_fd):
     return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
 
 
+def quoted(word):
+    """A word of baretick as its options have it: a shell has taken the quotes off label="rack 7"."""
+    key, is_given, value = word.partition("=")
+    return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
+
+
 def build(run, accelerator, private, monitor_fd):
     """The whole command line. RUN holds the user's choices; PRIVATE keeps what only QEMU is to see."""
     own = run.qemu_arg
@@ -210,6 +216,6 @@ def build(run, accelerator, private, monitor_fd):
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)
-    words = private.path_of("options", os.fsencode("\n".join(run.words) + "\n"))
+    words = private.path_of("options", os.fsencode("\n".join(map(quoted, run.words)) + "\n"))
     command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]
     return command + own

@@ -33,9 +33,13 @@ def of(report, problem, comparison=None, events=()):
 
 
 def properties(report):
-    """What there is to know of the run beside its cases, by name: options that were given, and what was stolen."""
+    """What there is to know of the run beside its cases, by name: the machine, options that were given, what was stolen."""
     quality = report.get("quality") or {}
-    said = {"options": (report.get("options") or {}).get("given"), "quality": quality.get("text"),
+    machine, options = report.get("machine") or {}, report.get("options") or {}
+    identity = machine.get("identity") or {}
+    said = {"label": options.get("label"), "vendor": identity.get("vendor"), "product": identity.get("product"),
+            "serial": identity.get("serial"), "cpu": machine.get("cpu"),
+            "options": options.get("given"), "quality": quality.get("text"),
             "stolen_percent": quality.get("stolen_percent"), "reliable_tails": quality.get("reliable_tails")}
     return {name: str(value).lower() if isinstance(value, bool) else str(value)
             for name, value in said.items() if value is not None}

@@ -92,7 +92,9 @@ def advice(report):
 def render(report, problem, comparison=None):
     verdict = "incomplete" if problem else report["verdict"]
     machine = report.get("machine") or {} if report["clocks"] else {}
-    facts = [machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
+    identity = machine.get("identity") or {}
+    facts = [(report.get("options") or {}).get("label"), identity.get("vendor"), identity.get("product"),
+             identity.get("serial") and f"serial number {identity['serial']}", machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
              machine.get("cores_started") and f"{machine['cores_started']} cores"]
     worse = comparison.worse if comparison else []
     but = f", {'and' if verdict == 'fail' else 'but'} **worse than the baseline**" if worse else ""

@@ -15,7 +15,7 @@ from runner.folder import FILES, INPUTS, LOGS
 
 # A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
-CSV_HEADER = b"run,clock,core,metric,value,low,high,unit\n"  # of a run that measured nothing: src/render/csv/csv.c
+CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # of a run that measured nothing: src/render/csv/csv.c
 
 
 def check_outputs(run):

@@ -254,7 +254,7 @@ const struct option options_table[] = {
 	{ "label", parse_label, "a word, or text between quotes, of at most 64 printable ASCII characters", NULL,
 	  "label=\"rack 7, left\"", "none", "What the machine or the run is called: it stands in every report." },
 	{ "identity", parse_identity, "on or off", NULL, "identity=off", "on",
-	  "Whether serial numbers stand in the report; its UUID never does." },
+	  "Whether serial numbers stand in the report; a UUID never does." },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL, "deadline=10m",
 	  "auto: three times the plan and a minute",
 	  "The time of the whole run: what was measured by then is reported, as incomplete." },

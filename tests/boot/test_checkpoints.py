@@ -19,14 +19,14 @@ IN_CHECK = {"rates", "start-cores", "skew", "checks"}
 MP = "started by the firmware's MP services (cores=mp)"
 
 
-def killed_in(phase, folder, stick, *options):
+def killed_in(phase, folder, stick, *options, machine=()):
     """The stick of a run whose QEMU got SIGKILL as soon as PHASE had begun."""
     def kill(machine):
         assert machine.wait_for(f"phase: {phase}\r".encode())
         with machine.process() as process:
             process.kill()
 
-    done = run_while(kill, folder / "killed", *TWO_CORES, "--image", stick, "--", *SHORT, *options)
+    done = run_while(kill, folder / "killed", *TWO_CORES, *machine, "--image", stick, "--", *SHORT, *options)
     assert done.status == 2, done
     return done.out / "stick.img"
 

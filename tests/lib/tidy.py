@@ -6,7 +6,7 @@ import json
 
 import shape
 
-COLUMNS = ["run", "clock", "core", "metric", "value", "low", "high", "unit"]
+COLUMNS = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = {"pass": 0, "warn": 1, "fail": 2, "incomplete": 3}
 
 
@@ -80,7 +80,7 @@ def number(text):
 
 
 def read(data):
-    """(clock, core, metric): (value, low, high), unit of each row of the CSV in DATA, and what its rows call the run."""
+    """(clock, core, metric): (value, low, high), unit of each row of the CSV in DATA, and what its rows call the run and the machine."""
     rows, runs = {}, set()
     reader = csv.DictReader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
     assert reader.fieldnames == COLUMNS
@@ -89,7 +89,7 @@ def read(data):
         key = row["clock"], row["core"], row["metric"]
         assert key not in rows, f"twice: {key}"
         rows[key] = (number(row["value"]), number(row["low"]), number(row["high"])), row["unit"]
-        runs.add(row["run"])
+        runs.add((row["run"], row["machine"]))
     return rows, runs
 
 
@@ -97,7 +97,9 @@ def check(json_data, csv_data):
     """Of the worst offset the JSON has the middle and half the width, which is rounded."""
     report = json.loads(json_data, parse_float=decimal.Decimal)
     found, runs = read(csv_data)
-    assert runs == {report["started_at"] or ""}
+    identity = report["machine"]["identity"]
+    machine = report["options"]["label"] or identity["serial"] or identity["product"] or ""
+    assert runs == {(report["started_at"] or "", machine)}
     wanted, skew = expected(report), report["skew"] or {}
     worst, known = (rows.pop(("", "", "worst_offset"), None) for rows in (found, wanted))
     assert (worst is None) == (known is None)
@@ -107,6 +109,7 @@ def check(json_data, csv_data):
         assert abs(value - low - skew["error_ns"]) <= 1
     assert sorted(found) == sorted(wanted)
     assert {key: (found[key], row) for key, row in wanted.items() if found[key] != row} == {}
-    found.pop(("", "", "options_given"), None)
+    for words in ("options_given", "vendor", "product", "serial", "board", "bios", "bios_date"):
+        found.pop(("", "", words), None)
     assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps",
                                                   "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules"}

@@ -25,10 +25,11 @@ def full():
     """A report with a clock of each verdict and a rule of each outcome."""
     return {
         "schema": "baretick.report/2", "verdict": "fail",
-        "options": {"clocks": [], "given": "profile=quick clocks=tsc,hpet"},
+        "options": {"clocks": [], "label": "rack 7", "given": "profile=quick clocks=tsc,hpet"},
         "quality": {"stolen_percent": 61, "reliable_tails": False,
                     "text": "61.0 % of the observed time was stolen: latency tails are unreliable."},
         "machine": {"cpu": "Some CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg",
+                    "identity": {"vendor": "Example Inc.", "product": "Server 9", "serial": "SN-1"},
                     "cores_started": 4},
         "clocks": [
             {"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.409, "claimed_hz": None,
@@ -137,9 +138,7 @@ def test_junit_has_the_cases(run, fake, tmp_path):
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["13", "3", "0", "4"]
     elements = {"pass": [], "warn": ["system-out"], "fail": ["failure"], "skip": ["skipped"]}
     listed, *found = list(suite)
-    assert {each.get("name"): each.get("value") for each in listed} == {
-        "options": "profile=quick clocks=tsc,hpet", "stolen_percent": "61", "reliable_tails": "false",
-        "quality": "61.0 % of the observed time was stolen: latency tails are unreliable."}
+    assert {each.get("name"): each.get("value") for each in listed} == cases.properties(full())
     assert [(case.get("classname"), case.get("name")) for case in found] == [
         (f"baretick.{group}", name) for group, name, _, _ in EXPECTED]
     for case, (_, name, outcome, text) in zip(found, EXPECTED):
@@ -181,6 +180,14 @@ def test_tap_has_stdout_to_itself(run, fake):
     assert "the table" in done.stderr
 
 
+def test_junit_names_the_machine_in_its_properties_as_far_as_the_report_does():
+    assert cases.properties(full()) == {
+        "label": "rack 7", "vendor": "Example Inc.", "product": "Server 9", "serial": "SN-1", "cpu": "Some CPU",
+        "options": "profile=quick clocks=tsc,hpet", "stolen_percent": "61", "reliable_tails": "false",
+        "quality": "61.0 % of the observed time was stolen: latency tails are unreliable."}
+    assert set(cases.properties({**full(), "machine": None, "options": None, "quality": None})) == set()
+
+
 def test_no_two_cases_have_one_name_in_tap():
     compared = baseline.Comparison(full(), full(), 2)
     names = re.findall(r"ok \d+ - ([^#\n]*)", "\n".join(tap.render(cases.of(full(), None, compared))))
@@ -206,7 +213,7 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "what an earlier step said",
         "## baretick: **fail**", "",
         "61.0 % of the observed time was stolen: latency tails are unreliable.", "",
-        "Machine: Some CPU, tcg, EDK II, 4 cores", "",
+        "Machine: rack 7, Example Inc., Server 9, serial number SN-1, Some CPU, tcg, EDK II, 4 cores", "",
         "Options: profile=quick clocks=tsc,hpet", "",
         "| clock | rate | resolution | median read | 99 % | loop | verdict |",
         "|---|--:|--:|--:|--:|--:|---|",
@@ -407,7 +414,9 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["discontinuities"] = []
-    older["options"].update(given=None)
+    older["options"].update(given=None, label=None, identity="on")
+    older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
+                                                  "stepping", "microcode", "oem", "host"))
     older["quality"] = {"stolen_percent": None, "reliable_tails": None, "text": None}
     older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None, later=None)
     check_schema(older)

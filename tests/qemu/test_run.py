@@ -170,7 +170,7 @@ def test_a_run_that_is_refused_leaves_them_too(run, fake):
 
 
 def test_the_csv_is_the_applications_own(run, fake):
-    table = b"run,clock,core,metric,value,low,high,unit\n1,tsc,,p50,30,,,ns\n"
+    table = b"run,clock,core,metric,value,low,high,unit,machine\n1,tsc,,p50,30,,,ns,\n"
     done = run(*fake(spoken(more=block("CSV", table))))
     assert done.status == 0 and done.file("report.csv") == table
     done = run(*fake(spoken(more=block("CSV", table, "0" * 64))))
@@ -184,7 +184,7 @@ def test_what_an_earlier_run_left_is_gone(run, fake, tmp_path):
     run(*fake(spoken()))
     assert sorted(p.name for p in (tmp_path / "out1").iterdir()) == LEFT
     assert b"an earlier run" not in (tmp_path / "out1" / "report.html").read_bytes()
-    assert (tmp_path / "out1" / "report.csv").read_text() == "run,clock,core,metric,value,low,high,unit\n"
+    assert (tmp_path / "out1" / "report.csv").read_text() == "run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 @pytest.mark.parametrize("word", ["rules", "help"])
@@ -339,6 +339,8 @@ def test_words_behind_the_dashes_reach_baretick_after_the_runners_own(run, fake,
     run(*fake(spoken(), read), "--", "clocks=tsc,hpet", "profile=quick", "exit=poweroff")
     assert (tmp_path / "options").read_text() == (
         "save=off\nexit=debug-exit\nclocks=tsc,hpet\nprofile=quick\nexit=poweroff\n")
+    run(*fake(spoken(), read), "--", "label=rack 7", 'label="rack 8"', "label=rack-9", "rules # x")
+    assert (tmp_path / "options").read_text().splitlines()[2:] == ['label="rack 7"', 'label="rack 8"', "label=rack-9", "rules # x"]
 
 
 def test_qemu_arguments_go_on_as_they_are_and_replace_the_runners(run, fake, tmp_path):

@@ -19,11 +19,13 @@ def test_every_figure_of_the_report_is_a_row_and_no_other(name):
 
 @pytest.mark.parametrize("old, new", [
     (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p50,560,,,ns"),
-    (b"hpet,,latency_p50,559,,,ns\n", b""),
+    (b"hpet,,latency_p50,559,,,ns,SN-0042\n", b""),
     (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p50,559,,,us"),
     (b"hpet,,latency_p50,559,,,ns", b"hpet,,latency_p90,559,,,ns"),
     (b"pit,,rate,1193180.000,1193179.881", b"pit,,rate,1193180.000,1193179.882"),
     (b"worst_offset,1,-27,29,ns", b"worst_offset,1,-27,30,ns"),
+    (b"hpet,,latency_p50,559,,,ns,SN-0042", b"hpet,,latency_p50,559,,,ns,SN-0043"),
+    (b",,product,,,,Server 9000,", b",,product,,,,Server 9001,"),
     (b"run,clock", b"run,clocks"),
 ])
 def test_a_table_that_is_not_the_reports_is_seen(old, new):

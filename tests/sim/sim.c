@@ -350,6 +350,8 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 	uint32_t basic_max = 0;
 
 	spend(SIM_CPUID, 0);
+	if (leaf == 1 && sim.microcode)
+		sim_msr_set(SIM_MSR_MICROCODE, (uint64_t)sim.microcode << 32);
 	for (size_t i = 0; i < sim.cpuid_count; i++) {
 		if (sim.cpuid[i].leaf == leaf && sim.cpuid[i].subleaf == subleaf)
 			return sim.cpuid[i].registers;

@@ -27,6 +27,7 @@
 #define SIM_CORES_MAX   64
 #define SIM_CPUID_MAX   64
 #define SIM_MSRS_MAX    32
+#define SIM_MSR_MICROCODE 0x8bu
 #define SIM_REGIONS_MAX 16
 #define SIM_HOOKS_MAX   4
 #define SIM_IPIS_MAX    1024
@@ -221,6 +222,7 @@ struct sim {
 		uint32_t msr;
 		uint64_t value;
 	} msrs[SIM_MSRS_MAX];
+	uint32_t microcode; /* of an Intel CPU: what CPUID 1h puts into the upper half of MSR 8Bh; 0: nothing */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];
 	size_t hook_count;

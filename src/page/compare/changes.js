@@ -197,6 +197,7 @@ function findingChanges(here, there) {
 /* Where and how the two ran, in so far as that isn't the same: what differs below may come from it. */
 function contextChanges(here, there) {
 	const facts = [
+		["the machine", "system", systemOf],
 		["the machine", "CPU", ({machine}) => machine.cpu],
 		["the machine", "runs on", hostOf],
 		["the machine", "firmware", ({machine}) => machine.firmware],

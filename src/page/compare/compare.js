@@ -88,6 +88,7 @@ function machinesTable(here, others) {
 			["Report", ({name}) => name, "name"],
 			column("Verdict", (report) => badge(report.verdict)),
 			column("Stolen time", (report) => [stolenTime(report), doubtBadge(report)]),
+			column("System", (report) => systemOf(report) || NONE),
 			column("CPU", ({machine}) => plainText(machine.cpu)),
 			column("Firmware", ({machine}) => plainText(machine.firmware)),
 			column("Runs on", (report) => hostOf(report) || NONE),

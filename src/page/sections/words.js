@@ -44,7 +44,7 @@ function headline(report) {
 	const untold = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
 	const words = report.verdict === "pass" && !untold ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
-	const where = joined([report.machine.cpu || "Unknown CPU", startedAt(report)], ", ");
+	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU", startedAt(report)], ", ");
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		el("p", {class: "lead"},
@@ -61,17 +61,40 @@ function hostOf({machine}) {
 	return machine.accelerator === "none" ? "bare metal" : guest;
 }
 
+/* What a report of an earlier release lacks. */
+const identityOf = ({machine}) => machine.identity || {};
+
+function systemOf(report) {
+	const {vendor, product} = identityOf(report);
+
+	return joined([vendor, product], " ");
+}
+
+/* Its microcode as the vendors write it. */
+function cpuOf(report) {
+	const {family, model, stepping, microcode} = identityOf(report);
+
+	return joined([report.machine.cpu, isNumber(family) && `family ${family}, model ${model}, stepping ${stepping}`,
+		isNumber(microcode) && `microcode ${microcode.toString(16)}h`], ", ");
+}
+
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
 
 function machineFacts(report) {
 	const {machine, options} = report;
+	const identity = identityOf(report);
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
 	const tsc = joined([hz(machine.tsc_hz), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
-		["CPU", machine.cpu],
-		["Firmware", machine.firmware],
-		["Runs on", hostOf(report)],
+		["Label", options.label],
+		["System", systemOf(report)],
+		["Serial number", identity.serial],
+		["Board", identity.board],
+		["CPU", cpuOf(report)],
+		["BIOS", joined([identity.bios, identity.bios_date], ", ")],
+		["Firmware", joined([machine.firmware, identity.oem && `ACPI ${identity.oem}`], ", ")],
+		["Runs on", joined([hostOf(report), identity.host], ", ")],
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],

@@ -53,7 +53,7 @@ put_fact(struct text *line, const char *before, const char *words)
 		text_printf(line, "%s%s%s", line->length ? "; " : "", before, words);
 }
 
-/* What it is called, and what it says of itself; no line where both are nothing. */
+/* What it is called, and what it says of itself, in short; no line where both are nothing. */
 static void
 put_system(struct text *out, const struct report *report)
 {
@@ -65,19 +65,20 @@ put_system(struct text *out, const struct report *report)
 	text_init(&text, line, sizeof(line));
 	put_fact(&text, "", report->options.label);
 	put_fact(&text, "", identity->vendor);
-	put_fact(&text, "", identity->product);
+	if (identity->vendor[0] && identity->product[0])
+		text_printf(&text, " %s", identity->product);
+	else
+		put_fact(&text, "", identity->product);
 	put_fact(&text, "serial number ", identity->serial);
 	put_fact(&text, "board ", identity->board);
 	put_fact(&text, "BIOS ", identity->bios);
-	if (identity->bios_date[0])
+	if (identity->bios[0] && identity->bios_date[0])
 		text_printf(&text, " of %s", identity->bios_date);
-	put_fact(&text, "ACPI ", identity->oem);
 	if (identity->cpu_known)
 		text_printf(&text, "%sCPU family %u, model %u, stepping %u", text.length ? "; " : "", identity->family,
 			    identity->model, identity->stepping);
 	if (identity->microcode)
 		text_printf(&text, ", microcode %xh", identity->microcode);
-	put_fact(&text, "hypervisor's ", identity->host);
 	if (!text.length)
 		return;
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "system");

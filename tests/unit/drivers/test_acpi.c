@@ -290,6 +290,34 @@ xsdt_of_revision_2_leads_to_all_three_tables(void **state)
 }
 
 static void
+oem_ids_of_the_root_table_are_without_what_fills_them_and_printable(void **state)
+{
+	static const struct {
+		const char id[7], table_id[9], oem[16];
+	} cases[] = {
+		{ "BOCHS ", "BXPC    ", "BOCHS BXPC" }, { "ALASKA", "A M I \0\0", "ALASKA A M I" },
+		{ "123456", "12345678", "123456 12345678" }, { "\0\0\0\0\0\0", "MODEL\x80 \n", "MODEL? ?" },
+		{ "DELL  ", "\0\0\0\0\0\0\0\0", "DELL" },
+	};
+	struct machine *machine = *state;
+	uint8_t *root;
+
+	add_rsdp(machine, 2, 0, XSDT_AT);
+	add_root(machine, XSDT_AT, "XSDT", NULL, 0);
+	root = region_at(machine, XSDT_AT, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memcpy(root + 10, cases[i].id, 6);
+		memcpy(root + 16, cases[i].table_id, 8);
+		seal_at(machine, XSDT_AT);
+		read_machine(machine);
+		assert_string_equal(machine->facts.oem, cases[i].oem);
+	}
+	root[9]++; /* a root table that is not used names nobody */
+	read_machine(machine);
+	assert_string_equal(machine->facts.oem, "");
+}
+
+static void
 rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt(void **state)
 {
 	struct machine *machine = *state;
@@ -937,6 +965,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(xsdt_of_revision_2_leads_to_all_three_tables),
+		TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable),
 		TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt),
 		TEST(no_rsdp_is_one_sentence_and_nothing_found),
 		TEST(rsdp_with_a_wrong_signature_or_checksum_is_not_used),

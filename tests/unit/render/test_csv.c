@@ -13,7 +13,7 @@
 #include "report_literal.h"
 
 #define TEXT_SIZE (1 << 20)
-#define COLUMNS   8
+#define COLUMNS   9
 
 static char buffer[TEXT_SIZE];
 
@@ -63,13 +63,14 @@ unmeasured_machine_renders_as_its_golden(void **state)
 
 /* No field of these has a comma, so that commas are what columns are counted by. */
 static void
-every_row_has_eight_columns_and_an_end(void **state)
+every_row_has_nine_columns_and_an_end(void **state)
 {
 	struct report *report = literal_sick();
 	struct text csv;
 	size_t commas = 0, rows = 0;
 
 	(void)state;
+	report->options.label[0] = report->options_given[0] = report->identity.vendor[0] = '\0';
 	judge_report(report);
 	csv = rendered(report);
 	for (size_t i = 0; i < csv.length; i++) {
@@ -96,9 +97,9 @@ fields_with_commas_quotes_or_line_ends_are_quoted(void **state)
 	report->findings[1] = (struct finding){ .rule = "b", .core = REPORT_NO_CORE, .unit = "\"s\"" };
 	report->findings[2] = (struct finding){ .rule = "c", .core = REPORT_NO_CORE, .unit = "s\r\n" };
 	rendered(report);
-	assert_non_null(strstr(buffer, ",finding_a,,,,\"m,s\"\n"));
-	assert_non_null(strstr(buffer, ",finding_b,,,,\"\"\"s\"\"\"\n"));
-	assert_non_null(strstr(buffer, ",finding_c,,,,\"s\r\n\"\n"));
+	assert_non_null(strstr(buffer, ",finding_a,,,,\"m,s\",SN-0042\n"));
+	assert_non_null(strstr(buffer, ",finding_b,,,,\"\"\"s\"\"\",SN-0042\n"));
+	assert_non_null(strstr(buffer, ",finding_c,,,,\"s\r\n\",SN-0042\n"));
 	literal_free(report);
 }
 
@@ -114,9 +115,9 @@ second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own(void **state)
 	report->findings[1].clock = "tsc";
 	report->findings[3].core = 2;
 	rendered(report);
-	assert_non_null(strstr(buffer, ",,,finding_a,,,,\n2026-01-01T00:00:05,tsc,,finding_a,,,,\n"
-				       "2026-01-01T00:00:05,,,finding_a_2,,,,\n2026-01-01T00:00:05,,2,finding_a,,,,\n"
-				       "2026-01-01T00:00:05,,,finding_a_3,,,,\n"));
+	assert_non_null(strstr(buffer, ",,,finding_a,,,,,SN-0042\n2026-01-01T00:00:05,tsc,,finding_a,,,,,SN-0042\n"
+				       "2026-01-01T00:00:05,,,finding_a_2,,,,,SN-0042\n2026-01-01T00:00:05,,2,finding_a,,,,,SN-0042\n"
+				       "2026-01-01T00:00:05,,,finding_a_3,,,,,SN-0042\n"));
 	literal_free(report);
 }
 
@@ -127,8 +128,8 @@ interval_has_its_ends_and_a_negative_figure_its_sign(void **state)
 
 	(void)state;
 	rendered(report);
-	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm\n"));
-	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz\n"));
+	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));
+	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz,SN-0042\n"));
 	assert_null(strstr(buffer, "rate_against_rtc")); /* not known */
 	literal_free(report);
 }
@@ -140,7 +141,7 @@ main(void)
 		cmocka_unit_test(clean_machine_renders_as_its_golden),
 		cmocka_unit_test(sick_machine_renders_as_its_golden),
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
-		cmocka_unit_test(every_row_has_eight_columns_and_an_end),
+		cmocka_unit_test(every_row_has_nine_columns_and_an_end),
 		cmocka_unit_test(fields_with_commas_quotes_or_line_ends_are_quoted),
 		cmocka_unit_test(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own),
 		cmocka_unit_test(interval_has_its_ends_and_a_negative_figure_its_sign),

@@ -260,13 +260,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+		       "cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				  "profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+			    "cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 }
 
 static void
@@ -419,7 +419,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				     "profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -515,10 +515,9 @@ a_label_that_is_no_such_thing_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		struct options options;
-		char error[OPTIONS_ERROR_SIZE];
 
 		options_default(&options);
-		assert_false(options_parse(words[i], strlen(words[i]), "a test", &names, &options, error));
+		assert_false(parse(&options, words[i]));
 		assert_string_equal(options.label, "");
 		assert_true(options.identity);
 	}

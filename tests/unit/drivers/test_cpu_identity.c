@@ -1,0 +1,180 @@
+/* Family, model, stepping and microcode, and what a hypervisor says of itself, on the simulated machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu.h"
+#include "sim.h"
+
+#define MICROCODE 0x8bu
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+static uint32_t
+four(const char *text)
+{
+	uint32_t value;
+
+	memcpy(&value, text, sizeof(value));
+	return value;
+}
+
+static void
+set_cpu(const char *vendor, uint32_t signature, bool guest)
+{
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 1, four(vendor), four(vendor + 8), four(vendor + 4) });
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ signature, 0, guest ? UINT32_C(1) << 31 : 0, 0 });
+}
+
+static void
+set_host(const char *name, uint32_t max)
+{
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+}
+
+static struct cpu_identity
+identity_now(void)
+{
+	struct cpu_facts facts;
+	struct cpu_identity identity;
+
+	memset(&identity, 0xa5, sizeof(identity));
+	cpu_read_facts(&facts);
+	cpu_read_identity(&facts, &identity);
+	return identity;
+}
+
+static void
+assert_signature(const char *vendor, uint32_t signature, uint32_t family, uint32_t model, uint32_t stepping)
+{
+	struct cpu_identity identity;
+
+	set_cpu(vendor, signature, false);
+	sim_msr_set(MICROCODE, 0);
+	identity = identity_now();
+	assert_true(identity.known);
+	assert_int_equal(identity.family, family);
+	assert_int_equal(identity.model, model);
+	assert_int_equal(identity.stepping, stepping);
+	assert_string_equal(identity.host, "");
+}
+
+static void
+extensions_of_family_and_model_count_where_the_short_fields_are_full(void **state)
+{
+	(void)state;
+	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* Skylake-SP */
+	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
+	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
+	assert_signature("AuthenticAMD", 0x00000662, 6, 6, 2);    /* Athlon */
+	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);    /* Pentium MMX: the upper bits are none of its own */
+}
+
+/* The simulated MSR has the revision only after CPUID 1h: what was there before must not be taken for it. */
+static void
+intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr(void **state)
+{
+	(void)state;
+	set_cpu("GenuineIntel", 0x00050654, false);
+	sim_msr_set(MICROCODE, UINT64_C(0x7777777700000000));
+	sim.microcode = 0x0200006b;
+	assert_int_equal(identity_now().microcode, 0x0200006b);
+	sim_msr_set(MICROCODE, UINT64_C(0x7777777700000000));
+	sim.microcode = 0; /* none is loaded */
+	assert_int_equal(identity_now().microcode, 0);
+}
+
+static void
+amds_microcode_is_the_lower_half_and_is_not_written(void **state)
+{
+	(void)state;
+	set_cpu("AuthenticAMD", 0x00a00f11, false);
+	sim_msr_set(MICROCODE, UINT64_C(0x12345678) << 32 | 0x0a0011d5);
+	assert_int_equal(identity_now().microcode, 0x0a0011d5);
+	assert_int_equal(sim_msr(MICROCODE) >> 32, 0x12345678);
+}
+
+/* The simulated machine fails the test at an access to an MSR that it doesn't have. */
+static void
+the_msr_is_left_alone_where_it_may_fault(void **state)
+{
+	(void)state;
+	set_cpu("GenuineIntel", 0x00050654, true);
+	set_host("VMwareVMware", 0x40000010);
+	assert_int_equal(identity_now().microcode, 0);
+	set_host("\0\0\0\0\0\0\0\0\0\0\0\0", 0);
+	assert_int_equal(identity_now().microcode, 0);
+	set_cpu("GenuineIntel", 0x00000543, false); /* before family 6 */
+	assert_int_equal(identity_now().microcode, 0);
+	set_cpu("AuthenticAMD", 0x00000662, false);
+	assert_int_equal(identity_now().microcode, 0);
+	set_cpu("CentaurHauls", 0x000006f2, false);
+	assert_int_equal(identity_now().microcode, 0);
+}
+
+static void
+kvm_and_tcg_are_asked_for_the_microcode(void **state)
+{
+	static const char *const hosts[] = { "KVMKVMKVM\0\0\0", "TCGTCGTCGTCG" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		sim_reset();
+		set_cpu("GenuineIntel", 0x00050654, true);
+		set_host(hosts[i], 0x40000001);
+		sim_msr_set(MICROCODE, 0);
+		sim.microcode = 1;
+		assert_int_equal(identity_now().microcode, 1);
+		assert_string_equal(identity_now().host, "CPUID leaves to 40000001h");
+	}
+}
+
+static void
+hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say(void **state)
+{
+	(void)state;
+	set_cpu("GenuineIntel", 0x00050654, true);
+	set_host("Microsoft Hv", 0x40000006);
+	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 17763, 10 << 16 | 3, 0, 0 });
+	assert_string_equal(identity_now().host, "version 10.3.17763");
+	set_host("Microsoft Hv", 0x40000001); /* without that leaf */
+	assert_string_equal(identity_now().host, "CPUID leaves to 40000001h");
+	set_host("bhyve bhyve ", 0x40000000);
+	assert_string_equal(identity_now().host, "");
+	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ UINT32_MAX, UINT32_MAX, 0, 0 });
+	set_host("Microsoft Hv", UINT32_MAX);
+	assert_string_equal(identity_now().host, "version 65535.65535.4294967295"); /* the longest fits */
+}
+
+static void
+a_cpu_without_leaf_1_is_not_known(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0, four("Genu"), four("ntel"), four("ineI") });
+	assert_false(identity_now().known);
+	assert_int_equal(identity_now().microcode, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(extensions_of_family_and_model_count_where_the_short_fields_are_full, set_up),
+		cmocka_unit_test_setup(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr, set_up),
+		cmocka_unit_test_setup(amds_microcode_is_the_lower_half_and_is_not_written, set_up),
+		cmocka_unit_test_setup(the_msr_is_left_alone_where_it_may_fault, set_up),
+		cmocka_unit_test_setup(kvm_and_tcg_are_asked_for_the_microcode, set_up),
+		cmocka_unit_test_setup(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say, set_up),
+		cmocka_unit_test_setup(a_cpu_without_leaf_1_is_not_known, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
