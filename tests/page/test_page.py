@@ -279,12 +279,14 @@ def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
 
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
+    there["machine"]["identity"] = None  # of an earlier release
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20)
     there["tool"]["version"] = "0.2.0"
     clock_of(there, "hpet")["verdict"] = "fail"
     rows, said = compare(show(here), there, tmp_path / "before.json")
-    assert [row[:4] for row in rows[:9]] == [
+    assert [row[:4] for row in rows[:10]] == [
+        ["the machine", "system", "Example Inc. Server 9000", "–"],
         ["the machine", "CPU", here["machine"]["cpu"], "Other CPU"],
         ["the machine", "runs on", "kvm “KVMKVMKVM”", "tcg “TCGTCGTCGTCG”"],
         ["the machine", "firmware", here["machine"]["firmware"], "Other 1"],
@@ -294,7 +296,7 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
         ["the run", "option cores", "sipi", "mp"],
         ["the run", "option gap", "10.0 µs", "20.0 µs"],
         ["the run", "baretick", "0.1.0, 0123456789ab", "0.2.0, 0123456789ab"]]
-    assert len(rows) == 10
+    assert len(rows) == 11
     assert "Latencies are not compared: the reports are of different machines." in said
 
 
@@ -830,6 +832,7 @@ def choose(page, *paths):
 def test_several_reports_and_pages_are_compared_with_their_machines_first(show, template, tmp_path):
     here, sick, third = golden("clean"), hostile(golden("sick")), golden("clean")
     third["machine"].update(cpu="Third CPU", firmware="Third firmware 3", hypervisor="Third", accelerator="kvm")
+    third["machine"]["identity"].update(vendor="Other Inc.", product="Server 1")
     third["options"]["label"] = "third of the rack"
     third["interference"].update(gaps=2, total_ns=third["interference"]["observed_ns"] * 61 // 100, worst_ns=10 ** 9,
                                  histogram=[{"le_ns": 2 ** 30 - 1, "count": 2}])
@@ -844,10 +847,10 @@ def test_several_reports_and_pages_are_compared_with_their_machines_first(show, 
     rows = page.evaluate("[...document.querySelector('#compare table').tBodies[0].rows].map((row) => [...row.cells].map((cell) => "
                          "cell.textContent.replaceAll('\\u00a0', ' ')))")
     head = page.evaluate("[...document.querySelector('#compare table').tHead.rows[0].cells].map((cell) => cell.textContent)")
-    assert head[:7] == ["Report", "Verdict", "Stolen time", "CPU", "Firmware", "Runs on", "Label"]
+    assert head[:8] == ["Report", "Verdict", "Stolen time", "System", "CPU", "Firmware", "Runs on", "Label"]
     assert [row[0] for row in rows] == ["this report", "a.html", "b.json"]
-    assert rows[1][3] == sick["machine"]["cpu"] and "Stolen" not in rows[1][2]
-    assert rows[2][1:7] == ["✓ pass", "61 %", "Third CPU", "Third firmware 3", "kvm “Third”", "third of the rack"]
+    assert rows[1][4] == sick["machine"]["cpu"] and "Stolen" not in rows[1][2]
+    assert rows[2][1:8] == ["✓ pass", "61 %", "Other Inc. Server 1", "Third CPU", "Third firmware 3", "kvm “Third”", "third of the rack"]
     sums = page.evaluate("[...document.querySelectorAll('#compare details summary')].map((each) => each.textContent)")
     assert sums[0].startswith("From a.html: this report has ") and sums[1].startswith("From b.json: this report has 0 worse, ") and len(sums) == 3
     page.evaluate("document.querySelectorAll('#compare details').forEach((each) => { each.open = true; })")
