@@ -54,6 +54,12 @@ offset_is_known(struct offset offset)
 	return offset.low != INT64_MIN && offset.high != INT64_MAX;
 }
 
+uint64_t
+offset_width(struct offset offset)
+{
+	return offset_is_known(offset) ? (uint64_t)offset.high - (uint64_t)offset.low : UINT64_MAX;
+}
+
 bool
 offset_excludes_zero(struct offset offset)
 {

@@ -20,6 +20,7 @@ struct offset offset_add(struct offset a, struct offset b);
 struct offset offset_intersect(struct offset a, struct offset b); /* low > high: they contradict each other */
 uint64_t offset_gap(struct offset a, struct offset b); /* between the two; 0 where they overlap */
 bool offset_is_known(struct offset offset); /* bounded on both sides */
+uint64_t offset_width(struct offset offset); /* UINT64_MAX where it is not known */
 bool offset_excludes_zero(struct offset offset);
 uint64_t offset_nearest(struct offset offset);  /* its least distance from 0: the proven part; 0 inside it */
 uint64_t offset_farthest(struct offset offset); /* its greatest */

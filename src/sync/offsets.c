@@ -98,17 +98,10 @@ offsets_moment(const struct offsets *offsets, size_t a, size_t b)
 }
 
 void
-offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
+offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
 {
-	struct moment *all;
-
-	if (!offsets->moments || !has_place(offsets, a, b))
-		return;
-	all = &offsets->moments[place(offsets, a, b)];
-	if (!all->end_tsc || moment.begin_tsc < all->begin_tsc)
-		all->begin_tsc = moment.begin_tsc;
-	if (moment.end_tsc > all->end_tsc)
-		all->end_tsc = moment.end_tsc;
+	if (offsets->moments && has_place(offsets, a, b))
+		offsets->moments[place(offsets, a, b)] = moment;
 }
 
 struct offset

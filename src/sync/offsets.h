@@ -13,7 +13,7 @@
 #include "offset.h"
 #include "tournament.h"
 
-/* When a pair had its ping-pong, or its first and its last, by the boot core's TSC. */
+/* When a pair had the ping-pong of which its interval is, by the boot core's TSC. */
 struct moment {
 	uint64_t begin_tsc, end_tsc;
 };
@@ -75,10 +75,10 @@ struct offsets_summary {
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
 
-/* The pair had a ping-pong in this time as well. */
-void offsets_record_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
+/* The pair's interval is of a ping-pong in this time. */
+void offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
 
-/* From the pair's first ping-pong to its last; where that is not known, the whole tournament. */
+/* Of the ping-pong of which the pair's interval is; where that is not known, the whole tournament. */
 struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
 
 /*

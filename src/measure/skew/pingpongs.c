@@ -71,9 +71,9 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
 }
 
 /*
- * Of two ping-pongs both hold, so the truth lies where they overlap: if the offset moves, it is there at some
- * moment from the one to the other. Where they don't overlap, the first is as good as the second, and it stays.
- * Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it has another.
+ * A pair's interval is that of one ping-pong, and holds when that was: of two the narrower. What both of them allow holds
+ * at no moment where the TSC stepped between them. Where they exclude each other, the first is as good as the second, and
+ * it stays. Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it has another.
  */
 static void
 keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)
@@ -83,10 +83,10 @@ keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct p
 
 	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], result->moved_ticks);
 	offsets_record_moved(tournament->offsets, ranks[0], ranks[1], gap_ticks);
-	if (gap_ticks || !offset_is_known(result->offset))
+	if (gap_ticks || !offset_is_known(result->offset) || offset_width(result->offset) > offset_width(before))
 		return;
-	offsets_record_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
-	offsets_set(tournament->offsets, ranks[0], ranks[1], offset_intersect(before, result->offset));
+	offsets_set(tournament->offsets, ranks[0], ranks[1], result->offset);
+	offsets_set_moment(tournament->offsets, ranks[0], ranks[1], tournament->batch);
 }
 
 /* Known or not: of a pair that moved nothing may be known yet. */

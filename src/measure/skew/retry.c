@@ -14,19 +14,13 @@
  */
 #define WIDE_NS     20000
 
-static uint64_t
-width_of(struct offset offset)
-{
-	return offset_is_known(offset) ? (uint64_t)offset.high - (uint64_t)offset.low : UINT64_MAX;
-}
-
 static size_t
 count_narrower(const struct offsets *offsets, uint64_t width)
 {
 	size_t pairs = tournament_pairs(offsets->kind, offsets->cores), count = 0;
 
 	for (size_t i = 0; i < pairs; i++)
-		count += width_of(offsets->pairs[i]) < width;
+		count += offset_width(offsets->pairs[i]) < width;
 	return count;
 }
 
@@ -75,7 +69,7 @@ find_next(const struct survey_tournament *tournament, uint64_t allowed, const st
 	bool found = false;
 
 	for (size_t i = 0; i < pairs; i++) {
-		struct candidate candidate = { width_of(offsets->pairs[i]), i };
+		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
 		size_t a, b;
 
 		if (candidate.width <= allowed || (last && !comes_before(*last, candidate)) ||
@@ -127,7 +121,7 @@ sweep(struct survey_tournament *tournament, uint64_t allowed, uint64_t end_ns)
 	for (; left > 0 && !survey_end_if_due(tournament->survey) && survey_tournament_elapsed_ns(tournament) < end_ns &&
 	       find_next(tournament, allowed, any ? &last : NULL, &next); left--) {
 		exchange_again(tournament, next.index);
-		got_narrower |= width_of(tournament->offsets->pairs[next.index]) < next.width;
+		got_narrower |= offset_width(tournament->offsets->pairs[next.index]) < next.width;
 		last = next;
 		any = true;
 	}

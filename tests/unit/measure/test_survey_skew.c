@@ -531,6 +531,42 @@ pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most(voi
 	}
 }
 
+static bool
+holds(struct offset offset, int64_t ticks)
+{
+	return offset.low <= ticks && ticks <= offset.high;
+}
+
+/* A pair whose first ping-pong is wide, and whose offset is MOVED_TICKS from then on. */
+static struct offset
+pair_that_moves(int64_t moved_ticks)
+{
+	open_bench_with_spoilt_pair(1);
+	bench.spoilt.moves_ticks = moved_ticks;
+	survey_skew(&bench.survey);
+	return offsets_pair(&bench.report.skew.offsets, 1, 3);
+}
+
+/* It moves to just inside of what the first ping-pong allows and just outside: the second one overlaps with it there. */
+static void
+of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds(void **state)
+{
+	struct offset first = pair_that_moves(4 * (int64_t)LATE_TICKS), second;
+
+	assert_true(offset_width(first) >= LATE_TICKS && holds(first, 0));
+	close_bench(state);
+	second = pair_that_moves(0);
+	assert_true(second.low < 0); /* so that it is beyond the first's end, and the two overlap */
+	for (int64_t beyond = second.low - 2; beyond <= second.high + 2; beyond++) {
+		int64_t moved = first.high + beyond;
+		struct offset pair;
+
+		close_bench(state);
+		pair = pair_that_moves(moved);
+		assert_true(holds(pair, 0) || holds(pair, moved));
+	}
+}
+
 /* What was true in the first ping-pong is no longer so in the second: the first stays, and that is said. */
 static void
 a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts(void **state)
@@ -545,12 +581,6 @@ a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts(void **state)
 	assert_int_equal(summary->contradiction_b, 3);
 	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
-}
-
-static bool
-holds(struct offset offset, int64_t ticks)
-{
-	return offset.low <= ticks && ticks <= offset.high;
 }
 
 /* Of four cores the last one's TSC steps by TICKS, AFTER_TICKS from the tournament's begin. */
@@ -1117,6 +1147,7 @@ main(void)
 		SKEW_TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further),
 		SKEW_TEST(a_pair_that_missed_each_other_has_another_pingpong),
 		SKEW_TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most),
+		SKEW_TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds),
 		SKEW_TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts),
 		SKEW_TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset),
 		SKEW_TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not),

@@ -121,6 +121,10 @@ intervals_add_negate_and_intersect(void **state)
 	assert_offset(offset_intersect(a, b), 5, 7);
 	assert_offset(offset_intersect((struct offset){ 1, 2 }, (struct offset){ 4, 9 }), 4, 2);
 	assert_true(offset_is_known(a));
+	assert_int_equal(offset_width(a), 30);
+	assert_true(offset_width((struct offset){ INT64_MIN + 1, INT64_MAX - 1 }) == UINT64_MAX - 2);
+	assert_true(offset_width(OFFSET_UNKNOWN) == UINT64_MAX);
+	assert_true(offset_width((struct offset){ 0, INT64_MAX }) == UINT64_MAX);
 	assert_false(offset_excludes_zero(a));
 	assert_true(offset_excludes_zero(b));
 	assert_true(offset_excludes_zero(offset_negate(b)));

@@ -111,8 +111,8 @@ play(struct trial *trial, struct picture *picture, enum tournament kind, uint64_
 			if (b == TOURNAMENT_BYE || b < a)
 				continue;
 			picture->tsc[tournament_index(kind, trial->cores, a, b)] = tsc;
-			offsets_record_moment(&picture->offsets, a, b,
-					      (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
+			offsets_set_moment(&picture->offsets, a, b,
+					   (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
 			offsets_set(&picture->offsets, a, b,
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
