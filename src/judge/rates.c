@@ -346,6 +346,24 @@ note_leaps(struct vote *vote)
 	}
 }
 
+/* BY, of one of FAST against one of SLOW, so wide that it holds of each of them. */
+static struct interval_ppb
+of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
+{
+	size_t count = vote->report->clock_count;
+
+	for (size_t i = 0; i < count * count; i++) {
+		size_t a = i / count, b = i % count;
+		struct interval_ppb pair = rate_compare(&vote->rates[a], &vote->rates[b]);
+
+		if (!pair.known || !set_has(fast, a) || !set_has(slow, b))
+			continue;
+		by.low = pair.low < by.low ? pair.low : by.low;
+		by.high = pair.high > by.high ? pair.high : by.high;
+	}
+	return by;
+}
+
 static void
 judge_disagreement(struct vote *vote)
 {
@@ -361,7 +379,7 @@ judge_disagreement(struct vote *vote)
 
 	if (swap)
 		by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
-
+	by = of_each(vote, by, fast, slow);
 	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 				     "By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
 				     group_phrase(vote, fast).bytes, fast & (fast - 1) ? "" : "s",

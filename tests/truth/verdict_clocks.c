@@ -62,17 +62,17 @@ group_at(const char *text)
 	return group;
 }
 
-/* Whether each of GROUP differs from each of OTHERS by more than LIMIT, and from no other of its own by more than that. */
+/* Whether each of GROUP is faster than each of OTHERS by what FINDING says, and more than LIMIT. */
 static bool
-differ(unsigned group, unsigned others, long double limit)
+are_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
 {
 	for (int a = 0; a < CLOCKS; a++)
 		for (int b = 0; b < CLOCKS; b++) {
-			bool far = fabsl(machine_off_ppb(a) - machine_off_ppb(b)) > limit - 1;
+			long double by = ((PPB + machine_off_ppb(a)) / (PPB + machine_off_ppb(b)) - 1) * PPB;
 
-			if (!(group >> a & 1))
+			if (!(group >> a & 1) || !(others >> b & 1))
 				continue;
-			if ((others >> b & 1 && !far) || (a != b && group >> b & 1 && far))
+			if (by <= limit - 1 || by < finding->low * (long double)PPM || by > finding->high * (long double)PPM)
 				return false;
 		}
 	return group && others;
@@ -114,7 +114,7 @@ is_true_of_two(const struct finding *finding)
 	if (machine.at_ps != SIM_NEVER ||
 	    (strcmp(finding->rule, "rate-changed") == 0 && machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */
 		return have_parted(group, others);
-	return strcmp(finding->rule, "rate-disagree") == 0 && differ(group, others, clocks_limit_ppb(finding->rule));
+	return strcmp(finding->rule, "rate-disagree") == 0 && are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
 /* By how much what happened has moved a clock against those that went on evenly. */

@@ -930,6 +930,29 @@ the_clocks_of_one_crystal_have_one_vote(void **state)
 	}
 }
 
+/* PIT and RTC are one group, and further apart than the limit: what is said of the two holds of each of them. */
+static void
+by_how_much_a_group_is_faster_holds_of_each_in_it(void **state)
+{
+	const struct finding *finding = &bench->report.findings[0];
+
+	(void)state;
+	bench->off_tenths[HPET] = -281;
+	bench->off_tenths[PM] = 128;
+	bench->off_tenths[PIT] = 1830;
+	bench->off_tenths[RTC] = 2850;
+	begin_well();
+	find(TSC)->clock.claimed = (struct rate){ 0, 0 };
+	measure();
+	judge_report(&bench->report);
+	assert_string_equal(finding->rule, "rate-disagree");
+	assert_non_null(strstr(finding->text, "pit and rtc run +"));
+	assert_non_null(strstr(finding->text, "faster than hpet and acpi_pm; "));
+	assert_in_range(finding->low, 150, 171);
+	assert_in_range(finding->high, 313, 330);
+	close_clocks();
+}
+
 /* The RTC of a guest is known too little to say anything in so short a window. */
 static void
 a_host_that_is_slewed_does_not_accuse_the_tsc(void **state)
@@ -1261,6 +1284,7 @@ main(void)
 		RATE_TEST(a_hosts_time_that_changes_within_the_window_does_not_accuse_the_tsc),
 		RATE_TEST(the_scale_is_not_taken_from_the_clock_that_is_accused),
 		RATE_TEST(the_clocks_of_one_crystal_have_one_vote),
+		RATE_TEST(by_how_much_a_group_is_faster_holds_of_each_in_it),
 		RATE_TEST(a_host_that_is_slewed_does_not_accuse_the_tsc),
 		RATE_TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host),
 		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
