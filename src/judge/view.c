@@ -341,7 +341,8 @@ decide_synchrony(struct report *report, const struct view *view)
 
 	for (size_t i = 0; i < skew->offsets.cores; i++)
 		off += view_core(view, i)->off_majority;
-	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved &&
+	/* A warp shows that some core's TSC was further from another's, at another moment, than the tournaments say. */
+	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !report_warps(skew) &&
 			    !skew->summary.contradictions && !skew->latest_summary.contradictions;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
 	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&

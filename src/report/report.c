@@ -120,6 +120,12 @@ report_clock_ps(const struct report *report, const struct report_clock *entry, u
 	return millihz ? scale_mul_div_nearest(ticks, PS_MILLIHZ_PER_TICK, millihz) : 0;
 }
 
+uint64_t
+report_warps(const struct report_skew *skew)
+{
+	return skew->warps + skew->locked.warps + skew->lock_free.warps;
+}
+
 bool
 report_drift_is_known(const struct report *report, const struct report_core *core)
 {

@@ -327,6 +327,9 @@ uint64_t report_clock_millihz(const struct report *report, const struct report_c
 /* What TICKS of the clock last by that rate, in picoseconds; 0 where it is unknown. */
 uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
+/* Of the ping-pongs and both warp checks: times that a core's TSC read less than another's had before. */
+uint64_t report_warps(const struct report_skew *skew);
+
 /* Whether the core's TSC was followed against the boot core's. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);
 

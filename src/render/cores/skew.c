@@ -12,6 +12,7 @@ enum synchrony {
 	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
 	SYNC_UNKNOWN,      /* the offset of some is not known */
 	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
+	SYNC_WARPED,       /* a core read less than another one had before */
 	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
 	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
 	SYNC_PROVEN,
@@ -54,6 +55,8 @@ synchrony(const struct report *report)
 		return SYNC_UNKNOWN;
 	if (report->skew.any_moved || report->skew.latest_summary.no_majority || report->skew.latest_summary.contradictions)
 		return SYNC_MOVED;
+	if (report_warps(&report->skew))
+		return SYNC_WARPED;
 	if (!report->skew.synchronised)
 		return SYNC_OPEN;
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
@@ -136,6 +139,10 @@ put_clause(struct text *text, const struct report *report)
 		break;
 	case SYNC_MOVED:
 		text_put(text, "not synchronised throughout the run");
+		break;
+	case SYNC_WARPED:
+		text_printf(text, "not synchronised: %lu warp%s", report_warps(&report->skew),
+			    table_plural(report_warps(&report->skew)));
 		break;
 	case SYNC_OPEN:
 		put_open(text, report);

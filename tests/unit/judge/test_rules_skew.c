@@ -920,6 +920,24 @@ core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **st
 	literal_free(report);
 }
 
+/* By a check between the tournaments, whose bounds hold all the same. */
+static void
+cores_of_which_one_warped_are_not_synchronised(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	judge(report);
+	assert_true(report->skew.synchronised);
+	report->finding_count = 0;
+	report->skew.lock_free.warps = 1;
+	judge(report);
+	assert_false(report->skew.synchronised);
+	assert_false(report->skew.within_known);
+	assert_string_equal(report->findings[0].rule, "tsc-warp");
+	literal_free(report);
+}
+
 /* All were compared with the boot core alone: it may be the one that stepped, after it had met them. */
 static void
 star_in_which_something_moved_names_nobody(void **state)
@@ -1104,6 +1122,7 @@ main(void)
 		cmocka_unit_test(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count),
 		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
 		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
+		cmocka_unit_test(cores_of_which_one_warped_are_not_synchronised),
 		cmocka_unit_test(star_in_which_something_moved_names_nobody),
 		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
 		cmocka_unit_test(largest_step_fits_its_sentence),
