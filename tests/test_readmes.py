@@ -69,3 +69,12 @@ def test_its_block_of_output_is_what_is_printed_but_for_the_figures():
     for name, row in rows.items():
         assert len(row) == len(printed[name])
         assert row.split()[-1] in ("pass", "open", "warn", "fail") and printed[name].endswith(" pass")
+
+
+def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
+    shown = re.search(r"^    What EXPLAIN ANALYZE.*\n(?:    \S.*\n)+", FIRST.read_text(), re.M)[0]
+    title, head, *rows = textwrap.dedent(shown).splitlines()
+    printed = (ROOT / "tests" / "goldens" / "clean.txt").read_text().partition(title + "\n\n")[2].partition("\n\n")[0].splitlines()
+    names = {row.split()[0]: row for row in printed}
+    assert head == printed[0] and [row.split()[0] for row in rows] == ["tsc", "hpet", "acpi_pm"]
+    assert all(len(row) == len(names[row.split()[0]]) for row in rows)

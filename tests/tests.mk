@@ -166,6 +166,11 @@ quiet quiet-events: deps-build deps-run
 	+$(SUBMAKE) all
 	$(PYTHON) tests/bench/quiet.py $(BUILD) $(QUIET_BOOTS) $(patsubst quiet-%,%,$(filter quiet-events,$@)) $(QUIET_OPTIONS)
 
+## all that baretick can say, a sentence a line, with its file
+.PHONY: sentences
+sentences:
+	@tests/sentences
+
 # Style that a compiler does not see, and the layers: each compiled with its own include path already.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)

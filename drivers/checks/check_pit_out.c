@@ -129,8 +129,15 @@ say_rise(const struct checking *checking, struct behaviour *row, const struct ri
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)asked->low_ticks);
 
 	check_figure(row, us_down(low_ns), -us_down(-high_ns));
-	behaviour_say(row, "OUT rose %ld to %ld us after the %u clocks of its count.",
-		       row->low, row->high, OUT_CLOCKS);
+	if (row->low >= 0)
+		behaviour_say(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
+			      OUT_CLOCKS);
+	else if (row->high <= 0)
+		behaviour_say(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->low, -row->high,
+			      OUT_CLOCKS);
+	else
+		behaviour_say(row, "OUT rose between %ld us before and %ld us after the end of its count of %u clocks.",
+			      -row->low, row->high, OUT_CLOCKS);
 }
 
 /* The best of a few tries; without a rise in any, what most of them saw that is a fault. */

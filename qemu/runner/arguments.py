@@ -253,6 +253,8 @@ def check(run):
 
 def check_qemu(run):
     found = shutil.which(run.qemu)
+    if not found and len(run.qemu.split()) > 1:
+        raise Wrong(f"--qemu takes one path, and there is no {run.qemu}: put that command into a script, with \"$@\" at its end, and name it")
     if not found:
         raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
     run.qemu = os.path.abspath(found)

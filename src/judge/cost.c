@@ -63,6 +63,26 @@ widen(struct interval_ns *all, struct interval_ns by)
 	all->known = true;
 }
 
+/* Of an even number of cores the mean of the middle two; of an odd one they are the same core. */
+static void
+take_median(struct report *report, size_t clock, size_t null)
+{
+	struct report_cost *cost = &report->clocks[clock].cost;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+		size_t rank = rank_of(report, i, clock, null), times;
+
+		if (!one.known)
+			continue;
+		times = (rank == (cost->cores - 1) / 2) + (rank == cost->cores / 2);
+		cost->read_ps.value += one.value * (int64_t)times;
+		cost->null_ps += report->cores[i].latency[null].mean_ps * times;
+	}
+	cost->read_ps.value /= 2;
+	cost->null_ps /= 2;
+}
+
 static void
 judge_cost(struct report *report, size_t clock, size_t null)
 {
@@ -70,7 +90,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 	struct report_cost *cost = &entry->cost;
 	struct scale scale;
 
-	*cost = (struct report_cost){ .core = REPORT_NO_CORE };
+	*cost = (struct report_cost){ 0 };
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct interval_ns one = cost_on(&report->cores[i], clock, null);
 
@@ -78,15 +98,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 			widen(&cost->read_ps, one);
 		cost->cores += one.known;
 	}
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = cost_on(&report->cores[i], clock, null);
-
-		if (!one.known || rank_of(report, i, clock, null) != (cost->cores - 1) / 2)
-			continue;
-		cost->read_ps.value = one.value;
-		cost->core = report->cores[i].apic_id;
-		cost->null_ps = report->cores[i].latency[null].mean_ps;
-	}
+	take_median(report, clock, null);
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);

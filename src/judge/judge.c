@@ -58,7 +58,7 @@ judge_report(struct report *report)
 {
 	judge_discontinuities(report);
 	if (judge_tsc_moved(report))
-		report_note(report, "The TSC itself stepped back or leapt: nothing that it timed accuses another clock.");
+		report_note(report, "The TSC itself stepped back or leapt: no other clock is judged by what it timed.");
 	judge_states(report);
 	judge_fitness(report);
 	if (!judge_tsc_moved(report))

@@ -5,6 +5,15 @@
 #include "judge.h"
 #include "rules.h"
 
+#define MILLIPERCENT UINT64_C(100000) /* of the whole */
+
+/*
+ * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits one
+ * read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of the
+ * rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
+ */
+#define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
+
 /*
  * Whether a promise of the device that CLOCK belongs to was seen broken, of a rule that fails it: the reason of
  * whatever else is odd about its readings, which then is no fault of its own.

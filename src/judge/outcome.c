@@ -4,7 +4,9 @@
  */
 #include "judge_internal.h"
 
+#include "number.h"
 #include "offset.h"
+#include "scale.h"
 #include "set.h"
 #include "text.h"
 #include "witnesses.h"
@@ -105,12 +107,27 @@ times_too_wide(int64_t low, int64_t high, uint64_t limit)
 	return distance ? width / distance + 1 : width + 1;
 }
 
-/* The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. */
+static bool
+is_busy(const struct report_interference *all)
+{
+	return all->measured &&
+	       all->total_ns >= scale_mul_div_nearest(all->observed_ns, STOLEN_MAX_MILLIPERCENT, MILLIPERCENT);
+}
+
+/*
+ * The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. But where
+ * a host takes much of the time the readings of the longer run may be wider by more than that.
+ */
 static void
 say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
+	if (is_busy(&report->interference)) {
+		text_printf(text, "; %s %% of the time was stolen: a quieter host may tell.",
+			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+		return;
+	}
 	text_printf(text, "; %lu times as long would tell", times);
 	if (seconds && times <= ASK_S_MAX / seconds)
 		text_printf(text, " (duration=%lus).", seconds * times);

@@ -5,16 +5,8 @@
 #include "scale.h"
 #include "text.h"
 
-#define MILLIPERCENT      UINT64_C(100000) /* of the whole */
 #define TENTHS_FROM       UINT64_C(1000)   /* 1 %: so much is said to a tenth, less to a thousandth */
 #define P999              99900
-
-/*
- * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits one
- * read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of the
- * rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
- */
-#define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
 /*
  * On the boot core it shows which reads were hit. Where p99.9 is one of those it is not the clock's. An RTC's reads wait for its update, which is no stolen time; and where none is stolen a long read is the clock's own.

@@ -237,7 +237,7 @@ const struct option options_table[] = {
 	  "The time per measurement: errors shrink with it, for the rates are taken over ten times as long up "
 	  "to 10s, and three times beyond." },
 	{ "clocks", parse_clocks, "one or more of these, separated by commas:", list_clocks, "clocks=tsc,hpet", "all",
-	  "The clocks that are measured, each in its own way of reading." },
+	  "The clocks that are measured, each in its own way of reading; null always is." },
 	{ "cores", parse_cores, "sipi, mp, off, or a number of cores from 1 to 4096", NULL, "cores=mp", "sipi",
 	  "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); a number is sipi with "
 	  "so many cores at most." },

@@ -56,15 +56,14 @@ struct rate_budget {
 
 /*
  * Judged: what a read costs a program that times with it. It is the mean of the reads that were not hit less that of the
- * clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median, within the least
- * and the most of any.
+ * clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median (of an
+ * even number the mean of the middle two), within the least and the most of any.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in picoseconds */
 	struct interval_ns rows_ps; /* of two reads for each of 100,000 rows */
-	uint32_t core;              /* APIC id: the median is that core's */
 	size_t cores;               /* on which both were read */
-	uint64_t null_ps;           /* what was subtracted on that core */
+	uint64_t null_ps;           /* what was subtracted, likewise of the middle two */
 	uint64_t loop_ps;           /* the boot core's mean loop time less its own null, hits included: pg_test_timing prints no less */
 };
 

@@ -24,7 +24,7 @@ _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUC
 
 _Static_assert(offsetof(struct pingpong, stop) == PINGPONG_LINE &&
 	       offsetof(struct pingpong, slots) == 2 * PINGPONG_LINE,
-	       "what the boot core writes while the two play has a line of its own");
+	       "what the boot core writes while the two exchange messages has a line of its own");
 _Static_assert(sizeof(struct pingpong_slot) == PINGPONG_LINE,
 	       "each side's slot has a line of its own");
 _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&

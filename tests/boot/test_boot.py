@@ -158,9 +158,10 @@ def test_cores_mp_returns_to_whoever_started_it_with_a_whole_report(booted):
     assert b"Shell>" in booted.file("serial.log"), "the firmware went on after the application"
 
 
-def test_only_the_clocks_asked_for_are_measured(run):
+def test_only_the_clocks_asked_for_are_measured_and_null(run):
     report = checked(run(*FAST_TCG, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
-    assert sorted(clocks(report)) == ["hpet", "tsc"]
+    assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
+    assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
 
 # Machines with something missing: a row with a sentence, and no hang. And with fewer cores than there are.

@@ -281,22 +281,23 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
     here, there = golden("clean"), golden("clean")
     there["machine"]["identity"] = None  # of an earlier release
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
-    there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20)
+    there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20, given="profile=quick cores=mp gap=20us")
     there["tool"]["version"] = "0.2.0"
     clock_of(there, "hpet")["verdict"] = "fail"
     rows, said = compare(show(here), there, tmp_path / "before.json")
-    assert [row[:4] for row in rows[:10]] == [
+    assert [row[:4] for row in rows[:11]] == [
         ["the machine", "system", "Example Inc. Server 9000", "–"],
         ["the machine", "CPU", here["machine"]["cpu"], "Other CPU"],
         ["the machine", "runs on", "kvm “KVMKVMKVM”", "tcg “TCGTCGTCGTCG”"],
         ["the machine", "firmware", here["machine"]["firmware"], "Other 1"],
         ["the machine", "cores started", str(here["machine"]["cores_started"]), "2"],
+        ["the run", "options", "all as by default", "profile=quick cores=mp gap=20us"],
         ["the run", "profile", "standard", "quick"],
         ["the run", "time per measurement", "1.00 s", "100 ms"],
         ["the run", "option cores", "sipi", "mp"],
         ["the run", "option gap", "10.0 µs", "20.0 µs"],
         ["the run", "baretick", "0.1.0, 0123456789ab", "0.2.0, 0123456789ab"]]
-    assert len(rows) == 11
+    assert len(rows) == 12
     assert "Latencies are not compared: the reports are of different machines." in said
 
 
@@ -861,6 +862,20 @@ def test_several_reports_and_pages_are_compared_with_their_machines_first(show, 
     assert medians == [559, None, 1518, [559, 1518]]
     assert page.evaluate("Chart.getChart('chart-compare-percentiles').data.datasets.length") == 3
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+def test_files_of_one_name_are_told_apart_by_number_and_label(show, tmp_path):
+    """As report.json of two runs, each in its folder."""
+    paths = [tmp_path / str(i) / "report.json" for i in range(2)] + [tmp_path / "other.json"]
+    for path, label in zip(paths, (None, "row 7", None)):
+        report = golden("clean")
+        report["options"]["label"] = label
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(report))
+    page = show(golden("clean"))
+    choose(page, *paths)
+    assert page.evaluate("[...document.querySelector('#compare table').tBodies[0].rows].map((row) => row.cells[0].textContent)") == [
+        "this report", "report.json (1)", "report.json (2), row 7", "other.json"]
 
 
 def test_one_of_several_files_that_is_none_is_named_and_the_others_are_shown(show, tmp_path):

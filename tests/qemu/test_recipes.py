@@ -32,7 +32,8 @@ def steps():
     return yaml.safe_load(recipe("GitHub Actions"))
 
 
-def four_lines():
+def elsewhere():
+    """The whole job of a repository that is not this one."""
     return yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
 
 
@@ -48,7 +49,7 @@ def shell_lines():
     """What a shell is to do, in all of the recipes: each as one script."""
     lab, = re.findall(r"^ {4}(sed .*)$", README, re.M)
     released = release()["jobs"]["release"]["steps"]
-    return [*(step["run"] for step in [*steps(), *four_lines(), *released] if "run" in step), *job()["script"], lab, *own()]
+    return [*(step["run"] for step in [*steps(), *elsewhere()["jobs"]["clocks"]["steps"], *released] if "run" in step), *job()["script"], lab, *own()]
 
 
 def release():
@@ -62,7 +63,7 @@ def quoted(key):
 
 def test_every_call_of_the_runner_is_one_that_it_understands():
     calls = [line.partition("qemu/run")[2] for line in (README + FIRST).splitlines()
-             if line.startswith("    ") and re.match(r"(- (run: )?)?qemu/run ", line.strip())]
+             if line.startswith("    ") and re.match(r"(- (run: )?)?(baretick/)?qemu/run ", line.strip())]
     assert len(calls) >= 12
     for call in calls:
         arguments.parse(shlex.split(call))
@@ -77,7 +78,7 @@ def test_every_command_is_one_that_a_shell_understands(shell):
 
 
 def test_every_target_of_make_is_there():
-    targets = {word for line in shell_lines() for call in re.findall(r"^make (.*)$", line, re.M) for word in call.split()}
+    targets = {word for line in shell_lines() for call in re.findall(r"^make (?:-C baretick )?(.*)$", line, re.M) for word in call.split()}
     assert targets == {"deps-run", "all", "matrix", "check", "dist"}
     make = "".join((ROOT / name).read_text() for name in ("Makefile", "qemu/packages.mk", "tests/tests.mk"))
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
@@ -90,10 +91,16 @@ def test_the_steps_for_github_are_steps():
     assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report"} and steps()[-1]["if"] == "always()"
 
 
-def test_the_four_lines_are_those_steps_in_short():
-    assert len(indented(FIRST.partition("## In CI\n\n")[2]).strip().splitlines()) == 4
-    assert [sorted(step) for step in four_lines()] == [["uses"], ["run"], ["run"], ["if", "uses", "with"]]
-    assert [four_lines()[at] for at in (0, 1, 3)] == [steps()[at] for at in (0, 2, 4)]
+def test_the_first_readmes_job_clones_this_and_does_the_same_in_short():
+    """PyYAML reads the key `on` as YAML 1.1 does."""
+    job_there = elsewhere()["jobs"]["clocks"]
+    cloned, made, called, kept = job_there["steps"]
+    assert elsewhere()[True] == ["push"] and job_there["runs-on"] == "ubuntu-24.04"
+    assert cloned["uses"] == steps()[0]["uses"] and cloned["with"]["path"] == "baretick"
+    assert made["run"] == steps()[2]["run"].replace("make", "make -C baretick")
+    call = arguments.parse(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
+    assert (call.out, call.junit) == ("report", "junit.xml")
+    assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report"}}
 
 
 def test_the_job_for_gitlab_is_a_job():
@@ -159,6 +166,7 @@ def checkout(tmp_path, fake):
     (home / "qemu" / "build").mkdir(parents=True)
     (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
     (folder / "build" / "matrix").mkdir(parents=True)
+    (folder / "baretick").symlink_to(".")  # as a job of another repository has it
     (folder / "build" / "baretick.efi").write_bytes(b"MZ")
     (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
     (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")
@@ -171,8 +179,8 @@ def stand_in(command):
     return command.replace("qemu/run", f"qemu/run --accel tcg{firmware}", 1)
 
 
-@pytest.mark.parametrize("command", [line for line in shell_lines() if line.startswith("qemu/run")],
-                         ids=["github", "four-lines", "gitlab", "own", "matrix"])
+@pytest.mark.parametrize("command", [line for line in shell_lines() if re.match("(baretick/)?qemu/run", line)],
+                         ids=["github", "elsewhere", "gitlab", "own", "matrix"])
 def test_the_runner_does_what_the_recipe_says(checkout, command):
     folder, environment = checkout
     for name in ("clocks.json", "last-week.json"):
@@ -182,7 +190,7 @@ def test_the_runner_does_what_the_recipe_says(checkout, command):
     done = subprocess.run(["bash", "-e", "-c", stand_in(command)], cwd=folder, env=environment, capture_output=True,
                           text=True, timeout=180)
     assert done.returncode == 0, done
-    left = folder / ("new/boot-cd" if "--matrix" in command else "build/report")
+    left = folder / ("new/boot-cd" if "--matrix" in command else "report" if "--out report" in command else "build/report")
     assert (left / "report.json").is_file() and (left / "report.html").is_file()
     if "junit" in command:
         assert "<testcase" in (folder / "junit.xml").read_text()

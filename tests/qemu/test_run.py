@@ -445,6 +445,8 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--timeout", "-1"], "argument --timeout: '-1' is not a number of seconds above 0"),
     (["--tim", "1"], "unrecognized arguments: --tim 1"),
     (["--qemu", "/nowhere/qemu"], "there is no /nowhere/qemu: install the package qemu-system-x86"),
+    (["--qemu", "faketime -f +1d qemu-system-x86_64"], "--qemu takes one path, and there is no faketime -f +1d qemu-system-x86_64: "
+     "put that command into a script"),
     (["--cpus", "4.5"], "argument --cpus: '4.5' is not a whole number of 1 or more"),
     (["--timeout", "inf"], "argument --timeout: 'inf' is not a number of seconds above 0"),
     (["--memory", "lots"], "argument --memory: 'lots' is not a size such as 512M or 2G, 64M or more"),

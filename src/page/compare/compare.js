@@ -37,7 +37,7 @@ function changesTable(here, there, name) {
 				["What", (row) => row.what, "left"],
 				["This report", (row) => row.here, "left"],
 				["The other", (row) => row.there, "left"],
-				["This report is", kindBadge, "left"],
+				["In this report it is", kindBadge, "left"],
 			],
 			changes, `Differences between this report and ${name}`)
 	];
@@ -134,6 +134,20 @@ async function readFile(file) {
 	return readReport(reportText(await file.text()));
 }
 
+/* Files from several folders have one name: then each is numbered, and has its label, if one was given. */
+function tellApart(others) {
+	return others.map(({name, report}) => {
+		const same = others.filter((other) => other.name === name);
+		const label = report.options.label;
+
+		return {
+			name: same.length === 1 ? name : joined([`${name} (${same.findIndex((other) => other.report === report) + 1})`,
+				typeof label === "string" && label], ", "),
+			report
+		};
+	});
+}
+
 /* Puts what came of the chosen FILES into PLACE. */
 async function compareWith(here, files, place) {
 	const others = [];
@@ -153,7 +167,7 @@ async function compareWith(here, files, place) {
 	let shown = null;
 
 	try {
-		shown = others.length && compareSection(here, others);
+		shown = others.length && compareSection(here, tellApart(others));
 	} catch (error) {
 		problems.push(`These reports can't be compared: ${error.message}.`);
 	}

@@ -276,6 +276,41 @@ keep_measured(struct columns *columns)
 	columns->count = kept;
 }
 
+/* Whether a core that was started lacks a figure of one of these clocks. */
+static bool
+has_dash(const struct columns *columns)
+{
+	const struct report *report = columns->report;
+	uint64_t figure;
+
+	for (size_t core = 0; core < report->core_count; core++)
+		for (size_t i = 0; i < columns->count; i++)
+			if (report->cores[core].started &&
+			    !columns->block->figure(&report->cores[core], columns->picked[i], 1, &figure))
+				return true;
+	return false;
+}
+
+/* What a dash and an odd ratio are due to. */
+static void
+put_doubts(struct text *out, const struct columns *columns)
+{
+	const struct report *report = columns->report;
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	if (has_dash(columns))
+		text_put(text, "-: no other core read that clock at the same moment, or this one did not answer. ");
+	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
+		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
+			    "wait for their host's time do not read together.",
+			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+	if (!text->length)
+		return;
+	text_put_char(out, '\n');
+	table_sentence_end(out, &sentence);
+}
+
 /* Of the clocks in ALL those that have no column in the block below, though several cores were to read them at once. */
 static void
 put_missed(struct text *out, const struct columns *all)
@@ -324,7 +359,9 @@ table_cores(struct text *out, const struct report *report)
 	all.block = &contended;
 	__builtin_memcpy(measured, picked, sizeof(measured));
 	keep_measured(&kept);
-	if (kept.count)
+	if (kept.count) {
 		put_blocks(out, &kept);
+		put_doubts(out, &kept);
+	}
 	put_missed(out, &all);
 }

@@ -54,8 +54,8 @@ put_row(struct text *out, const struct report_clock *entry, const struct report_
 	text_put(out, " ..");
 	put_ms(out, cost->rows_ps.high, 8);
 	put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
-	text_printf(out, "  %6s %6u  %6s\n", number_ps((uint64_t)cost->read_ps.value).text, cost->core,
-		    number_ps(cost->loop_ps).text);
+	text_printf(out, "  %6s  %6s  %6s\n", number_ps((uint64_t)cost->read_ps.value).text,
+		    number_ps(cost->null_ps).text, number_ps(cost->loop_ps).text);
 }
 
 void
@@ -70,17 +70,16 @@ table_database(struct text *out, const struct report *report)
 		text_put(out, "Not known: it takes reads of a clock, and of null, which is subtracted.\n");
 		return;
 	}
-	text_printf(out, "%-*s%10s%10s ..%8s%11s  a read   core    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
+	text_printf(out, "%-*s%10s%10s ..%8s%11s  a read    null    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (is_known(&report->clocks[i]))
 			put_row(out, &report->clocks[i], least);
-	text_printf(text, "A read: the mean without hits, less that of null (%s), the bracket. A program runs on any core: so it is "
-			  "the median of %zu core%s, and least and most are of any core. ",
-		    number_ps(least->cost.null_ps).text, least->cost.cores, table_plural(least->cost.cores));
-	text_put(text, "loop: what pg_test_timing prints at least as Average loop time including overhead, here the boot core's mean with "
-		       "hits, less the bracket. Its own figure is higher by its loop and by the system's call; Linux reads the TSC "
-		       "as tsc_lfence or tsc_rdtscp does.");
+	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
+		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
+		       "and most are of any core. The loop is the boot core's, hits included, less its null: pg_test_timing's "
+		       "Average loop time is higher, by its own loop and the system's call. Linux reads the TSC as tsc_lfence or "
+		       "tsc_rdtscp does.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -148,6 +148,40 @@ a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
 	}
 }
 
+/* Where a host takes 1 % or more, it's the host that makes an error wide, not the run that is short. */
+static void
+where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
+{
+	static const struct {
+		uint64_t stolen_ns;
+		const char *text;
+	} runs[] = {
+		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; 21 times as long would tell (duration=21s)." },
+		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen: a quieter host may "
+			     "tell." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		const struct behaviour *row = NULL;
+
+		report->duration_ns = 1000000000;
+		report->interference.measured = true;
+		report->interference.observed_ns = 1000000000;
+		report->interference.total_ns = runs[i].stolen_ns;
+		report->rate_count = 1;
+		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -1000000, 1000000 }, false };
+		judge_report(report);
+		for (size_t r = 0; r < report->behaviours.count; r++)
+			if (strcmp(report->behaviours.rows[r].clock, "rtc") == 0)
+				row = &report->behaviours.rows[r];
+		assert_non_null(row);
+		assert_string_equal(row->text, runs[i].text);
+		literal_free(report);
+	}
+}
+
 /* A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none. */
 static void
 a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
@@ -280,6 +314,7 @@ main(void)
 		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is),
 		cmocka_unit_test(what_is_too_wide_is_said_with_what_would_tell),
 		cmocka_unit_test(a_rate_that_no_pair_shows_within_the_limit_is_not_determined),
+		cmocka_unit_test(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell),
 		cmocka_unit_test(a_rate_is_passed_by_a_clock_of_another_source_alone),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
 		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),

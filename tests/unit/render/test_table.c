@@ -563,6 +563,30 @@ clocks_that_no_two_cores_read_at_once_are_named(void **state)
 	literal_free(report);
 }
 
+/* Where a host takes much of the time the medians alone and together are its, and cores miss each other. */
+static void
+ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained(void **state)
+{
+	struct report *report = literal_clean();
+	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
+	struct text text;
+
+	(void)state;
+	text = render(table_cores, report);
+	assert_null(strstr(text.bytes, "not reliable"));
+	assert_null(strstr(text.bytes, "-: no other core"));
+	literal_observe(report);
+	literal_take_away(report, 1, 100, report->interference.observed_ns / 2);
+	judge_report(report);
+	report->cores[1].contended[hpet].count = 0;
+	text = render(table_cores, report);
+	assert_lines_fit(&text);
+	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same moment, or this one did not\n"
+					   "  answer. Medians and ratios are not reliable: 50.0 % of the observed time was\n"
+					   "  stolen, and cores that wait for their host's time do not read together.\n"));
+	literal_free(report);
+}
+
 static void
 durations_take_at_most_6_characters(void **state)
 {
@@ -729,6 +753,7 @@ main(void)
 		cmocka_unit_test(observed_durations_stop_at_the_cut_off_and_end_with_the_longest),
 		cmocka_unit_test(longest_duration_is_listed_once),
 		cmocka_unit_test(clocks_that_no_two_cores_read_at_once_are_named),
+		cmocka_unit_test(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,57 @@
+"""The words of all that baretick says, in one list: tests/sentences."""
+import importlib.machinery
+import importlib.util
+import re
+
+import pytest
+
+from harness import ROOT
+
+# Words that the field has others for: ping-pong, core, round, schedule, falseticker, stolen time, observed, offset, passed, not checked.
+WORDS = re.compile(r"\b(meetings?|players?|plays?|seats?|tours?|courts?|hears?|heard|accus\w+|ballots?|electorate|party|parties|watched|"
+                   r"taken away|set apart|stands? apart|turns? of|kept(?! theirs)|not seen|to live by|whom?(?= (counts?|reads?|ran|is|was)\b))\b", re.I)
+OLD_REPORTS = "src/page/lib/older.js"  # has the words of the reports of schema 1
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("sentences", str(ROOT / "tests" / "sentences"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("sentences", loader))
+    loader.exec_module(module)
+    return module
+
+
+sentences = load()
+
+
+def test_the_list_has_sentences_of_all_kinds():
+    listed = dict((sentence, place) for place, sentence in sentences.all_sentences())
+    assert len(listed) > 700
+    for sentence, folder in (
+            ("%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", "src/judge"),
+            ("OUT of channel 2 must rise at terminal count: loops that wait for it measure wrong times or never end.", "src/rules"),
+            ("PIE is set: the firmware uses this flag, which is left alone.", "drivers/clocks"),
+            ("The firmware does not reset this machine: switch it off by hand.", "boot/"),
+            ("A clock that steps back gives negative durations and events in the wrong order.", "src/rules"),
+            ("The true rate lies within the bar; a bar that includes 0 shows no deviation. A − B: how", "src/page")):
+        assert listed[sentence].startswith(folder)
+
+
+def test_no_sentence_has_a_word_that_only_this_project_has():
+    found = [(place, sentence) for place, sentence in sentences.all_sentences()
+             if WORDS.search(sentence) and not place.startswith(OLD_REPORTS)]
+    assert found == []
+
+
+@pytest.mark.parametrize("source, said", [
+    ('say("The clock kept " /* one */ "its promise.");', True),
+    ('say("The players of a\\n" \n "round");', True),
+    ('note("A core was " +\n\t"watched");', True),
+    ('note(`${count} of the time was taken away`);', True),
+    ('say("The watchdog of Linux; party-line");', True),
+    ('say("The watchdog counted; partly"); /* "was watched here" */', False),
+    ('say("%s changed; %s kept theirs.");', False),
+    ('_Static_assert(a == b,\n\t"two players here");', False),
+    ('#include "a meeting.h"', False),
+])
+def test_a_forbidden_word_is_seen_and_no_other(source, said):
+    assert any(WORDS.search(sentence) for _, sentence in sentences.sentences_of(source)) == said
