@@ -31,8 +31,7 @@ are_several_sources(const struct falseticker_sources *sources, uint32_t set)
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 {
-	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
-	struct falseticker_sources sources = witnesses_of(report, rates);
+	struct falseticker_sources sources = witnesses_of_leaps(report);
 
 	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;

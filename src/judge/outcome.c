@@ -191,7 +191,12 @@ static bool
 is_same_source_all(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
 		   uint64_t limit_ppb)
 {
-	if (!same || offset_farthest(offset_of(&same->ppb)) > limit_ppb || clocks_part(report) || judge_tsc_moved(report))
+	if (!same || clocks_part(report) || judge_tsc_moved(report))
+		return false;
+	/* However long a guest runs, its host's one clock is no other. */
+	if (!rate && report->hypervisor[0])
+		return offset_nearest(offset_of(&same->ppb)) <= limit_ppb;
+	if (offset_farthest(offset_of(&same->ppb)) > limit_ppb)
 		return false;
 	return !rate || (offset_farthest(offset_of(&rate->ppb)) > limit_ppb &&
 			 offset_nearest(offset_of(&rate->ppb)) <= limit_ppb);
@@ -267,11 +272,16 @@ static void
 judge_rate_of(struct report *report, const struct report_clock *entry)
 {
 	const struct finding *finding = rate_finding(report, entry->clock.id);
+	bool is_tsc = text_equal(entry->clock.id, "tsc");
 	struct behaviour *row;
 
-	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || !entry->clock.claimed.den ||
+	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || (!entry->clock.claimed.den && !is_tsc) ||
 	    !(row = row_of(report, entry->clock.id)))
 		return;
+	if (!entry->clock.claimed.den) {
+		behaviour_say(row, "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
+		return;
+	}
 	if (!finding) {
 		say_rate(report, row);
 		return;

@@ -364,6 +364,35 @@ of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t
 	return by;
 }
 
+static bool
+is_there(struct report *report, const char *clock)
+{
+	const struct report_clock *entry = report_find_clock(report, clock);
+
+	return entry && entry->clock.state == CLOCK_PRESENT;
+}
+
+/* What was not given or tried yet. In a guest no device and no longer run brings a source that is not the host's. */
+static void
+advise_on_disagreement(struct report *report, struct finding *finding)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	const char *give = tsc && !tsc->clock.claimed.den ? "Give the TSC's rate with tsc_hz=. " : "";
+	bool guest = report->hypervisor[0];
+	struct text text;
+
+	if (!finding)
+		return;
+	text_init(&text, finding->advice, sizeof(finding->advice));
+	text_put(&text, give);
+	if (!guest && !is_there(report, "hpet"))
+		text_put(&text, "Enable the HPET in the firmware's settings. ");
+	if (!guest && report->options.profile != PROFILE_SOAK)
+		text_put(&text, "Run profile=soak, in which the RTC votes too. ");
+	text_printf(&text, "Compare the time over hours with NTP's%s.",
+		    guest ? ": the host's one oscillator paces all devices here, the RTC too" : "");
+}
+
 static void
 judge_disagreement(struct vote *vote)
 {
@@ -380,12 +409,14 @@ judge_disagreement(struct vote *vote)
 	if (swap)
 		by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 	by = of_each(vote, by, fast, slow);
-	set_figure(rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
-				     "By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
-				     group_phrase(vote, fast).bytes, fast & (fast - 1) ? "" : "s",
-				     ppm_phrase(&by).bytes, group_phrase(vote, slow).bytes,
-				     them(fast, slow), others_phrase(vote).bytes),
-		   &by, limit);
+
+	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
+		"By their claims %s run%s %s faster than %s; nothing shows %s is wrong.%s",
+		group_phrase(vote, fast).bytes, fast & (fast - 1) ? "" : "s", ppm_phrase(&by).bytes,
+		group_phrase(vote, slow).bytes, them(fast, slow), others_phrase(vote).bytes);
+
+	set_figure(finding, &by, limit);
+	advise_on_disagreement(vote->report, finding);
 }
 
 void

@@ -129,9 +129,10 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "Clocks disagree, and too few with sources of their own are present to show which is "
 			    "wrong.",
-		.cause = "As for rate-wrong, with too few working clocks to name the falseticker.",
-		.advice = "Give the TSC's rate with tsc_hz=, enable the HPET in the firmware's settings, or run "
-			  "profile=soak, in which the RTC votes too.",
+		.cause = "A wrong rate in a register, a table, CPUID or tsc_hz=, or an emulator that drives its timers "
+			 "from two sources.",
+		.advice = "Where CPUID claims no rate give the TSC's with tsc_hz=; enable an HPET that is off; run "
+			  "profile=soak, in which the RTC votes too; else compare the time with NTP's.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{

@@ -102,6 +102,12 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	return finding;
 }
 
+const char *
+rules_advice(const struct finding *finding)
+{
+	return finding->advice[0] ? finding->advice : rules_find(finding->rule)->advice;
+}
+
 static int64_t
 figure(uint64_t count)
 {

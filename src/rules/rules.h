@@ -54,6 +54,9 @@ struct finding *rules_add_finding(struct report *report, const char *rule_id, co
 /* The limit of the catalogue's rule RULE_ID in this run. */
 uint64_t rules_limit_of(const struct report *report, const char *rule_id);
 
+/* What to do about FINDING: what its judge said, or else what its rule does. */
+const char *rules_advice(const struct finding *finding);
+
 /* Sets the figure of FINDING, which may be NULL. */
 void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit);
 

@@ -69,16 +69,16 @@ difference(const struct report *report, int a, int b)
 }
 
 /*
- * Counters whose rates are not shown to differ may share an oscillator, for all that can be seen. A guest's devices are
- * known to be one clock of its host's, however far one of them is off by a fault of its own.
+ * Counters whose rates are not shown to differ may share an oscillator, for all that can be seen. A guest's devices,
+ * its RTC too, go by one oscillator of its host's, however far one of them is off by a fault of its own.
  */
 static bool
 may_share(const struct report *report, int a, int b)
 {
 	const struct interval_ppb *ppb = difference(report, a, b);
 
-	if (machine.is_guest && a != TSC && b != TSC)
-		return a != RTC && b != RTC;
+	if (machine.is_guest)
+		return a != TSC && b != TSC;
 	return a != RTC && b != RTC && (!ppb || (ppb->low <= 0 && ppb->high >= 0));
 }
 

@@ -131,6 +131,8 @@ a_rate_that_no_pair_shows_within_the_limit_is_not_determined(void **state)
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
+		report->hypervisor[0] = '\0';
+		report->tsc_is_invariant = true;
 		report->duration_ns = 1000000000;
 		report->rate_count = 1;
 		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -rates[i].high, -rates[i].low }, false };
@@ -166,6 +168,7 @@ where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
+		report->hypervisor[0] = '\0'; /* else there is no clock of another source */
 		report->duration_ns = 1000000000;
 		report->interference.measured = true;
 		report->interference.observed_ns = 1000000000;
@@ -202,6 +205,8 @@ a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
 		int64_t within = witnesses[i].rtc_within;
 		const struct behaviour *row = NULL;
 
+		report->hypervisor[0] = '\0';
+		report->tsc_is_invariant = true;
 		report->rate_count = within ? 2 : 1;
 		report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 		report->rates[1] = (struct report_rate){ "hpet", "rtc", { true, 0, -within, within }, false };
@@ -305,6 +310,54 @@ a_tsc_that_parts_from_a_hosts_time_is_not_accused(void **state)
 	literal_free(report);
 }
 
+static const struct behaviour *
+rate_row(const struct report *report, const char *clock)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (strcmp(report->behaviours.rows[i].rule, "rate-off") == 0 &&
+		    strcmp(report->behaviours.rows[i].clock, clock) == 0)
+			return &report->behaviours.rows[i];
+	return NULL;
+}
+
+/* In a guest the RTC goes by the same oscillator of the host's: however narrow, it passes no device, nor they it. */
+static void
+a_guests_rtc_is_no_other_source_than_its_devices(void **state)
+{
+	static const int64_t within[] = { 50000, 1000000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++) {
+		struct report *report = machine_without_behaviours();
+
+		literal_find(report, "rtc")->clock.edges_only = true;
+		report->rate_count = 1;
+		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
+		judge_report(report);
+		assert_non_null(strstr(rate_row(report, "hpet")->text, ", of the same source; there is none of another."));
+		assert_int_equal(rules_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
+		literal_free(report);
+	}
+}
+
+static void
+a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so(void **state)
+{
+	struct report *report = machine_without_behaviours();
+
+	(void)state;
+	literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	report->rate_count = 1;
+	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
+	judge_report(report);
+	assert_non_null(rate_row(report, "tsc"));
+	assert_string_equal(rate_row(report, "tsc")->text,
+			    "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
+	assert_int_equal(rules_outcome(rate_row(report, "tsc"), &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(literal_find(report, "tsc")->open, 0);
+	literal_free(report);
+}
+
 int
 main(void)
 {
@@ -316,6 +369,8 @@ main(void)
 		cmocka_unit_test(a_rate_that_no_pair_shows_within_the_limit_is_not_determined),
 		cmocka_unit_test(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell),
 		cmocka_unit_test(a_rate_is_passed_by_a_clock_of_another_source_alone),
+		cmocka_unit_test(a_guests_rtc_is_no_other_source_than_its_devices),
+		cmocka_unit_test(a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so),
 		cmocka_unit_test(another_clocks_change_is_no_doubt_of_the_tsc),
 		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
 		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),

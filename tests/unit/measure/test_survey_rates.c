@@ -968,6 +968,52 @@ a_host_that_is_slewed_does_not_accuse_the_tsc(void **state)
 	close_clocks();
 }
 
+/* Off by so much the RTC is known well enough to vote. Its host's time of day is paced by the same oscillator. */
+static void
+neither_does_its_rtc_where_it_has_a_vote(void **state)
+{
+	const struct finding *finding = &bench->report.findings[0];
+
+	(void)state;
+	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 300000;
+	begin_well();
+	become_a_guest();
+	become_a_soak();
+	measure();
+	assert_only("rate-disagree", NULL, 30000);
+	assert_non_null(strstr(finding->text, "By their claims hpet, acpi_pm, pit and rtc run +"));
+	assert_string_equal(rules_advice(finding), "Compare the time over hours with NTP's: the host's one oscillator paces "
+			    "all devices here, the RTC too.");
+	close_clocks();
+}
+
+/* On bare metal as in a guest: what was given, is there or was done is not asked for. */
+static void
+what_to_do_about_a_disagreement_is_what_was_not_done(void **state)
+{
+	static const char *const given[] = {
+		"Give the TSC's rate with tsc_hz=. Run profile=soak, in which the RTC votes too. Compare the time over hours "
+		"with NTP's.",
+		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's: the host's one oscillator paces all "
+		"devices here, the RTC too.",
+	};
+
+	(void)state;
+	for (int guest = 0; guest < 2; guest++) {
+		bench->off_tenths[HPET] = 10000;
+		begin_well();
+		if (guest)
+			become_a_guest();
+		find(TSC)->clock.claimed = (struct rate){ 0, 0 };
+		find(PIT)->clock.state = CLOCK_ABSENT;
+		find(RTC)->clock.state = CLOCK_ABSENT;
+		measure();
+		assert_only("rate-disagree", NULL, 1000);
+		assert_string_equal(rules_advice(&bench->report.findings[0]), given[guest]);
+		close_clocks();
+	}
+}
+
 static void
 one_device_of_a_guest_is_named_by_the_others_of_its_host(void **state)
 {
@@ -1286,6 +1332,8 @@ main(void)
 		RATE_TEST(the_clocks_of_one_crystal_have_one_vote),
 		RATE_TEST(by_how_much_a_group_is_faster_holds_of_each_in_it),
 		RATE_TEST(a_host_that_is_slewed_does_not_accuse_the_tsc),
+		RATE_TEST(neither_does_its_rtc_where_it_has_a_vote),
+		RATE_TEST(what_to_do_about_a_disagreement_is_what_was_not_done),
 		RATE_TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host),
 		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
 		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none),
