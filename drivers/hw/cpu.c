@@ -152,6 +152,17 @@ counts_smis(const struct cpu_facts *facts)
 	return FEATURES_EAX_FAMILY(r) == FAMILY_6 && (r.ecx & FEATURES_ECX_SSE4_2);
 }
 
+bool
+cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores)
+{
+	static const char *const trusted[] = { "GenuineIntel", "CentaurHauls", "  Shanghai  " };
+
+	for (size_t i = 0; i < sizeof(trusted) / sizeof(trusted[0]); i++)
+		if (text_equal(facts->vendor, trusted[i]))
+			return false;
+	return cores > 1 && !facts->tsc_is_invariant && !text_equal(facts->hypervisor, "VMwareVMware");
+}
+
 static bool
 is_trust_domain(const struct cpu_facts *facts)
 {

@@ -3,6 +3,7 @@
 #define BARETICK_CPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "clock.h"
@@ -38,6 +39,12 @@ struct cpu_identity {
 
 /* Of the core that asks. Writes MSR 8Bh on Intel's, which takes the write for a question. */
 void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
+
+/*
+ * Whether Linux takes the TSC of CORES cores for unsynchronised before it measures anything: more than one, no constant rate
+ * (which it sees in the invariant TSC, or in the family of Intel's, Centaur's and Zhaoxin's), and no VMware beneath.
+ */
+bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 
 /* The SMIs that the core which asks has taken since its reset, modulo 2^32. Only where counts_smis. */
 uint32_t cpu_smi_count(void);

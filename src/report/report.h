@@ -276,6 +276,7 @@ struct report {
 	struct report_identity identity;
 	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": what brackets a sample */
 	bool tsc_is_invariant;
+	bool linux_distrusts_tsc; /* whatever it measures: unsynchronized_tsc() in arch/x86/kernel/tsc.c, as of 6.6 */
 	uint32_t cores_listed, cores_started;
 
 	uint64_t start_tsc; /* the run's begin, from which all moments are counted */

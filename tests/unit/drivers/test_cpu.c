@@ -196,6 +196,24 @@ extended_leaf_beyond_its_maximum_is_not_read(void **state)
 	assert_false(facts_now().has_rdtscp);
 }
 
+/* Linux 6.1 in QEMU said "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with one. */
+static void
+linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels(void **state)
+{
+	struct cpu_facts facts = { .vendor = "AuthenticAMD" };
+
+	(void)state;
+	assert_true(cpu_tsc_is_distrusted(&facts, 2));
+	assert_false(cpu_tsc_is_distrusted(&facts, 1));
+	facts.tsc_is_invariant = true;
+	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	facts.tsc_is_invariant = false;
+	memcpy(facts.hypervisor, "VMwareVMware", 13);
+	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	facts = (struct cpu_facts){ .vendor = "GenuineIntel" };
+	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+}
+
 static void
 apic_id_is_of_leaf_b_where_that_counts_logical_processors(void **state)
 {
@@ -507,6 +525,7 @@ main(void)
 		cmocka_unit_test_setup(each_feature_is_its_own_bit, set_up),
 		cmocka_unit_test_setup(leaf_beyond_its_maximum_is_not_read, set_up),
 		cmocka_unit_test_setup(extended_leaf_beyond_its_maximum_is_not_read, set_up),
+		cmocka_unit_test(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels),
 		cmocka_unit_test_setup(
 			apic_id_is_of_leaf_b_where_that_counts_logical_processors, set_up),
 		cmocka_unit_test_setup(

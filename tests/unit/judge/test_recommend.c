@@ -46,6 +46,24 @@ invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc(void **state)
 	literal_free(report);
 }
 
+/* As its figures have it, it is the best all the same. */
+static void
+a_tsc_that_linux_distrusts_says_so(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = false;
+	report->linux_distrusts_tsc = true;
+	judge_report(report);
+	recommend(report);
+	assert_string_equal(report->advice.rows[0].clock, "tsc");
+	assert_non_null(strstr(report->advice.rows[0].reason,
+			       ", not reported as invariant: so Linux passes it over on more than one core of this vendor's for the "
+			       "next one here, or a hypervisor's own clock."));
+	literal_free(report);
+}
+
 /* 44 ns against 9: 4.89 times. */
 static void
 how_many_times_the_tscs_a_read_takes_is_rounded(void **state)
@@ -140,6 +158,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
+		cmocka_unit_test(a_tsc_that_linux_distrusts_says_so),
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
