@@ -41,6 +41,7 @@ mark(struct checkpoint *checkpoint, const char *phase)
 	text_put(&text, phase);
 	marker_print(bytes, &checkpoint->marker);
 	checkpoint->marks = running_mark(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
+	checkpoint->marked |= checkpoint->marks;
 }
 
 void
@@ -69,59 +70,56 @@ checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
 }
 
 static void
-drop(struct checkpoint *checkpoint)
-{
-	if (checkpoint->marker.report)
-		save_drop(checkpoint->marker.report);
-	checkpoint->marker.report = 0;
-}
-
-static void
 save(struct checkpoint *checkpoint)
 {
 	const struct text *texts[SAVE_FILES];
 	uint64_t begin = hw_tsc();
+	unsigned earlier = checkpoint->marker.report;
 	unsigned number = checkpoint->number + 1;
 
-	if (checkpoint->marker.report == number)
+	if (earlier == number)
 		number++;
 	run_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
 	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
 			    save_checkpoint(texts, number);
 	if (!checkpoint->saves)
 		return;
-	drop(checkpoint);
 	checkpoint->marker.report = number;
+	mark(checkpoint, checkpoint->phase->id); /* before what it named is gone */
+	if (earlier)
+		save_drop(earlier);
 	checkpoint->saved_tsc = hw_tsc();
 	checkpoint->took_ticks = checkpoint->saved_tsc - begin;
 }
 
-void
+bool
 checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase)
 {
-	bool first = text_equal(phase->id, FIRST);
+	bool first = text_equal(phase->id, FIRST), due;
 
 	checkpoint->run = run;
 	checkpoint->phase = phase;
 	checkpoint->saves &= checkpoint->marks; /* else the volume takes nothing, or the device is gone */
-	if (checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
-									SHARE * checkpoint->took_ticks)))
+	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
+									   SHARE * checkpoint->took_ticks));
+	if (due)
 		save(checkpoint);
 	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
 	mark(checkpoint, phase->id);
+	return due;
 }
 
-void
+bool
 checkpoint_meanwhile(struct checkpoint *checkpoint)
 {
 	uint64_t ago_ticks = hw_tsc() - checkpoint->saved_tsc;
 
-	if (!checkpoint->saves || !checkpoint->phase || !checkpoint->phase->whole_within)
-		return;
+	if (!checkpoint->saves || !checkpoint->marker.report || !checkpoint->phase->whole_within)
+		return false;
 	if (scale_ns(&checkpoint->run->survey.scale, ago_ticks) < MINUTE_NS || ago_ticks < SHARE * checkpoint->took_ticks)
-		return;
+		return false;
 	save(checkpoint);
-	mark(checkpoint, checkpoint->phase->id);
+	return true;
 }
 
 unsigned
@@ -135,12 +133,15 @@ checkpoint_measured(struct checkpoint *checkpoint)
 void
 checkpoint_close(struct checkpoint *checkpoint, bool saved)
 {
+	unsigned latest = checkpoint->marker.report;
+
+	checkpoint->marks = checkpoint->marked; /* it is tried once more, whatever failed: else the next boot is misled */
 	if (saved)
-		drop(checkpoint);
-	if (!checkpoint->marks)
-		return;
-	if (checkpoint->marker.least == CORES_SIPI)
-		running_end(checkpoint->name, checkpoint->folder_made && !saved && !checkpoint->marker.report);
-	else
+		checkpoint->marker.report = 0;
+	if (checkpoint->marker.least != CORES_SIPI)
 		mark(checkpoint, "");
+	else if (checkpoint->marked)
+		running_end(checkpoint->name, checkpoint->folder_made && !saved && !latest);
+	if (saved && latest)
+		save_drop(latest);
 }

@@ -20,7 +20,8 @@ struct checkpoint {
 	struct report report;   /* the latest, as it is saved */
 	struct marker marker;
 	char name[RUNNING_NAME_SIZE];
-	bool marks;             /* the volume takes a marker */
+	bool marks;             /* the volume takes a marker, */
+	bool marked;            /* and has one of this run */
 	bool saves;             /* and reports, as far as was seen */
 	bool folder_made;
 	unsigned number;        /* of the folder for the run's report; 0: not known */
@@ -38,11 +39,11 @@ void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const
 /* From here on PLAN's texts are there. */
 void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 
-/* PHASE begins: saves what there is, from the end of the boot core's part on, and marks the phase. */
-void checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
+/* PHASE begins: saves what there is, from the end of the boot core's part on, and marks the phase. Whether it saved. */
+bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
-/* Between two batches of a phase that may last for hours: saves once a minute. */
-void checkpoint_meanwhile(struct checkpoint *checkpoint);
+/* Between two batches of a phase that may last for hours: saves once a minute. Whether it did. */
+bool checkpoint_meanwhile(struct checkpoint *checkpoint);
 
 /* The run is measured. Returns the number for its report. */
 unsigned checkpoint_measured(struct checkpoint *checkpoint);

@@ -149,8 +149,8 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
-	checkpoint_begins(machine->checkpoint, run, phase);
-	progress_excuse(&machine->progress, begin_tsc);
+	if (checkpoint_begins(machine->checkpoint, run, phase))
+		progress_excuse(&machine->progress, begin_tsc);
 	progress_begins(&machine->progress, phase->id);
 }
 
@@ -160,8 +160,8 @@ meanwhile(void *context)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
-	checkpoint_meanwhile(machine->checkpoint);
-	progress_excuse(&machine->progress, begin_tsc);
+	if (checkpoint_meanwhile(machine->checkpoint))
+		progress_excuse(&machine->progress, begin_tsc);
 }
 
 void

@@ -35,7 +35,7 @@ INNER = {"FORCE", "rooms", "seeds"}
 
 
 def test_help_has_every_goal_once_and_nothing_else():
-    said = subprocess.run(["make", "NO_INSTALL=1", "help"], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout
+    said = subprocess.run(["make", "--no-print-directory", "NO_INSTALL=1", "help"], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout
     listed = re.findall(r"^make (\S+) +\S", said, re.M)
     makefiles = "".join(path.read_text() for path in (ROOT / "Makefile", ROOT / "tests" / "tests.mk", ROOT / "qemu" / "packages.mk"))
     goals = {goal for line in re.findall(r"^\.PHONY:(.*)$", makefiles, re.M) for goal in line.split()}

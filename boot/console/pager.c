@@ -5,6 +5,7 @@
 
 #define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
 #define PRINT_COLUMNS 100 /* one pane */
+#define PROMPT_LINES 4    /* what a shell says below it */
 #define BUFFER_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
 
 static bool
@@ -110,13 +111,26 @@ pager_ask(struct pager *pager, bool can_quit)
 	return exits[way];
 }
 
+/* Ends TEXT behind so many lines. */
+static void
+cut(char *text, size_t lines)
+{
+	while (*text && (*text != '\n' || --lines))
+		text++;
+	if (*text)
+		text[1] = '\0';
+}
+
 void
 pager_close(struct pager *pager)
 {
 	struct screen *screen = &pager->screen;
+	size_t lines = pager->console->rows; /* of the mode that console_close() has brought back */
 
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);
+	if (lines > PROMPT_LINES)
+		cut(screen->left.text.bytes, lines - PROMPT_LINES); /* or the verdict, at its top, scrolls away */
 	console_screen(pager->console, screen->left.text.bytes);
 	if (pager->shown)
 		firmware_boot->FreePool(pager->shown);

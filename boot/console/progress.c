@@ -109,8 +109,10 @@ progress_excuse(struct progress *progress, uint64_t begin_tsc)
 	uint64_t now = hw_tsc();
 
 	progress->start_tsc += now - begin_tsc;
-	if (progress->deadline && now - progress->start_tsc < progress->deadline_ticks)
-		set_timer(progress, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
+	if (!progress->deadline || now == begin_tsc || now - progress->start_tsc >= progress->deadline_ticks)
+		return;
+	(void)firmware_boot->CheckEvent(progress->deadline); /* takes a signal from meanwhile away */
+	set_timer(progress, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
 }
 
 void

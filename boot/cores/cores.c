@@ -136,8 +136,7 @@ cores_plan(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 	while (!cores_memory_take(cores, listed, working, ids)) {
 		working /= 2;
 		if (working < 2) {
-			text_put(&text, "No memory to start cores, or none below 1 MiB: "
-				 "the boot core alone was used.");
+			text_put(&text, "No memory to start cores, or none below 1 MiB.");
 			return false;
 		}
 	}

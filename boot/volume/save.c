@@ -295,7 +295,10 @@ save_drop(unsigned number)
 	folders_name(unfinished, number, false);
 	if (!open_volume(&saving))
 		return;
-	if (!EFI_ERROR(files_rename(saving.root, path_of(&saving, whole, ""), unfinished)))
+	EFI_STATUS status = files_rename(saving.root, path_of(&saving, whole, ""), unfinished);
+
+	/* Not found: the firmware could not rename it when it was whole. */
+	if (!EFI_ERROR(status) || status == EFI_NOT_FOUND)
 		undo(&saving, unfinished);
 	saving.root->Close(saving.root);
 }

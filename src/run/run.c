@@ -147,7 +147,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
-	{ .id = "checks", .play = run_checks, .whole_within = true },
+	{ .id = "checks", .play = run_checks },
 	{ .id = NULL },
 };
 
@@ -229,7 +229,7 @@ run_so_far(const struct run *run, const struct run_phase *phase, struct report *
 {
 	*report = run->report;
 	report->incomplete = true;
-	report_note(report, "Saved as the phase %s began: the run was not over.", phase->id);
+	report_note(report, "Saved in the phase %s: the run was not over.", phase->id);
 	conclude(run, report);
 }
 

@@ -48,7 +48,7 @@ def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_
     for files in left.values():
         assert sorted(files) == sorted(FILES)
         report = json.loads(files["report.json"])
-        assert report["verdict"] == "incomplete" and "Saved as the phase " in notes(report)
+        assert report["verdict"] == "incomplete" and "Saved in the phase " in notes(report)
         assert {clock["id"] for clock in report["clocks"] if clock["latency"] and clock["latency"]["count"]} == {"tsc", "acpi_pm", "null"}
     done = run(*TWO_CORES, "--image", stick, "--", *SHORT)
     report = checked(done, started=2)

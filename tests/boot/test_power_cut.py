@@ -149,7 +149,7 @@ def check_checkpoint(files):
     assert sorted(files) == sorted(FILES)
     report = json.loads(files["report.json"])
     assert report["verdict"] in ("incomplete", "fail")
-    note, = [note for note in report["notes"] if note.startswith("Saved as the phase ")]
+    note, = [note for note in report["notes"] if note.startswith("Saved in the phase ")]
     assert " ".join(note.split()) in " ".join(files["report.txt"].decode().split())
     assert inside(files["report.html"]) == without_exact(report)
     assert files["report.csv"].endswith(b"\n")

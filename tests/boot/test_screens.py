@@ -194,19 +194,18 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"  # by -no-reboot
 
 
-def test_160x53_shows_the_sick_clock_with_findings_and_picture_beside_it_and_powers_off(letters):
+def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
     with screen(LARGE, LARGE_PIXELS, [SHORT, "tsc_hz=1000000000"], *ONE_CORE) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
         report = report_of(shown)
-        assert report["verdict"] == "fail"
-        assert {clock["id"] for clock in report["clocks"] if clock["verdict"] == "fail"} == {"tsc"}
+        assert report["verdict"] == "warn"  # in a guest all timers are one witness against the rate that was given
         picture = reader.title("Summary")
         check_bars(picture, report)
         check_clocks(reader, picture, report)
         rows = reader.rows(picture)
-        assert rows[1][81:] == "Findings" and rows[3][81:].startswith("fail  rate-wrong: tsc runs ")
-        assert picture.cell(3, 81)[1] == INKS["fail"]
+        assert rows[1][81:] == "Findings" and rows[3][81:].startswith("warn  rate-disagree: By their claims ")
+        assert picture.cell(3, 81)[1] == INKS["warn"]
         assert any(row.startswith("Read latency side by side") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert "lines" not in rows[0]  # all of it is there

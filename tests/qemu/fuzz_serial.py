@@ -138,7 +138,7 @@ def one(draw, small, whole, before):
     guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
                                   ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
                                   words=types.SimpleNamespace(lines=list))
-    run = types.SimpleNamespace(rules=False, event=(), timeout=3, qemu="qemu")
+    run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu")
     status, problem = judge(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)
     assert status > 1 or said.complete and said.report["verdict"] in ("pass", "warn", "fail")
