@@ -154,9 +154,9 @@ say_unlisted(struct cores *cores)
 
 	if (!unlisted)
 		return;
-	text_init(&text, cores->reason, sizeof(cores->reason));
-	text_printf(&text, "%u core%s arrived with an APIC id that the MADT does not list, the last with %u.", unlisted,
-		    unlisted == 1 ? "" : "s", cores->setup->unlisted_id);
+	text_init(&text, cores->reason, sizeof(cores->reason)); /* in place of how many there was memory for */
+	text_printf(&text, "Some core arrived with an APIC id that the MADT does not list, the last with %u.",
+		    cores->setup->unlisted_id);
 }
 
 bool

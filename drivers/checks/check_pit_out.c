@@ -133,7 +133,7 @@ say_rise(const struct checking *checking, struct behaviour *row, const struct ri
 		behaviour_say(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
 			      OUT_CLOCKS);
 	else if (row->high <= 0)
-		behaviour_say(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->low, -row->high,
+		behaviour_say(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->high, -row->low,
 			      OUT_CLOCKS);
 	else
 		behaviour_say(row, "OUT rose between %ld us before and %ld us after the end of its count of %u clocks.",

@@ -160,7 +160,8 @@ cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores)
 	for (size_t i = 0; i < sizeof(trusted) / sizeof(trusted[0]); i++)
 		if (text_equal(facts->vendor, trusted[i]))
 			return false;
-	return cores > 1 && !facts->tsc_is_invariant && !text_equal(facts->hypervisor, "VMwareVMware");
+	return cores > 1 && !facts->tsc_is_invariant && !text_equal(facts->hypervisor, "VMwareVMware") &&
+	       !text_equal(facts->hypervisor, "Microsoft Hv");
 }
 
 static bool

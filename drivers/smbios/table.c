@@ -104,12 +104,17 @@ turn_date(char date[SMBIOS_STRING_SIZE])
 
 /* The first structure of a type counts: a blade or a module may have several baseboards. */
 static void
-read_structure(const struct structure *structure, struct smbios_facts *facts)
+read_structure(const struct structure *structure, uint32_t *seen, struct smbios_facts *facts)
 {
+	uint8_t type = structure->formatted.bytes[0];
+
+	if (type >= 32 || *seen >> type & 1)
+		return;
+	*seen |= UINT32_C(1) << type;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		char *place = (char *)facts + wanted[i].place;
 
-		if (wanted[i].type == structure->formatted.bytes[0] && !place[0])
+		if (wanted[i].type == type)
 			copy_string(structure->strings,
 				    (unsigned)smbios_field(structure->formatted, wanted[i].offset, 1), place);
 	}
@@ -140,6 +145,7 @@ void
 smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts)
 {
 	size_t at = 0;
+	uint32_t seen = 0; /* bit T: a structure of type T */
 
 	for (; count > 0 && at < table.length && table.bytes[at] != TYPE_END; count--) {
 		struct structure structure;
@@ -150,7 +156,7 @@ smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *
 				       "what follows are not used", begin, table.length);
 			break;
 		}
-		read_structure(&structure, facts);
+		read_structure(&structure, &seen, facts);
 	}
 	turn_date(facts->bios_date);
 }

@@ -376,7 +376,7 @@ is_there(struct report *report, const char *clock)
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)
 {
-	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct report_clock *tsc = report_find_clock(report, "tsc"), *hpet = report_find_clock(report, "hpet");
 	const char *give = tsc && !tsc->clock.claimed.den ? "Give the TSC's rate with tsc_hz=. " : "";
 	bool guest = report->hypervisor[0];
 	struct text text;
@@ -385,9 +385,9 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 		return;
 	text_init(&text, finding->advice, sizeof(finding->advice));
 	text_put(&text, give);
-	if (!guest && !is_there(report, "hpet"))
+	if (!guest && hpet && (hpet->clock.state == CLOCK_ABSENT || hpet->clock.state == CLOCK_DISABLED))
 		text_put(&text, "Enable the HPET in the firmware's settings. ");
-	if (!guest && report->options.profile != PROFILE_SOAK)
+	if (!guest && report->options.profile != PROFILE_SOAK && is_there(report, "rtc"))
 		text_put(&text, "Run profile=soak, in which the RTC votes too. ");
 	text_printf(&text, "Compare the time over hours with NTP's%s.",
 		    guest ? ": the host's one oscillator paces all devices here, the RTC too" : "");

@@ -210,6 +210,8 @@ linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels(vo
 	facts.tsc_is_invariant = false;
 	memcpy(facts.hypervisor, "VMwareVMware", 13);
 	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	memcpy(facts.hypervisor, "Microsoft Hv", 13);
+	assert_false(cpu_tsc_is_distrusted(&facts, 2));
 	facts = (struct cpu_facts){ .vendor = "GenuineIntel" };
 	assert_false(cpu_tsc_is_distrusted(&facts, 2));
 }

@@ -124,7 +124,7 @@ the_speaker_is_silent_from_open_to_close(void **state)
 	assert_int_equal(sim.pit.port_61 & 2, 2);
 }
 
-#define GATED "Channel 2 does not count: the firmware has gated the 8254's clock, as many do."
+#define GATED "Channel 2 does not count: likely the firmware has gated the 8254's clock, as many do."
 
 static void
 a_clock_gated_pit_is_disabled_within_the_bound_and_put_back(void **state)

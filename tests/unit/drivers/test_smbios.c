@@ -335,6 +335,9 @@ static void
 the_first_structure_of_a_type_counts(void **state)
 {
 	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
+	/* Also where it does not say all: no board is made of two. */
+	assert_string_equal(READ(*state, "\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
+				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }
 
 static void

@@ -992,8 +992,7 @@ static void
 what_to_do_about_a_disagreement_is_what_was_not_done(void **state)
 {
 	static const char *const given[] = {
-		"Give the TSC's rate with tsc_hz=. Run profile=soak, in which the RTC votes too. Compare the time over hours "
-		"with NTP's.",
+		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's.", /* there is no RTC that could vote */
 		"Give the TSC's rate with tsc_hz=. Compare the time over hours with NTP's: the host's one oscillator paces all "
 		"devices here, the RTC too.",
 	};
