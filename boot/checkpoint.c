@@ -69,6 +69,7 @@ checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan)
 	checkpoint->saves = checkpoint->marks;
 }
 
+/* Saves what there is, and marks the phase before what the marker named up to now is gone. */
 static void
 save(struct checkpoint *checkpoint)
 {
@@ -82,10 +83,11 @@ save(struct checkpoint *checkpoint)
 	run_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
 	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
 			    save_checkpoint(texts, number);
+	if (checkpoint->saves)
+		checkpoint->marker.report = number;
+	mark(checkpoint, checkpoint->phase->id);
 	if (!checkpoint->saves)
 		return;
-	checkpoint->marker.report = number;
-	mark(checkpoint, checkpoint->phase->id); /* before what it named is gone */
 	if (earlier)
 		save_drop(earlier);
 	checkpoint->saved_tsc = hw_tsc();
@@ -102,10 +104,11 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 	checkpoint->saves &= checkpoint->marks; /* else the volume takes nothing, or the device is gone */
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
+	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
 	if (due)
 		save(checkpoint);
-	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
-	mark(checkpoint, phase->id);
+	else
+		mark(checkpoint, phase->id);
 	return due;
 }
 

@@ -29,10 +29,9 @@ deliver_block(struct console *console, const char *name, const struct text *body
  * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
  */
 static void
-save(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
-     struct pager *pager)
+save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
+     struct checkpoint *checkpoint, struct pager *pager)
 {
-	const struct text *texts[SAVE_FILES];
 	unsigned number = checkpoint_measured(checkpoint);
 	char sentence[SAVE_SENTENCE_SIZE];
 
@@ -42,7 +41,6 @@ save(struct console *console, struct plan *plan, struct report *report, struct c
 	}
 	pager_report(pager, console, report, SAVING, plan->screen);
 	console_serial(console, SAVING "\n");
-	plan_render(plan, report, texts);
 	bool saved = save_report(texts, number, sentence);
 
 	checkpoint_close(checkpoint, saved);
@@ -67,7 +65,7 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
-	save(console, plan, report, checkpoint, pager);
+	save(console, plan, report, texts, checkpoint, pager);
 	deliver_block(console, "TEXT", &plan->table);
 	deliver_block(console, "CSV", &plan->csv);
 	deliver_block(console, "REPORT", &plan->json);

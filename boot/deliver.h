@@ -18,8 +18,8 @@
 void deliver_block(struct console *console, const char *name, const struct text *body);
 
 /*
- * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and writes it to the serial lines. False: it does not fit PLAN,
- * which was said, and PAGER has that open.
+ * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and writes it to the serial lines.
+ * False: it does not fit PLAN, which was said, and PAGER has that open.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
 	     struct pager *pager);

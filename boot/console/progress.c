@@ -34,7 +34,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	text_put(&line, "\n");
 	console_serial(progress->console, bytes);
 	progress->shown_tsc = now;
-	if (progress->meanwhile && !progress->rates)
+	if (progress->meanwhile)
 		progress->meanwhile(progress->meanwhile_context);
 }
 
@@ -44,7 +44,6 @@ progress_begins(struct progress *progress, const char *phase)
 	char bytes[CONSOLE_LINE];
 	struct text line;
 
-	progress->rates = text_equal(phase, "rates");
 	text_init(&line, bytes, sizeof(bytes));
 	text_printf(&line, "phase: %s\n", phase);
 	console_serial(progress->console, bytes);

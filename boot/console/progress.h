@@ -10,7 +10,6 @@ struct progress {
 	struct scale scale;
 	uint64_t start_tsc;
 	uint64_t shown_tsc;    /* when the line was last drawn; 0: not yet, so the first one is drawn at once */
-	bool rates;            /* the phase in which nothing may last long: the line is all that is done meanwhile */
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
 	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
 	bool passed;

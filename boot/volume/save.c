@@ -241,11 +241,14 @@ save_on(struct saving *saving, unsigned number)
 	return true;
 }
 
+/* SENTENCE is what SAVING says where it can't go on. */
 static bool
-open_volume(struct saving *saving)
+open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 {
 	EFI_STATUS status = files_open_volume(&saving->root);
 
+	text_init(&saving->sentence, sentence, SAVE_SENTENCE_SIZE);
+	text_put(&saving->sentence, "No report on the boot volume: ");
 	if (status == EFI_NOT_FOUND)
 		text_put(&saving->sentence, "the application was not started from one.");
 	else if (EFI_ERROR(status))
@@ -258,9 +261,7 @@ save_report(const struct text *const texts[SAVE_FILES], unsigned number, char se
 {
 	struct saving saving = { .texts = texts };
 
-	text_init(&saving.sentence, sentence, SAVE_SENTENCE_SIZE);
-	text_put(&saving.sentence, "No report on the boot volume: ");
-	if (!open_volume(&saving))
+	if (!open_volume(&saving, sentence))
 		return false;
 	bool saved = save_on(&saving, number);
 
@@ -275,8 +276,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 	struct saving saving = { .texts = texts };
 	bool saved = false;
 
-	text_init(&saving.sentence, sentence, sizeof(sentence));
-	if (!open_volume(&saving))
+	if (!open_volume(&saving, sentence))
 		return false;
 	if (may_write(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
 		saved = save_on(&saving, number);
@@ -290,10 +290,9 @@ save_drop(unsigned number)
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
 
-	text_init(&saving.sentence, sentence, sizeof(sentence));
 	folders_name(whole, number, true);
 	folders_name(unfinished, number, false);
-	if (!open_volume(&saving))
+	if (!open_volume(&saving, sentence))
 		return;
 	EFI_STATUS status = files_rename(saving.root, path_of(&saving, whole, ""), unfinished);
 
@@ -310,8 +309,7 @@ save_next_number(void)
 	struct saving saving = { .texts = NULL };
 	bool folder = true;
 
-	text_init(&saving.sentence, sentence, sizeof(sentence));
-	if (!open_volume(&saving))
+	if (!open_volume(&saving, sentence))
 		return 0;
 	unsigned number = 1;
 	EFI_STATUS status = files_is_folder(saving.root, path_of(&saving, "", ""), &folder);

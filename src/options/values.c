@@ -188,24 +188,28 @@ parse_exit(struct word value, const struct options_names *names, struct options 
 	return index <= EXIT_DEBUG;
 }
 
+/* WORDS: what stands for off, and for on. */
+static bool
+take_switch(struct word value, const char *const words[2], bool *on)
+{
+	size_t index = choose(value, words, 2);
+
+	*on = index == 1;
+	return index <= 1;
+}
+
 static bool
 parse_save(struct word value, const struct options_names *names, struct options *options)
 {
-	size_t index = CHOOSE(value, save_words);
-
 	(void)names;
-	options->save = index == 1;
-	return index <= 1;
+	return take_switch(value, save_words, &options->save);
 }
 
 static bool
 parse_identity(struct word value, const struct options_names *names, struct options *options)
 {
-	size_t index = CHOOSE(value, identity_words);
-
 	(void)names;
-	options->identity = index == 1;
-	return index <= 1;
+	return take_switch(value, identity_words, &options->identity);
 }
 
 static bool

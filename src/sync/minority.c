@@ -56,9 +56,9 @@ likely(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Whether OTHER is known to be no further from SPEAKER than CORE likely is from either: by their own pair; or, where that is too wide to
- * tell, by what CORE knows of both, if by that, too, they may be the same. Of three in a line it is not the first that is
- * off, though the second is nearer to the third.
+ * Whether OTHER is known to be no further from SPEAKER than CORE likely is from either: by their own pair; or, where
+ * that is too wide to tell, by what CORE knows of both, if by that, too, they may be the same. Of three in a line it
+ * is not the first that is off, though the second is nearer to the third.
  */
 static bool
 is_of_one_group(const struct cores *cores, size_t speaker, size_t other, size_t core)

@@ -1,7 +1,7 @@
 /* Lines, columns and words of tables. See layout.h. */
 #include "layout.h"
 
-#define LINE_SIZE       320
+#define LINE_SIZE       640
 #define SENTENCE_INDENT 2
 
 enum text_ink
@@ -83,36 +83,38 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 	table_end_line(out);
 }
 
+/* LABEL in INDENT columns, and beside it what FORMAT makes of ARGUMENTS. */
+static void
+wrap_beside(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
+{
+	size_t line_start = out->length;
+	char bytes[LINE_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_vprintf(&text, format, arguments);
+	text_printf(out, "%-*s", (int)indent, label);
+	table_wrap(out, line_start, indent, bytes);
+}
+
 void
 table_line(struct text *out, const char *label, const char *format, ...)
 {
-	size_t line_start = out->length;
-	char line[LINE_SIZE];
-	struct text text;
 	va_list arguments;
 
-	text_init(&text, line, sizeof(line));
 	va_start(arguments, format);
-	text_vprintf(&text, format, arguments);
+	wrap_beside(out, label, TABLE_LABEL_COLUMNS, format, arguments);
 	va_end(arguments);
-	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, label);
-	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
 void
 table_paragraph(struct text *out, size_t indent, const char *format, ...)
 {
-	char bytes[640];
-	size_t line_start = out->length;
-	struct text text;
 	va_list arguments;
 
-	text_init(&text, bytes, sizeof(bytes));
 	va_start(arguments, format);
-	text_vprintf(&text, format, arguments);
+	wrap_beside(out, "", indent, format, arguments);
 	va_end(arguments);
-	text_printf(out, "%*s", (int)indent, "");
-	table_wrap(out, line_start, indent, bytes);
 }
 
 struct text *
