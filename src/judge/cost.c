@@ -38,19 +38,45 @@ cost_on(const struct report_core *core, size_t clock, size_t null)
 	};
 }
 
-/* How many cores' cost is less than that of CORE, or as much with the core before it. */
+/* Of how many cores the cost is known and below BOUND_PS. */
 static size_t
-rank_of(const struct report *report, size_t core, size_t clock, size_t null)
+count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t null)
 {
-	int64_t own = cost_on(&report->cores[core], clock, null).value;
-	size_t rank = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns other = cost_on(&report->cores[i], clock, null);
+		struct interval_ns one = cost_on(&report->cores[i], clock, null);
 
-		rank += other.known && (other.value < own || (other.value == own && i < core));
+		count += one.known && one.value < bound_ps;
 	}
-	return rank;
+	return count;
+}
+
+/*
+ * The core that has so many before it, by cost and then by number. By halving the range of costs: comparing each with each
+ * takes seconds for thousands of cores.
+ */
+static const struct report_core *
+core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null)
+{
+	int64_t low_ps = 0, high_ps = INT64_MAX / 2; /* the cost: not below the one, and below the other */
+
+	while (high_ps - low_ps > 1) {
+		int64_t middle_ps = low_ps + (high_ps - low_ps) / 2;
+
+		if (count_below(report, middle_ps, clock, null) > rank)
+			high_ps = middle_ps;
+		else
+			low_ps = middle_ps;
+	}
+	rank -= count_below(report, low_ps, clock, null);
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct interval_ns one = cost_on(&report->cores[i], clock, null);
+
+		if (one.known && one.value == low_ps && !rank--)
+			return &report->cores[i];
+	}
+	return NULL;
 }
 
 static void
@@ -69,15 +95,11 @@ take_median(struct report *report, size_t clock, size_t null)
 {
 	struct report_cost *cost = &report->clocks[clock].cost;
 
-	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = cost_on(&report->cores[i], clock, null);
-		size_t rank = rank_of(report, i, clock, null), times;
+	for (size_t i = 0; i < 2 && cost->cores; i++) {
+		const struct report_core *core = core_of_rank(report, (cost->cores - 1 + i) / 2, clock, null);
 
-		if (!one.known)
-			continue;
-		times = (rank == (cost->cores - 1) / 2) + (rank == cost->cores / 2);
-		cost->read_ps.value += one.value * (int64_t)times;
-		cost->null_ps += report->cores[i].latency[null].mean_ps * times;
+		cost->read_ps.value += cost_on(core, clock, null).value;
+		cost->null_ps += core->latency[null].mean_ps;
 	}
 	cost->read_ps.value /= 2;
 	cost->null_ps /= 2;
