@@ -7,8 +7,8 @@
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
 	SYNC_UNMEASURED,
-	SYNC_UNDECIDED,    /* not equal, and there is no majority */
 	SYNC_OFF_MAJORITY, /* some are off it */
+	SYNC_UNDECIDED,    /* not equal, and there is no majority */
 	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
 	SYNC_UNKNOWN,      /* the offset of some is not known */
 	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
@@ -45,10 +45,10 @@ synchrony(const struct report *report)
 
 	if (!report->skew.measured)
 		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
+	if (off_majority(report)) /* whichever tournament shows it */
+		return SYNC_OFF_MAJORITY;
 	if (summary->no_majority)
 		return SYNC_UNDECIDED;
-	if (off_majority(report))
-		return SYNC_OFF_MAJORITY;
 	if (summary->contradictions)
 		return SYNC_CONTRADICTED;
 	if (summary->bound_ticks == UINT64_MAX)

@@ -382,7 +382,7 @@ static void
 sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL);
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *skewed;
 
 	(void)state;
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in 3 rounds, 2 at a "
@@ -420,7 +420,15 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
+	skewed = literal_of(4, TOURNAMENT_ALL, (int64_t[]){ 0, 0, 0, 20000 });
+	skewed->skew.offsets.begin_tsc = report->skew.latest.begin_tsc;
+	skewed->skew.offsets.end_tsc = report->skew.latest.end_tsc;
+	report->skew.latest = skewed->skew.offsets; /* with its shorter intervals it tells who */
+	report->skew.latest_outlier = skewed->skew.outlier;
+	report->skew.latest_summary = skewed->skew.summary;
+	assert_says(report, "\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	literal_free(report);
+	literal_free(skewed);
 	report = literal_of(1, TOURNAMENT_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 	literal_free(report);
