@@ -10,7 +10,6 @@ from machine.transcript import Transcript
 from machine.words import Words
 from results import files
 
-MUTE_S = 10  # under KVM the firmware has long said something by then
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
@@ -27,7 +26,7 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
         try:
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
-                      mute_s=MUTE_S if on_trial and "-serial" not in run.qemu_arg else None,
+                      on_trial=on_trial and "-serial" not in run.qemu_arg,
                       events=run.event, say=console.say)
         finally:
             transcript.close()
@@ -43,8 +42,8 @@ def why_kvm_failed(run, guest):
         return None
     if guest.ending == "stuck":
         return f"the guest stopped with {guest.state}"
-    if guest.ending == "mute":
-        return f"the guest said nothing for {MUTE_S} s"
+    if guest.ending == "still":
+        return guest.state
     if guest.ending == "exit" and guest.status not in ENDINGS and not refused(guest):
         return f"QEMU {ended(guest.status)}{last_words(run, guest)}"
     return None
@@ -85,7 +84,8 @@ def boot(run, console):
         console.say(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
                     f"vncviewer localhost:{run.vnc}")
     with files.fresh(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
-        guest = attempt(run, accelerator, console, words, deadline, on_trial=accelerator == "kvm")
+        on_trial = accelerator == "kvm" and run.accel == "auto"
+        guest = attempt(run, accelerator, console, words, deadline, on_trial)
         reason = why_kvm_failed(run, guest) if accelerator == "kvm" else None
         if reason and run.accel == "auto":
             console.say(f"KVM does not work here ({reason}); going on with TCG")

@@ -6,6 +6,7 @@ import time
 from machine import command, interruption
 from machine.events import Events, reason
 from machine.process import PIPE_SIZE, WAIT_S, Process
+from machine.stillness import Stillness
 from results import files
 
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
@@ -24,7 +25,7 @@ class Guest:
     exit        QEMU ended by itself, with `status` (negative: by a signal)
     timeout     the deadline came
     stuck       QEMU says that the guest cannot go on; `state` holds its word
-    mute        not one byte on the serial line within `mute_s`
+    still       not one byte on the serial line, and it got nowhere; `state` says so
     flood       the serial line would not end
     lost        an event failed in its middle, and the guest cannot go on; `state` says which and why
     complete    the report is out, and the machine was told to stay on: nothing more will come
@@ -37,20 +38,21 @@ class Guest:
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        self._picture_answer = None
+        self._picture_answer = self._stillness = None
 
-    def run(self, command_of, deadline, keep=(), may_stick=False, mute_s=None, picture=None, settles=False,
+    def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
         (of time.monotonic()). KEEP: descriptors that QEMU gets as well; COMMAND_OF may add to them. MAY_STICK:
-        under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest.
+        under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest. ON_TRIAL: it
+        is given up where it says nothing and gets nowhere.
         PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
         SAY(sentence) is called after each that did."""
         self._keep, self._deadline = keep, deadline
         self._events = Events(events, self, say)
         try:
             self._start(command_of)
-            self._watch(may_stick, mute_s, picture or settles)
+            self._watch(may_stick, on_trial, picture or settles)
             if picture and self.ending in ("complete", "timeout"):
                 self._take_picture(picture)
         finally:
@@ -63,8 +65,9 @@ class Guest:
         self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._note() != b"")
         self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._listen)
 
-    def _watch(self, may_stick, mute_s, settles):
-        begin = asked = time.monotonic()
+    def _watch(self, may_stick, on_trial, settles):
+        asked = time.monotonic()
+        self._stillness = Stillness() if on_trial else None
         while self.ending is None:
             for key, _ in self._selector.select(self._events.patience(TICK_S)):
                 if not key.data():
@@ -75,6 +78,11 @@ class Guest:
             if may_stick and now - asked >= pause_s:
                 asked = now
                 self.send("query-status")
+            if self.transcript.size:
+                self._stillness = None
+            elif self._stillness and self._stillness.is_due(now):
+                question, arguments = Stillness.QUESTION
+                self.send(question, "stillness", **arguments)
             self.status = self._qemu.poll()
             if self.ending is not None:
                 break
@@ -82,8 +90,8 @@ class Guest:
                 self.ending = "exit"
             elif now >= self._deadline:
                 self.ending = "timeout"
-            elif mute_s and not self.transcript.size and now - begin >= mute_s:
-                self.ending = "mute"
+            elif self._stillness and self._stillness.is_over(now):
+                self.ending, self.state = "still", self._stillness.why()
             elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
                 self.ending = "complete"
             else:
@@ -147,6 +155,8 @@ class Guest:
                 self.ending, self.state = "stuck", state
             if message.get("id") == "picture":
                 self._picture_answer = message
+            if message.get("id") == "stillness" and self._stillness:
+                self._stillness.take(message)
             self._events.answer(message)
         return messages is not None
 

@@ -566,6 +566,20 @@ while line.recv(4096):
     line.sendall(json.dumps({"return": {"status": "internal-error"}}).encode() + b"\\n")
 """
 
+AT = """
+import json, re, socket
+fd = [re.search(r",fd=(\\d+)", a) for a in sys.argv if ",fd=" in a][0]
+line = socket.socket(fileno=int(fd[1]))
+answered = 0
+for question in map(json.loads, line.makefile()):
+    if question["execute"] == "human-monitor-command":
+        text = "".join("EIP=%08x EFL=46\\n" % pointer for pointer in {0})
+        line.sendall(json.dumps(dict([("id", question["id"]), ("return", text)])).encode() + b"\\n")
+        answered += 1
+        if answered == 14:
+            break
+"""
+
 
 @needs_kvm_node
 @pytest.mark.parametrize("under_kvm, reason", [
@@ -573,8 +587,10 @@ while line.recv(4096):
     ("sys.stderr.write('failed to initialize kvm: Device or resource busy\\n'); sys.exit(1)\n",
      "QEMU ended with status 1: failed to initialize kvm: Device or resource busy"),
     (STUCK, "the guest stopped with internal-error"),
-    ("time.sleep(600)\n", "the guest said nothing for 10 s"),
-])
+    ("time.sleep(600)\n", "for 10 s the guest said nothing and QEMU did not tell where it is"),
+    (AT.format("[0xfffced45 + answered % 2, 0xfff0]"),
+     "for 10 s the guest said nothing and went no further than fffced45h"),
+], ids=["aborts", "busy", "stuck", "mute", "loops"])
 def test_auto_falls_back_to_tcg_once_and_says_why(run, fake, tmp_path, under_kvm, reason):
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(under_kvm)), "--accel", "auto")
@@ -589,6 +605,19 @@ def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_pat
     words = "fake qemu,1: -cpu: requires an argument"
     done = run(*fake(b"", no_kvm_script(f"sys.stderr.write('{words}\\n'); sys.exit(1)\n")), "--accel", "auto")
     assert done.status == 2 and done.stderr == f"qemu/run: QEMU ended with status 1: {words}\n"
+
+
+@needs_kvm_node
+@pytest.mark.parametrize("accelerator, wait", [
+    ("auto", AT.format("[0xfff0, 0x1000 * answered]")),
+    ("kvm", "time.sleep(14)"),
+], ids=["auto", "kvm"])
+def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake, tmp_path, accelerator, wait):
+    """It says its first word after 14 s: on a machine that is busy, or itself a guest."""
+    (tmp_path / "later").write_bytes(spoken())
+    done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
+    assert done.status == 0 and done.stderr == ""
+    assert value_of(arguments_of(tmp_path), "-accel") == ["kvm"]
 
 
 @needs_kvm_node
