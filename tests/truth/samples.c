@@ -1,9 +1,10 @@
 /* Recording what is read, and the narrowest rate that it allows. See samples.h. */
 #include "samples.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MAX    2048 /* of each clock */
+#define KEPT_FIRST  2048 /* of each clock: where they are more, there is space for twice as many, all that come */
 #define PACED       64   /* samples in a batch of what is read all the time */
 #define ENDS_SHARE  4    /* of the window, at either end: no two readings nearer to each other say more */
 
@@ -11,22 +12,36 @@ struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device;
 	size_t count, in_window; /* the first of them */
-	struct sample kept[KEPT_MAX];
+	size_t space;
+	struct sample *kept;
 };
 
 static struct recorder recorders[CLOCKS];
 static bool in_window, in_rates;
 
 static void
+keep(struct recorder *recorder, const struct sample *sample)
+{
+	if (recorder->count == recorder->space) {
+		recorder->space = recorder->space ? 2 * recorder->space : KEPT_FIRST;
+		recorder->kept = realloc(recorder->kept, recorder->space * sizeof(recorder->kept[0]));
+		if (!recorder->kept)
+			abort();
+	}
+	recorder->kept[recorder->count++] = *sample;
+}
+
+/* An RTC's edge is waited for in other phases too. */
+static void
 record(void *context, struct sample *samples, size_t count)
 {
 	struct recorder *recorder = context;
 
-	access_slow(in_rates && count == PACED);
+	access_slow((in_rates || recorder == &recorders[RTC]) && count == PACED);
 	recorder->sample(recorder->device, samples, count);
 	access_slow(false);
-	for (size_t i = 0; in_rates && count != PACED && i < count && recorder->count < KEPT_MAX; i++)
-		recorder->kept[recorder->count++] = samples[i];
+	for (size_t i = 0; in_rates && count != PACED && i < count; i++)
+		keep(recorder, &samples[i]);
 }
 
 void
@@ -105,12 +120,14 @@ bounds_of(int clock, bool whole_run, struct bound *bounds)
 long double
 samples_best_ppb(int clock, bool whole_run)
 {
-	static struct bound bounds[KEPT_MAX];
-	size_t count = recorders[clock].count ? bounds_of(clock, whole_run, bounds) : 0;
+	struct bound *bounds = calloc(recorders[clock].count + 1, sizeof(*bounds));
+	size_t count = bounds && recorders[clock].count ? bounds_of(clock, whole_run, bounds) : 0;
 	long double span, fastest = 1e30L, slowest = 0;
 
-	if (count < 2)
+	if (count < 2) {
+		free(bounds);
 		return -1;
+	}
 	span = bounds[count - 1].end / ENDS_SHARE;
 	for (size_t i = 0; i < count && bounds[i].begin < span; i++)
 		for (size_t j = count; j-- > 0 && bounds[j].begin > bounds[count - 1].end - span;) {
@@ -120,5 +137,6 @@ samples_best_ppb(int clock, bool whole_run)
 			fastest = most < fastest ? most : fastest;
 			slowest = least > slowest ? least : slowest;
 		}
+	free(bounds);
 	return (fastest / slowest - 1) * PPB;
 }
