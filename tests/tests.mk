@@ -23,10 +23,22 @@ SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
 HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
 HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
+# Of boot/, what asks the firmware and no register: on the firmware of tests/firmware.
+FIRMWARE_ROOMS   := boot/firmware boot/volume boot/console
+FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
+	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c)))
+FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)
+FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
 UNIT_TESTS     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 UNIT_OBJECTS   := $(patsubst tests/unit/%.c,$(BUILD)/host/tests/unit/%.o,$(UNIT_SOURCES))
 TEST_INCLUDES  := $(addprefix -I,$(HOST_ROOMS) tests/sim tests/unit/lib)
+
+# With the host's way to call a function, and the firmware's wide characters.
+$(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \
+	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
+$(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += \
+	$(addprefix -I,$(FIRMWARE_ROOMS) tests/firmware)
 
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -44,16 +56,23 @@ $(HOST_LIBRARIES): $(BUILD)/host/%.a: $$(call objects_in,$$*)
 	$(QUIET)rm -f $@
 	$(QUIET)$(AR) rcs $@ $^
 
+$(FIRMWARE_LIBRARY): $(FIRMWARE_OBJECTS)
+	$(call say,AR    )
+	$(QUIET)rm -f $@
+	$(QUIET)$(AR) rcs $@ $^
+
+$(filter $(BUILD)/unit/boot/%,$(UNIT_TESTS)): $(FIRMWARE_LIBRARY)
+
 objects_in = $(filter $(patsubst %.c,$(BUILD)/host/%.o,$(wildcard $(1)/*.c)),$(HOST_OBJECTS))
 
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/host/tests/unit/%.o $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK  )
-	$(QUIET)$(HOST_CC) $(SANITIZE) $< -Wl,--start-group $(HOST_LIBRARIES) -Wl,--end-group -lcmocka -lpthread -lm -o $@
+	$(QUIET)$(HOST_CC) $(SANITIZE) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lpthread -lm -o $@
 
-$(HOST_OBJECTS) $(UNIT_OBJECTS): | deps-test
+$(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 
--include $(HOST_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
+-include $(HOST_OBJECTS:.o=.d) $(FIRMWARE_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
 # Machines drawn at random whose truth is known: see tests/truth. Optimised and without sanitizers, for there are many.
 TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,drivers/checks) $(call visible,drivers/smp))

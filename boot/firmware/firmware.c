@@ -55,6 +55,22 @@ firmware_allocate(size_t size)
 	return memory;
 }
 
+void *
+firmware_take_low(size_t size)
+{
+	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, EFI_SIZE_TO_PAGES(size), &address)))
+		return NULL;
+	return (void *)(uintptr_t)address;
+}
+
+void
+firmware_give_low(void *memory, size_t size)
+{
+	firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, EFI_SIZE_TO_PAGES(size));
+}
+
 static bool
 guid_equal(const EFI_GUID *a, const EFI_GUID *b)
 {

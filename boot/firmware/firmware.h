@@ -24,6 +24,10 @@ EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
 /* SIZE bytes, all 0, kept until the end; NULL where the firmware has no more. */
 void *firmware_allocate(size_t size);
 
+/* SIZE bytes below 4 GiB, of any content, for a device that reaches no further; NULL where there are none. */
+void *firmware_take_low(size_t size);
+void firmware_give_low(void *memory, size_t size);
+
 /* The physical address of the ACPI RSDP, from the configuration table; 2.0 before 1.0; 0 where there is none. */
 uint64_t firmware_rsdp(void);
 

@@ -1,24 +1,14 @@
-/* The boot volume by the firmware's Simple File System. See files.h. */
-#include "files.h"
+/* The boot volume by the firmware's Simple File System: what only reads. See files.h. */
+#include "files_internal.h"
 
 #include "text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define NAME_MAX     255   /* characters of a name on FAT with long names, ISO 9660 and NTFS */
 #define ENTRIES_MAX  65536 /* of a folder that is listed; FAT has space for 65,536 entries in one */
 
-static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
-
 /* UEFI 2.10, 13.5.16 and 13.5.17 */
-static const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
+const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
 static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
-
-/* What GetInfo and a folder's Read write, with space for the name that ends each. */
-union information {
-	EFI_FILE_INFO file;
-	EFI_FILE_SYSTEM_INFO volume;
-	char bytes[sizeof(EFI_FILE_INFO) + NAME_MAX * sizeof(CHAR16)];
-};
 
 /* Whether the image was read from a file on a volume, rather than over a network. */
 static bool
@@ -49,8 +39,8 @@ files_open_volume(EFI_FILE_HANDLE *root)
 	return volume->OpenVolume(volume, root);
 }
 
-static size_t
-widen(const char *ascii, CHAR16 *wide, size_t size)
+size_t
+files_widen(const char *ascii, CHAR16 *wide, size_t size)
 {
 	size_t i = 0;
 
@@ -60,13 +50,12 @@ widen(const char *ascii, CHAR16 *wide, size_t size)
 	return i;
 }
 
-static EFI_STATUS
-open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,
-	  EFI_FILE_HANDLE *file)
+EFI_STATUS
+files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes, EFI_FILE_HANDLE *file)
 {
 	CHAR16 wide[FILES_PATH_SIZE];
 
-	widen(path, wide, FILES_PATH_SIZE);
+	files_widen(path, wide, FILES_PATH_SIZE);
 	*file = NULL;
 	return root->Open(root, file, wide, mode, attributes);
 }
@@ -106,7 +95,7 @@ files_read(EFI_FILE_HANDLE root, const char *path, char *buffer, size_t size, si
 	UINTN got = size;
 	UINT64 end = 0;
 
-	if (EFI_ERROR(open_path(root, path, EFI_FILE_MODE_READ, 0, &file)))
+	if (EFI_ERROR(files_open_path(root, path, EFI_FILE_MODE_READ, 0, &file)))
 		return false;
 	EFI_STATUS status = file->Read(file, &got, buffer);
 
@@ -140,7 +129,7 @@ files_read_options(char *buffer, size_t size, size_t *length)
 struct files_space
 files_space(EFI_FILE_HANDLE root)
 {
-	union information information;
+	union files_information information;
 	UINTN size = sizeof(information);
 
 	if (EFI_ERROR(root->GetInfo(root, (EFI_GUID *)&guid_file_system_info, &size, &information)))
@@ -149,8 +138,8 @@ files_space(EFI_FILE_HANDLE root)
 				    information.volume.BlockSize };
 }
 
-static EFI_STATUS
-get_info(EFI_FILE_HANDLE file, union information *information)
+EFI_STATUS
+files_info(EFI_FILE_HANDLE file, union files_information *information)
 {
 	UINTN size = sizeof(*information);
 
@@ -160,13 +149,13 @@ get_info(EFI_FILE_HANDLE file, union information *information)
 EFI_STATUS
 files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder)
 {
-	union information information;
+	union files_information information;
 	EFI_FILE_HANDLE file;
-	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, &file);
+	EFI_STATUS status = files_open_path(root, path, EFI_FILE_MODE_READ, 0, &file);
 
 	if (EFI_ERROR(status))
 		return status;
-	status = get_info(file, &information);
+	status = files_info(file, &information);
 	*folder = !EFI_ERROR(status) && (information.file.Attribute & EFI_FILE_DIRECTORY);
 	file->Close(file);
 	return status;
@@ -176,10 +165,10 @@ EFI_STATUS
 files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, const char *name),
 	   void *context)
 {
-	union information entry;
-	char name[NAME_MAX + 1];
+	union files_information entry;
+	char name[FILES_NAME_MAX + 1];
 	EFI_FILE_HANDLE folder;
-	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, &folder);
+	EFI_STATUS status = files_open_path(root, path, EFI_FILE_MODE_READ, 0, &folder);
 
 	if (EFI_ERROR(status))
 		return status;
@@ -194,102 +183,4 @@ files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, co
 	}
 	folder->Close(folder);
 	return status;
-}
-
-/* Open with EFI_FILE_MODE_CREATE opens what is there, too: so it is asked for first. */
-static EFI_STATUS
-create(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
-{
-	EFI_STATUS status = open_path(root, path, EFI_FILE_MODE_READ, 0, made);
-
-	if (!EFI_ERROR(status)) {
-		(*made)->Close(*made);
-		return EFI_ALREADY_STARTED;
-	}
-	if (status != EFI_NOT_FOUND)
-		return status;
-	return open_path(root, path, read_write | EFI_FILE_MODE_CREATE, attributes, made);
-}
-
-EFI_STATUS
-files_make_folder(EFI_FILE_HANDLE root, const char *path)
-{
-	EFI_FILE_HANDLE made;
-	EFI_STATUS status = create(root, path, EFI_FILE_DIRECTORY, &made);
-
-	if (!EFI_ERROR(status))
-		made->Close(made);
-	return status;
-}
-
-EFI_STATUS
-files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length)
-{
-	EFI_FILE_HANDLE file;
-	UINTN written = length;
-	EFI_STATUS status = create(root, path, 0, &file);
-
-	if (EFI_ERROR(status))
-		return status;
-	status = file->Write(file, &written, (void *)bytes);
-	if (!EFI_ERROR(status) && written != length)
-		status = EFI_VOLUME_FULL;
-	if (!EFI_ERROR(status))
-		status = file->Flush(file);
-	file->Close(file);
-	return status;
-}
-
-EFI_STATUS
-files_overwrite(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length)
-{
-	EFI_FILE_HANDLE file;
-	UINTN written = length;
-	EFI_STATUS status = open_path(root, path, read_write | EFI_FILE_MODE_CREATE, 0, &file);
-
-	if (EFI_ERROR(status))
-		return status;
-	status = file->Write(file, &written, (void *)bytes);
-	if (!EFI_ERROR(status))
-		status = file->Flush(file);
-	file->Close(file);
-	return status;
-}
-
-/* UEFI 2.10, 13.5.16: a new FileName renames; times of 0 stay as they are. */
-EFI_STATUS
-files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
-{
-	union information information;
-	EFI_FILE_HANDLE file;
-	EFI_STATUS status = open_path(root, path, read_write, 0, &file);
-
-	if (EFI_ERROR(status))
-		return status;
-	status = get_info(file, &information);
-	if (!EFI_ERROR(status)) {
-		size_t length = widen(name, information.file.FileName, NAME_MAX + 1);
-		const EFI_TIME unchanged = { 0 };
-
-		information.file.Size = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16);
-		information.file.CreateTime = unchanged;
-		information.file.LastAccessTime = unchanged;
-		information.file.ModificationTime = unchanged;
-		status = file->SetInfo(file, (EFI_GUID *)&guid_file_info, information.file.Size, &information);
-	}
-	file->Close(file);
-	return status;
-}
-
-EFI_STATUS
-files_remove(EFI_FILE_HANDLE root, const char *path)
-{
-	EFI_FILE_HANDLE file;
-	EFI_STATUS status = open_path(root, path, read_write, 0, &file);
-
-	if (EFI_ERROR(status))
-		return status;
-	status = file->Delete(file); /* which closes it */
-	/* UEFI 2.10, EFI_FILE_PROTOCOL.Delete(): what could not be deleted is reported by a warning alone. */
-	return status == EFI_WARN_DELETE_FAILURE ? EFI_DEVICE_ERROR : status;
 }

@@ -1,0 +1,25 @@
+/* What reads the boot volume, shared with what changes it. */
+#ifndef BARETICK_FILES_INTERNAL_H
+#define BARETICK_FILES_INTERNAL_H
+
+#include "files.h"
+
+#define FILES_NAME_MAX 255 /* characters of a name on FAT with long names, ISO 9660 and NTFS */
+
+/* What GetInfo and a folder's Read write, with space for the name that ends each. */
+union files_information {
+	EFI_FILE_INFO file;
+	EFI_FILE_SYSTEM_INFO volume;
+	char bytes[sizeof(EFI_FILE_INFO) + FILES_NAME_MAX * sizeof(CHAR16)];
+};
+
+extern const EFI_GUID guid_file_info;
+
+/* As many characters as fit WIDE, of SIZE; returns their number. */
+size_t files_widen(const char *ascii, CHAR16 *wide, size_t size);
+
+EFI_STATUS files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,
+			   EFI_FILE_HANDLE *file);
+EFI_STATUS files_info(EFI_FILE_HANDLE file, union files_information *information);
+
+#endif

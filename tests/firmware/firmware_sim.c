@@ -1,0 +1,147 @@
+/* Handles, memory and events of a firmware. See firmware_sim.h. */
+#include "firmware_sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define INTERFACES_MAX 64
+#define PAGE           4096u
+
+size_t firmware_sim_low_taken, firmware_sim_low_left;
+
+static EFI_SYSTEM_TABLE tables;
+static EFI_BOOT_SERVICES services;
+static EFI_RUNTIME_SERVICES runtime;
+
+static struct {
+	EFI_HANDLE handle;
+	EFI_GUID guid;
+	void *interface;
+} installed[INTERFACES_MAX];
+static size_t installed_count;
+static uintptr_t handles_count;
+
+static bool
+is_guid(size_t i, const EFI_GUID *guid)
+{
+	return memcmp(&installed[i].guid, guid, sizeof(*guid)) == 0;
+}
+
+static EFI_STATUS EFIAPI
+handle_protocol(EFI_HANDLE handle, EFI_GUID *guid, void **interface)
+{
+	for (size_t i = 0; i < installed_count; i++)
+		if (installed[i].handle == handle && is_guid(i, guid)) {
+			*interface = installed[i].interface;
+			return EFI_SUCCESS;
+		}
+	return EFI_UNSUPPORTED;
+}
+
+static EFI_STATUS EFIAPI
+locate_protocol(EFI_GUID *guid, void *registration, void **interface)
+{
+	(void)registration;
+	for (size_t i = 0; i < installed_count; i++)
+		if (is_guid(i, guid)) {
+			*interface = installed[i].interface;
+			return EFI_SUCCESS;
+		}
+	return EFI_NOT_FOUND;
+}
+
+static EFI_STATUS EFIAPI
+locate_handle_buffer(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *guid, void *key, UINTN *count, EFI_HANDLE **buffer)
+{
+	(void)type;
+	(void)key;
+	*buffer = calloc(INTERFACES_MAX, sizeof(**buffer));
+	*count = 0;
+	for (size_t i = 0; i < installed_count; i++)
+		if (is_guid(i, guid))
+			(*buffer)[(*count)++] = installed[i].handle;
+	if (*count)
+		return EFI_SUCCESS;
+	free(*buffer);
+	return EFI_NOT_FOUND;
+}
+
+static EFI_STATUS EFIAPI
+allocate_pool(EFI_MEMORY_TYPE type, UINTN size, void **memory)
+{
+	(void)type;
+	*memory = malloc(size);
+	return *memory ? EFI_SUCCESS : EFI_OUT_OF_RESOURCES;
+}
+
+static EFI_STATUS EFIAPI
+free_pool(void *memory)
+{
+	free(memory);
+	return EFI_SUCCESS;
+}
+
+/* What malloc() gives lies far above 4 GiB on such a host. */
+static EFI_STATUS EFIAPI
+allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE memory, UINTN pages, EFI_PHYSICAL_ADDRESS *address)
+{
+	(void)memory;
+	if (type != AllocateMaxAddress || *address != UINT32_MAX || pages > firmware_sim_low_left)
+		return EFI_OUT_OF_RESOURCES;
+	void *taken = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (taken == MAP_FAILED)
+		return EFI_OUT_OF_RESOURCES;
+	*address = (EFI_PHYSICAL_ADDRESS)(uintptr_t)taken;
+	firmware_sim_low_taken += pages;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+free_pages(EFI_PHYSICAL_ADDRESS address, UINTN pages)
+{
+	firmware_sim_low_taken -= pages;
+	return munmap((void *)(uintptr_t)address, pages * PAGE) ? EFI_INVALID_PARAMETER : EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+set_watchdog(UINTN seconds, UINT64 code, UINTN size, CHAR16 *data)
+{
+	(void)seconds, (void)code, (void)size, (void)data;
+	return EFI_SUCCESS;
+}
+
+EFI_HANDLE
+firmware_sim_handle(void)
+{
+	return (EFI_HANDLE)++handles_count;
+}
+
+void
+firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface)
+{
+	if (installed_count == INTERFACES_MAX)
+		abort();
+	installed[installed_count].handle = handle;
+	installed[installed_count].guid = *guid;
+	installed[installed_count++].interface = interface;
+}
+
+void
+firmware_sim_reset(void)
+{
+	services = (EFI_BOOT_SERVICES){
+		.HandleProtocol = handle_protocol, .LocateProtocol = locate_protocol,
+		.LocateHandleBuffer = locate_handle_buffer, .AllocatePool = allocate_pool, .FreePool = free_pool,
+		.AllocatePages = allocate_pages, .FreePages = free_pages, .SetWatchdogTimer = set_watchdog,
+	};
+	runtime = (EFI_RUNTIME_SERVICES){ .Hdr = { 0 } };
+	tables = (EFI_SYSTEM_TABLE){ .BootServices = &services, .RuntimeServices = &runtime };
+	installed_count = 0;
+	firmware_sim_low_taken = 0;
+	firmware_sim_low_left = SIZE_MAX;
+	firmware_system = &tables;
+	firmware_boot = &services;
+	firmware_image = firmware_sim_handle();
+}

@@ -1,0 +1,33 @@
+/* The volume that the application was started from, in memory, and what its driver can't do. */
+#ifndef BARETICK_VOLUME_SIM_H
+#define BARETICK_VOLUME_SIM_H
+
+#include "firmware_sim.h"
+
+#define VOLUME_SIM_FILES 64
+#define VOLUME_SIM_PATH  64
+
+struct volume_sim {
+	struct volume_sim_file {
+		char path[VOLUME_SIM_PATH];  /* "": a free place */
+		char alias[VOLUME_SIM_PATH]; /* its short name, with the folder; "": none of its own */
+		bool folder;
+		char *bytes;
+		size_t length;
+	} files[VOLUME_SIM_FILES];
+	EFI_STATUS flush;     /* what Flush answers */
+	size_t write_max;     /* bytes in one Write; more: EFI_DEVICE_ERROR */
+	bool low_only;        /* a buffer that lies above 4 GiB: likewise */
+	size_t room_bytes;    /* that files may still grow by */
+	unsigned writes;      /* how often Write was called */
+};
+
+/* Installs the volume, empty and without a fault, on a handle of its own, and the image as started from it. */
+struct volume_sim *volume_sim_open(void);
+void volume_sim_close(void);
+
+/* NULL where there is nothing of that path. */
+struct volume_sim_file *volume_sim_find(const char *path);
+struct volume_sim_file *volume_sim_add(const char *path, bool folder);
+
+#endif

@@ -1,0 +1,140 @@
+/* Reports on a volume whose driver can do less than EDK II's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "save.h"
+#include "volume_sim.h"
+
+#define PAGE_BYTES  1000003u /* no multiple of anything */
+#define PIECE_BYTES 0x10000u
+
+static struct text texts[SAVE_FILES];
+static const struct text *const saved[SAVE_FILES] = { &texts[0], &texts[1], &texts[2], &texts[3] };
+static const char *const names[SAVE_FILES] = {
+	[SAVE_JSON] = "report.json", [SAVE_TEXT] = "report.txt", [SAVE_HTML] = "report.html", [SAVE_CSV] = "report.csv",
+};
+
+static int
+open_all(void **state)
+{
+	firmware_sim_reset();
+	*state = volume_sim_open();
+	for (size_t i = 0; i < SAVE_FILES; i++) {
+		texts[i].length = i == SAVE_HTML ? PAGE_BYTES : 1000 * i;
+		texts[i].bytes = malloc(texts[i].length + 1);
+		for (size_t at = 0; at < texts[i].length; at++)
+			texts[i].bytes[at] = (char)(at * 7 + at / 251 + i);
+	}
+	return 0;
+}
+
+static int
+close_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SAVE_FILES; i++)
+		free(texts[i].bytes);
+	volume_sim_close();
+	return 0;
+}
+
+static void
+check_folder(const char *folder)
+{
+	for (size_t i = 0; i < SAVE_FILES; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s\\%s", folder, names[i]);
+		const struct volume_sim_file *file = volume_sim_find(path);
+
+		assert_non_null(file);
+		assert_int_equal(file->length, texts[i].length);
+		if (file->length)
+			assert_memory_equal(file->bytes, texts[i].bytes, file->length);
+	}
+}
+
+static void
+check_saved(const char *sentence_wanted, const char *folder)
+{
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	assert_true(save_report(saved, 0, sentence));
+	assert_string_equal(sentence, sentence_wanted);
+	check_folder(folder);
+	assert_int_equal(firmware_sim_low_taken, 0);
+}
+
+static void
+a_driver_that_takes_64_KiB_below_4_GiB_gets_a_report_of_a_megabyte(void **state)
+{
+	struct volume_sim *volume = *state;
+
+	volume->write_max = PIECE_BYTES;
+	volume->low_only = true;
+	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
+	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 2); /* the JSON here has no bytes */
+}
+
+static void
+without_memory_below_4_GiB_it_is_written_from_where_it_is(void **state)
+{
+	struct volume_sim *volume = *state;
+
+	firmware_sim_low_left = 0;
+	volume->write_max = PIECE_BYTES;
+	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
+}
+
+static void
+a_driver_without_Flush_keeps_the_report(void **state)
+{
+	struct volume_sim *volume = *state;
+
+	volume->flush = EFI_UNSUPPORTED;
+	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
+}
+
+static void
+a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun(void **state)
+{
+	struct volume_sim *volume = *state;
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	volume->flush = EFI_VOLUME_FULL;
+	assert_false(save_report(saved, 0, sentence));
+	assert_string_equal(sentence, "No report on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
+	assert_null(volume_sim_find("\\baretick"));
+}
+
+static void
+a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
+{
+	struct volume_sim *volume = *state;
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	volume->room_bytes = PAGE_BYTES / 2;
+	assert_false(save_report(saved, 0, sentence));
+	assert_string_equal(sentence, "No report on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
+	assert_null(volume_sim_find("\\baretick"));
+	assert_int_equal(firmware_sim_low_taken, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_report_of_a_megabyte, open_all, close_all),
+		cmocka_unit_test_setup_teardown(without_memory_below_4_GiB_it_is_written_from_where_it_is, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_driver_without_Flush_keeps_the_report, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was, open_all, close_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
