@@ -6,6 +6,7 @@
 #include "text.h"
 
 #define SOURCE_SIZE  8192 /* bytes of options in one source */
+#define READ_SIZE    (64u << 10) /* of a source that is too long, for its exit= */
 #define FW_CFG_NAME  "opt/baretick/options"
 
 struct reading {
@@ -21,7 +22,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes exit= out of a source that is wrong elsewhere; all other words of it stay unread. */
+/* Takes exit= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
 static void
 salvage_exit(struct reading *reading, const char *text, size_t length)
 {
@@ -46,8 +47,9 @@ salvage_exit(struct reading *reading, const char *text, size_t length)
 	}
 }
 
+/* TEXT has the first HELD of LENGTH bytes. */
 static void
-take(struct reading *reading, const char *text, size_t length, const char *source)
+take(struct reading *reading, const char *text, size_t held, size_t length, const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
 	char *error = reading->good ? reading->error : ignored; /* the first error is the one to show */
@@ -55,14 +57,12 @@ take(struct reading *reading, const char *text, size_t length, const char *sourc
 
 	if (length > SOURCE_SIZE) {
 		text_init(&sentence, error, OPTIONS_ERROR_SIZE);
-		text_printf(&sentence, "%s is %zu bytes long; at most %u are read.", source, length, SOURCE_SIZE);
-		reading->good = false;
+		text_printf(&sentence, "In %s: the text has %zu bytes; at most %u are read.", source, length, SOURCE_SIZE);
+	} else if (options_parse(text, length, source, reading->names, reading->options, error)) {
 		return;
 	}
-	if (options_parse(text, length, source, reading->names, reading->options, error))
-		return;
 	reading->good = false;
-	salvage_exit(reading, text, length);
+	salvage_exit(reading, text, held);
 }
 
 /* Whether the first word is the command itself: a shell passes it along, a boot entry does not. */
@@ -89,22 +89,24 @@ take_load_options(struct reading *reading, char *buffer)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
 	const CHAR16 *wide = image ? image->LoadOptions : NULL;
-	size_t count = image ? image->LoadOptionsSize / sizeof(CHAR16) : 0, length = 0, skip = 0;
+	size_t count = image ? image->LoadOptionsSize / sizeof(CHAR16) : 0, length = 0, skip = 0, held;
 
 	if (!wide)
 		return;
-	for (; length < count && length < SOURCE_SIZE && wide[length]; length++) {
+	for (; length < count && wide[length]; length++) {
 		bool text = (wide[length] >= 0x20 && wide[length] < 0x7f) || wide[length] == '\t' ||
 			    wide[length] == '\n' || wide[length] == '\r';
 
 		if (!text)
 			return; /* some firmware passes data of its own here: those are no options */
-		buffer[length] = (char)wide[length];
+		if (length < READ_SIZE)
+			buffer[length] = (char)wide[length];
 	}
-	if (begins_with_command(buffer, length))
-		while (skip < length && !is_blank(buffer[skip]))
+	held = length < READ_SIZE ? length : READ_SIZE;
+	if (begins_with_command(buffer, held))
+		while (skip < held && !is_blank(buffer[skip]))
 			skip++;
-	take(reading, buffer + skip, length - skip, "the load options");
+	take(reading, buffer + skip, held - skip, length - skip, "the load options");
 }
 
 bool
@@ -112,19 +114,18 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 	      struct options *options, char *error)
 {
 	struct reading reading = { names, options, error, true };
-	char *buffer = firmware_allocate(SOURCE_SIZE);
+	char *buffer = firmware_allocate(READ_SIZE);
 	size_t length;
 
 	options_default(options);
 	if (!buffer)
 		return true;
-	if (files_read_options(buffer, SOURCE_SIZE, &length))
-		take(&reading, buffer, length, "baretick.cfg");
+	if (files_read_options(buffer, READ_SIZE, &length))
+		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, "baretick.cfg");
 	take_load_options(&reading, buffer);
 	length = 0;
-	if (cpu->hypervisor[0] && (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCE_SIZE, &length) ||
-				   length > SOURCE_SIZE))
-		take(&reading, buffer, length, "fw_cfg " FW_CFG_NAME);
+	if (cpu->hypervisor[0] && (fw_cfg_read_file(FW_CFG_NAME, buffer, READ_SIZE, &length) || length))
+		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, "fw_cfg " FW_CFG_NAME);
 	firmware_boot->FreePool(buffer);
 	if (reading.good && !options_check(options, error))
 		reading.good = false;

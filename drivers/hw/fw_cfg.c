@@ -73,10 +73,8 @@ fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length)
 	if (!is_there() || !find_file(name, &file))
 		return false;
 	*length = file.size;
-	if (file.size > size)
-		return false;
 	hw_out16(PORT_SELECTOR, file.key);
-	for (size_t i = 0; i < file.size; i++)
+	for (size_t i = 0; i < file.size && i < size; i++)
 		buffer[i] = (char)hw_in8(PORT_DATA);
-	return true;
+	return file.size <= size;
 }

@@ -2,6 +2,7 @@
 for it, and says why.
 """
 import hashlib
+import re
 
 import pytest
 
@@ -213,3 +214,21 @@ def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path
     report = checked(run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
                      started=1)
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
+
+
+LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, with the blanks between them
+
+
+def test_options_that_are_too_long_are_named_and_the_run_ends(run):
+    done = run(*FAST_TCG, "--cpus", "1", "--", *LONG_WORDS)
+    sentence = re.search(r"error: In fw_cfg opt/baretick/options: the text has (\d+) bytes; at most 8192 are read\.", done.stdout)
+    assert sentence and int(sentence[1]) >= 10240 and done.status == 2, done
+
+
+def test_an_options_file_that_is_too_long_is_named_and_the_run_ends(run, tmp_path):
+    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    config.write_text("\n".join(LONG_WORDS) + "\n")
+    mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    assert "error: In baretick.cfg: the text has 10240 bytes; at most 8192 are read." in done.stdout and done.status == 2, done
+    assert not folders(volume_of(done.file("stick.img")))

@@ -119,9 +119,9 @@ file_is_found_by_its_name_and_read_whole(void **state)
 }
 
 static void
-file_that_fills_the_buffer_is_read_and_one_byte_more_is_not(void **state)
+file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes(void **state)
 {
-	char buffer[16] = "untouched";
+	char buffer[16] = "###############";
 	size_t length;
 
 	(void)state;
@@ -129,14 +129,14 @@ file_that_fills_the_buffer_is_read_and_one_byte_more_is_not(void **state)
 	hold_file(0x20, "duration=500ms\n");
 	assert_false(fw_cfg_read_file("a", buffer, 14, &length));
 	assert_int_equal(length, 15);
-	assert_string_equal(buffer, "untouched");
+	assert_string_equal(buffer, "duration=500ms#");
 	assert_true(fw_cfg_read_file("a", buffer, 15, &length));
 	assert_int_equal(length, 15);
 	assert_memory_equal(buffer, "duration=500ms\n", 15);
 }
 
 static void
-size_of_four_gibibytes_is_not_read(void **state)
+of_four_gibibytes_the_first_bytes_are_read(void **state)
 {
 	char buffer[4];
 	size_t length;
@@ -229,8 +229,8 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(file_is_found_by_its_name_and_read_whole),
-		TEST(file_that_fills_the_buffer_is_read_and_one_byte_more_is_not),
-		TEST(size_of_four_gibibytes_is_not_read),
+		TEST(file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes),
+		TEST(of_four_gibibytes_the_first_bytes_are_read),
 		TEST(empty_file_is_read_as_nothing),
 		TEST(missing_file_is_not_read),
 		TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only),

@@ -1,0 +1,128 @@
+/* Options from a volume and from the load options, as long as nobody types them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "settings.h"
+#include "volume_sim.h"
+
+#define LONG_BYTES (10u << 10)
+
+static const char *const none[] = { NULL };
+static const struct options_names names = { none, none };
+static const struct cpu_facts no_hypervisor;
+
+static int
+open_volume(void **state)
+{
+	firmware_sim_reset();
+	*state = volume_sim_open();
+	return 0;
+}
+
+static int
+close_volume(void **state)
+{
+	(void)state;
+	volume_sim_close();
+	return 0;
+}
+
+/* BYTES of FIRST, comments, and LAST; a 0 behind them. */
+static char *
+long_text(size_t bytes, const char *first, const char *last)
+{
+	char *text = malloc(bytes + 1);
+
+	memset(text, '#', bytes);
+	memcpy(text, first, strlen(first));
+	memcpy(text + bytes - strlen(last), last, strlen(last) + 1);
+	return text;
+}
+
+static void
+hold_config(char *text)
+{
+	struct volume_sim_file *file = volume_sim_add("\\baretick.cfg", false);
+
+	file->bytes = text;
+	file->length = strlen(text);
+}
+
+static void
+a_file_of_8_KiB_is_read(void **state)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
+	assert_true(settings_read(&no_hypervisor, &names, &options, error));
+	assert_false(options.save);
+	assert_int_equal(options.exit, EXIT_POWEROFF);
+}
+
+static void
+a_file_that_is_too_long_is_named_and_the_run_ends_as_it_asks(void **state)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
+	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
+	assert_true(options.save);
+	assert_int_equal(options.exit, EXIT_POWEROFF);
+}
+
+static void
+of_a_file_of_a_mebibyte_the_begin_is_looked_at(void **state)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
+	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_string_equal(error, "In baretick.cfg: the text has 1048576 bytes; at most 8192 are read.");
+	assert_int_equal(options.exit, EXIT_REBOOT);
+}
+
+/* Not cut at 8,192 characters, in silence: the last words would be those that are lost. */
+static void
+load_options_that_are_too_long_are_named_too(void **state)
+{
+	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	char *text = long_text(LONG_BYTES, "baretick.efi save=off ", " exit=poweroff");
+	CHAR16 wide[LONG_BYTES + 1];
+	char error[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i <= LONG_BYTES; i++)
+		wide[i] = text[i] == '#' ? ' ' : (CHAR16)text[i];
+	free(text);
+	image->LoadOptions = wide;
+	image->LoadOptionsSize = sizeof(wide);
+	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_string_equal(error, "In the load options: the text has 10228 bytes; at most 8192 are read.");
+	assert_int_equal(options.exit, EXIT_POWEROFF);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_the_run_ends_as_it_asks, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
