@@ -3,7 +3,6 @@
 
 #include "folders.h"
 #include "hw.h"
-#include "save.h"
 #include "sha256.h"
 
 #define SHARE     10 /* of the time, one part at most goes into checkpoints, however slow the volume is */
@@ -50,7 +49,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	struct marker found = { .least = CORES_SIPI }, *marker = &checkpoint->marker;
 	char bytes[MARKER_SIZE];
 
-	if (!report->options.save)
+	if (!report->options.save || !save_is_safe(checkpoint->damage))
 		return;
 	name_machine(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;

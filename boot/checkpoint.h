@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "run.h"
 #include "running.h"
+#include "save.h"
 #include "smbios.h"
 
 struct checkpoint {
@@ -20,6 +21,7 @@ struct checkpoint {
 	struct report report;   /* the latest, as it is saved */
 	struct marker marker;
 	char name[RUNNING_NAME_SIZE];
+	char damage[SAVE_SENTENCE_SIZE]; /* why the volume is left alone; "": it is not */
 	bool marks;             /* the volume takes a marker, */
 	bool marked;            /* and has one of this run */
 	bool saves;             /* and reports, as far as was seen */

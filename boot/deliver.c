@@ -33,7 +33,9 @@ save(struct console *console, struct plan *plan, struct report *report, const st
      struct checkpoint *checkpoint, struct pager *pager)
 {
 	unsigned number = checkpoint_measured(checkpoint);
+	const char *damage = checkpoint->damage;
 	char sentence[SAVE_SENTENCE_SIZE];
+	const char *said = damage[0] ? damage : sentence;
 
 	if (!report->options.save) {
 		pager_report(pager, console, report, "No report on the boot volume, as save=off asks for.", plan->screen);
@@ -41,15 +43,15 @@ save(struct console *console, struct plan *plan, struct report *report, const st
 	}
 	pager_report(pager, console, report, SAVING, plan->screen);
 	console_serial(console, SAVING "\n");
-	bool saved = save_report(texts, number, sentence);
+	bool saved = !damage[0] && save_report(texts, number, sentence);
 
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
-		report_note(report, "%s", sentence);
+		report_note(report, "%s", said);
 		plan_render(plan, report, texts); /* with that sentence */
 	}
-	pager_report(pager, console, report, sentence, plan->screen);
-	console_serial(console, sentence);
+	pager_report(pager, console, report, said, plan->screen);
+	console_serial(console, said);
 	console_serial(console, "\n");
 }
 

@@ -21,19 +21,33 @@ came_from_a_file(const EFI_LOADED_IMAGE *image)
 }
 
 /* The handle of a device that is gone is not valid any more, and may not even be asked: so it is looked for. */
-EFI_STATUS
-files_open_volume(EFI_FILE_HANDLE *root)
+static EFI_HANDLE
+device_of(const EFI_LOADED_IMAGE *image)
 {
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
-	EFI_FILE_IO_INTERFACE *volume = NULL;
 	size_t count;
-	EFI_HANDLE *handles = firmware_handles(&guid_file_system, &count);
+	EFI_HANDLE *handles = firmware_handles(&guid_file_system, &count), device = NULL;
 
 	for (size_t i = 0; image && i < count; i++)
 		if (handles[i] == image->DeviceHandle)
-			volume = firmware_protocol(handles[i], &guid_file_system);
+			device = handles[i];
 	if (handles)
 		firmware_boot->FreePool(handles);
+	return device;
+}
+
+EFI_HANDLE
+files_device(void)
+{
+	return device_of(firmware_protocol(firmware_image, &guid_loaded_image));
+}
+
+EFI_STATUS
+files_open_volume(EFI_FILE_HANDLE *root)
+{
+	const EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_HANDLE device = device_of(image);
+	EFI_FILE_IO_INTERFACE *volume = device ? firmware_protocol(device, &guid_file_system) : NULL;
+
 	if (!volume)
 		return came_from_a_file(image) ? EFI_NO_MEDIA : EFI_NOT_FOUND;
 	return volume->OpenVolume(volume, root);

@@ -15,6 +15,9 @@
  */
 bool files_read_options(char *buffer, size_t size, size_t *length);
 
+/* The handle of the volume; NULL: the application came from none, or that is gone. */
+EFI_HANDLE files_device(void);
+
 /* EFI_NOT_FOUND: the application came from no volume; EFI_NO_MEDIA: from one that is gone. */
 EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 

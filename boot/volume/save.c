@@ -1,11 +1,15 @@
 /* The four files of a report. See save.h. */
 #include "save.h"
 
+#include "fat.h"
 #include "files.h"
 #include "folders.h"
+#include "numbers.h"
 
-#define KIB     1024u
-#define LONGEST SAVE_HTML
+#define KIB                1024u
+#define LONGEST            SAVE_HTML
+#define NO_REPORT          "No report on the boot volume: "
+#define SAVE_FOLDER_ON_FAT "BARETICK"
 
 static const char *const names[SAVE_FILES] = {
 	[SAVE_JSON] = "report.json",
@@ -144,30 +148,21 @@ has_reports_folder(struct saving *saving)
 	return folder;
 }
 
-static void
-see_name(void *context, const char *name)
-{
-	unsigned *highest = context, number = folders_number(name);
-
-	*highest = number > *highest ? number : *highest;
-}
-
 /* 0, and a sentence, where there is none. */
 static unsigned
 next_number(struct saving *saving)
 {
-	unsigned highest = 0;
-	EFI_STATUS status = files_list(saving->root, path_of(saving, "", ""), see_name, &highest);
+	unsigned number;
+	EFI_STATUS status = numbers_next(saving->root, path_of(saving, "", ""), &number);
 
 	if (EFI_ERROR(status)) {
 		refuse(saving, status);
 		return 0;
 	}
-	if (highest < FOLDERS_MAX)
-		return highest + 1;
-	text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the last number there is: move it away.",
-		    FOLDERS_MAX);
-	return 0;
+	if (!number)
+		text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the last number there is: move it away.",
+			    FOLDERS_MAX);
+	return number;
 }
 
 static EFI_STATUS
@@ -248,12 +243,26 @@ open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 	EFI_STATUS status = files_open_volume(&saving->root);
 
 	text_init(&saving->sentence, sentence, SAVE_SENTENCE_SIZE);
-	text_put(&saving->sentence, "No report on the boot volume: ");
+	text_put(&saving->sentence, NO_REPORT);
 	if (status == EFI_NOT_FOUND)
 		text_put(&saving->sentence, "the application was not started from one.");
 	else if (EFI_ERROR(status))
 		refuse(saving, status);
 	return !EFI_ERROR(status);
+}
+
+bool
+save_is_safe(char sentence[SAVE_SENTENCE_SIZE])
+{
+	char inner[FAT_NAME_SIZE];
+	struct text text;
+
+	if (!fat_is_endless(files_device(), SAVE_FOLDER_ON_FAT, inner))
+		return true;
+	text_init(&text, sentence, SAVE_SENTENCE_SIZE);
+	text_printf(&text, NO_REPORT "its file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
+		    inner[0] ? "\\" : "", inner);
+	return false;
 }
 
 bool

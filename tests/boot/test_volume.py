@@ -207,6 +207,43 @@ def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, se
     assert done.file("stick.img") == stick.read_bytes()
 
 
+@pytest.mark.parametrize("path", ["baretick", "baretick/0003"])
+def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_path, path):
+    """Where firmware looks for its end it never comes back: neither is it opened, nor is what lists it."""
+    stick = copy_of_stick(tmp_path)
+    mtools(stick, "mmd", "::/baretick/0003")
+    image = bytearray(stick.read_bytes())
+    volume = volume_of(image)
+    chain = volume.chain(volume.find(path).cluster)
+    volume.link(chain[-1], chain[0])
+    stick.write_bytes(image)
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    told(done, f"its file system is damaged: the folder \\{path} has no end.".replace("/", "\\"))
+    assert done.file("stick.img") == stick.read_bytes()
+
+
+def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
+    """Made by hand: `0001.newer`, for which mtools would take another short name. An Open finds it by either name."""
+    stick, file = copy_of_stick(tmp_path), tmp_path / "file"
+    file.write_bytes(b"mine")
+    mtools(stick, "mcopy", file, "::/baretick/0001.newer")
+    image = bytearray(stick.read_bytes())
+    volume = volume_of(image)
+    place = PARTITION + volume.place(volume.find("baretick").cluster).start
+    at = image.index(b"0001~1  NEW", place)
+    image[at:at + 11] = b"0001    NEW"
+    total = 0
+    for byte in image[at:at + 11]:
+        total = ((total & 1) << 7 | total >> 1) + byte & 0xFF
+    image[at - 32 + 13] = total  # of the long name's one entry: the sum of the short one
+    stick.write_bytes(image)
+    assert b"mine" == mtools(stick, "mtype", "::/baretick/0001.newer")
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    checked(done)
+    volume = volume_of(done.file("stick.img"))
+    assert sorted(volume.files("baretick/0002")) == sorted(FILES) and volume.files("baretick") == {"0001.newer": b"mine"}
+
+
 def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path):
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text("duration=20ms\r\ncores=off # as on a machine with trouble\r\nclocks=tsc,null\r\n")

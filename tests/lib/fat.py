@@ -55,6 +55,18 @@ class Volume:
         self.looked_at.update(range(data // SECTOR, (data + self.cluster_bytes) // SECTOR))
         self.looked_at.add((self._offset + self._fat_begin + self._fat.itemsize * cluster) // SECTOR)
 
+    def chain(self, cluster):
+        """The clusters of a chain, as far as it does not come back."""
+        seen = []
+        while cluster < LAST and cluster not in seen:
+            seen.append(cluster)
+            cluster = self._fat[cluster] & 0x0FFFFFFF
+        return seen
+
+    def link(self, cluster, to):
+        """Makes the first FAT say so; IMAGE is to be a bytearray."""
+        self._fat[cluster] = to
+
     def content(self, cluster):
         """All of a chain of clusters."""
         parts, seen = [], 0

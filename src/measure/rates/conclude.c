@@ -265,7 +265,7 @@ static size_t
 choose_reference(struct survey *survey, const struct rate_interval *rates)
 {
 	const struct report *report = survey->report;
-	struct rate_interval votes[REPORT_CLOCKS_MAX], trusted[REPORT_CLOCKS_MAX];
+	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } }, trusted[REPORT_CLOCKS_MAX];
 	struct falseticker_sources sources;
 	struct falseticker found;
 	size_t best;

@@ -125,6 +125,29 @@ a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
+/* Files whose long names are other ones: the list has those, an Open finds both. */
+static void
+a_short_name_that_no_list_shows_takes_its_number(void **state)
+{
+	(void)state;
+	volume_sim_add("\\baretick", true);
+	strcpy(volume_sim_add("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
+	check_saved("Report saved on the boot volume in \\baretick\\0002", "\\baretick\\0002");
+	strcpy(volume_sim_add("\\baretick\\0005 of May", false)->alias, "\\baretick\\0005");
+	assert_int_equal(save_next_number(), 6);
+}
+
+static void
+the_last_numbers_are_used_too(void **state)
+{
+	(void)state;
+	volume_sim_add("\\baretick", true);
+	volume_sim_add("\\baretick\\9997", true);
+	assert_int_equal(save_next_number(), 9998);
+	strcpy(volume_sim_add("\\baretick\\long", false)->alias, "\\baretick\\9999");
+	assert_int_equal(save_next_number(), 0);
+}
+
 int
 main(void)
 {
@@ -134,6 +157,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_driver_without_Flush_keeps_the_report, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_short_name_that_no_list_shows_takes_its_number, open_all, close_all),
+		cmocka_unit_test_setup_teardown(the_last_numbers_are_used_too, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

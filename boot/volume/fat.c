@@ -1,0 +1,207 @@
+/*
+ * A look at the chains of folders, past the firmware's file system. See fat.h. All from Microsoft's FAT specification 1.03,
+ * "FAT: General Overview of On-Disk Format".
+ */
+#include "fat.h"
+
+#include "text.h"
+
+#define WINDOW            512u         /* bytes that are read at once; a sector has as many, or a multiple */
+#define FOLDER_BYTES_MAX  (2u << 20)   /* of the longest there may be: 65,536 entries of 32 bytes */
+#define ENTRY_BYTES       32u
+#define NAME_BYTES        11u          /* 8 and 3, filled up with blanks */
+#define BASE_BYTES        8u
+#define CLUSTERS_FAT16    4085u        /* with fewer it is FAT12, which no stick of today is */
+#define FIRST_CLUSTER     2u
+#define ATTRIBUTE_FOLDER  0x10
+#define ATTRIBUTE_LABEL   0x08         /* and part of a long name */
+#define ENTRY_LAST        0x00
+#define ENTRY_DELETED     0xe5
+#define END_FAT16         0xfff7u      /* from here on: a bad cluster, or the end of a chain */
+#define END_FAT32         0x0ffffff7u
+
+static const EFI_GUID guid_block_io = EFI_BLOCK_IO_PROTOCOL_GUID;
+static const EFI_GUID guid_disk_io = EFI_DISK_IO_PROTOCOL_GUID;
+
+struct window {
+	uint64_t begin; /* on the volume */
+	bool filled;
+	uint8_t bytes[WINDOW];
+};
+
+struct fat {
+	EFI_DISK_IO_PROTOCOL *disk;
+	uint32_t medium;
+	bool is_32;
+	uint64_t table_begin, root_begin, data_begin; /* bytes; ROOT only of FAT16, which has it outside of the clusters */
+	uint32_t root_bytes, cluster_bytes, root_cluster;
+	struct window table, folder;
+};
+
+/* What is at AT, up to the end of its window; NULL where it can't be read. */
+static const uint8_t *
+bytes_at(struct fat *fat, struct window *window, uint64_t at)
+{
+	uint64_t begin = at - at % WINDOW;
+
+	if (!window->filled || window->begin != begin)
+		window->filled = !EFI_ERROR(fat->disk->ReadDisk(fat->disk, fat->medium, begin, WINDOW, window->bytes));
+	window->begin = begin;
+	return window->filled ? window->bytes + at % WINDOW : NULL;
+}
+
+static uint32_t
+number(const uint8_t *bytes, unsigned size)
+{
+	uint32_t value = 0;
+
+	while (size-- > 0)
+		value = value << 8 | bytes[size];
+	return value;
+}
+
+/* The one behind CLUSTER in its chain; 0 where it is the last, or nothing that can be followed. */
+static uint32_t
+next(struct fat *fat, uint32_t cluster)
+{
+	unsigned size = fat->is_32 ? 4 : 2;
+	const uint8_t *entry = bytes_at(fat, &fat->table, fat->table_begin + (uint64_t)cluster * size);
+	uint32_t value = entry ? number(entry, size) & 0x0fffffff : 0;
+
+	return value < FIRST_CLUSTER || value >= (fat->is_32 ? END_FAT32 : END_FAT16) ? 0 : value;
+}
+
+static bool
+ends(struct fat *fat, uint32_t cluster)
+{
+	for (uint32_t bytes = 0; cluster >= FIRST_CLUSTER; bytes += fat->cluster_bytes) {
+		if (bytes >= FOLDER_BYTES_MAX)
+			return false;
+		cluster = next(fat, cluster);
+	}
+	return true;
+}
+
+/* A walk over the entries of a folder. */
+struct walk {
+	uint32_t cluster; /* 0: FAT16's root */
+	uint32_t at;      /* bytes from its begin */
+};
+
+/* The next entry of a folder other than "." and ".."; NULL behind the last one. */
+static const uint8_t *
+next_folder(struct fat *fat, struct walk *walk)
+{
+	for (; walk->at < FOLDER_BYTES_MAX; walk->at += ENTRY_BYTES) {
+		uint32_t in_cluster = walk->at % fat->cluster_bytes;
+
+		if (walk->cluster && walk->at && !in_cluster && !(walk->cluster = next(fat, walk->cluster)))
+			return NULL;
+		if (!walk->cluster && walk->at >= fat->root_bytes)
+			return NULL;
+		const uint8_t *entry = bytes_at(fat, &fat->folder, walk->cluster ?
+			fat->data_begin + (uint64_t)(walk->cluster - FIRST_CLUSTER) * fat->cluster_bytes + in_cluster :
+			fat->root_begin + walk->at);
+
+		if (!entry || entry[0] == ENTRY_LAST)
+			return NULL;
+		if (entry[0] == ENTRY_DELETED || entry[0] == '.' ||
+		    (entry[11] & (ATTRIBUTE_FOLDER | ATTRIBUTE_LABEL)) != ATTRIBUTE_FOLDER)
+			continue;
+		walk->at += ENTRY_BYTES;
+		return entry;
+	}
+	return NULL;
+}
+
+static uint32_t
+cluster_of(const struct fat *fat, const uint8_t *entry)
+{
+	return number(entry + 26, 2) | (fat->is_32 ? number(entry + 20, 2) << 16 : 0);
+}
+
+/* Without the blanks, and with the point between. */
+static void
+name_of(const uint8_t *entry, char name[FAT_NAME_SIZE])
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < NAME_BYTES; i++) {
+		if (i == BASE_BYTES && entry[i] != ' ')
+			name[length++] = '.';
+		if (entry[i] != ' ')
+			name[length++] = entry[i] > ' ' && entry[i] < 0x7f ? (char)entry[i] : '?';
+	}
+	name[length] = '\0';
+}
+
+/* False where the volume is of another kind. */
+static bool
+open_fat(struct fat *fat, EFI_HANDLE device)
+{
+	const EFI_BLOCK_IO_PROTOCOL *blocks = firmware_protocol(device, &guid_block_io);
+	const uint8_t *boot;
+
+	*fat = (struct fat){ .disk = firmware_protocol(device, &guid_disk_io) };
+	if (!blocks || !fat->disk)
+		return false;
+	fat->medium = blocks->Media->MediaId;
+	boot = bytes_at(fat, &fat->folder, 0);
+	if (!boot || (boot[0] != 0xeb && boot[0] != 0xe9))
+		return false;
+
+	uint32_t sector = number(boot + 11, 2), reserved = number(boot + 14, 2), tables = boot[16];
+	uint32_t sectors = number(boot + 19, 2), table_sectors = number(boot + 22, 2);
+
+	fat->is_32 = table_sectors == 0;
+	fat->cluster_bytes = sector * boot[13];
+	fat->root_bytes = number(boot + 17, 2) * ENTRY_BYTES;
+	if (!sector || sector % WINDOW || !boot[13] || !reserved || !tables)
+		return false; /* exFAT and NTFS have zeros here */
+	if (fat->is_32)
+		table_sectors = number(boot + 36, 4);
+	if (!sectors)
+		sectors = number(boot + 32, 4);
+	fat->root_cluster = fat->is_32 ? number(boot + 44, 4) : 0;
+	fat->table_begin = (uint64_t)reserved * sector;
+	fat->root_begin = fat->table_begin + (uint64_t)tables * table_sectors * sector;
+	fat->data_begin = fat->root_begin + (fat->is_32 ? 0 : fat->root_bytes);
+	return fat->is_32 || ((uint64_t)sectors * sector - fat->data_begin) / fat->cluster_bytes >= CLUSTERS_FAT16;
+}
+
+static bool
+folder_is_endless(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_SIZE])
+{
+	struct walk walk = { cluster, 0 };
+	const uint8_t *entry;
+
+	inner[0] = '\0';
+	if (!ends(fat, cluster))
+		return true;
+	while (cluster && (entry = next_folder(fat, &walk))) {
+		if (ends(fat, cluster_of(fat, entry)))
+			continue;
+		name_of(entry, inner);
+		return true;
+	}
+	return false;
+}
+
+bool
+fat_is_endless(EFI_HANDLE device, const char *folder, char inner[FAT_NAME_SIZE])
+{
+	char name[FAT_NAME_SIZE];
+	struct walk walk;
+	const uint8_t *entry;
+	struct fat fat;
+
+	if (!device || !open_fat(&fat, device))
+		return false;
+	walk = (struct walk){ fat.root_cluster, 0 };
+	while ((entry = next_folder(&fat, &walk))) {
+		name_of(entry, name);
+		if (text_equal(name, folder))
+			return folder_is_endless(&fat, cluster_of(&fat, entry), inner);
+	}
+	return false;
+}

@@ -1,0 +1,212 @@
+/* Folders of a FAT volume whose chains lead back into themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fat.h"
+#include "firmware_sim.h"
+
+#define SECTOR   512u
+#define TABLE    1u           /* sector of the only FAT */
+#define SECTORS  8192u
+#define END      0x0fffffffu
+
+struct kind {
+	bool is_32;
+	unsigned table_sectors, root_entries, data; /* the first sector of cluster 2 */
+};
+
+static const struct kind fat16 = { false, 32, 32, TABLE + 32 + 2 };
+static const struct kind fat32 = { true, 64, 0, TABLE + 64 };
+
+static uint8_t disk[SECTORS * SECTOR];
+static EFI_HANDLE device;
+static const struct kind *kind;
+static unsigned reads, reads_max;
+
+static EFI_STATUS EFIAPI
+read_disk(EFI_DISK_IO_PROTOCOL *this, UINT32 medium, UINT64 offset, UINTN size, void *buffer)
+{
+	(void)this;
+	assert_int_equal(medium, 7);
+	if (++reads > reads_max || offset + size > sizeof(disk))
+		return EFI_DEVICE_ERROR;
+	memcpy(buffer, disk + offset, size);
+	return EFI_SUCCESS;
+}
+
+static void
+put(size_t at, uint32_t value, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		disk[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+static void
+chain(unsigned cluster, uint32_t next)
+{
+	unsigned size = kind->is_32 ? 4 : 2;
+
+	put(TABLE * SECTOR + cluster * size, next, size);
+}
+
+static size_t
+place(unsigned cluster)
+{
+	return (kind->data + cluster - 2) * SECTOR;
+}
+
+/* Entry INDEX of the folder at AT: NAME, of 11 letters. */
+static void
+add(size_t at, unsigned index, const char *name, uint8_t attributes, unsigned cluster)
+{
+	memcpy(disk + at + 32 * index, name, 11);
+	disk[at + 32 * index + 11] = attributes;
+	put(at + 32 * index + 26, cluster & 0xffff, 2);
+	put(at + 32 * index + 20, cluster >> 16, 2);
+}
+
+static size_t
+root(void)
+{
+	return kind->is_32 ? place(2) : (TABLE + kind->table_sectors) * SECTOR;
+}
+
+/* A volume with \EFI, \BARETICK of two clusters, and in that ".", "..", "0001" and a file; all chains end. */
+static void
+format(const struct kind *as)
+{
+	static EFI_DISK_IO_PROTOCOL io = { .ReadDisk = read_disk };
+	static EFI_BLOCK_IO_MEDIA media = { .MediaId = 7 };
+	static EFI_BLOCK_IO_PROTOCOL blocks = { .Media = &media };
+	static const EFI_GUID guid_disk = EFI_DISK_IO_PROTOCOL_GUID, guid_block = EFI_BLOCK_IO_PROTOCOL_GUID;
+
+	firmware_sim_reset();
+	device = firmware_sim_handle();
+	firmware_sim_install(device, &guid_disk, &io);
+	firmware_sim_install(device, &guid_block, &blocks);
+	kind = as;
+	reads = 0;
+	reads_max = 100000;
+	memset(disk, 0, sizeof(disk));
+	memcpy(disk, "\xeb\x58\x90", 3);
+	put(11, SECTOR, 2);
+	disk[13] = 1;
+	put(14, TABLE, 2);
+	disk[16] = 1;
+	put(17, kind->root_entries, 2);
+	put(19, kind->is_32 ? 0 : SECTORS, 2);
+	put(22, kind->is_32 ? 0 : kind->table_sectors, 2);
+	put(32, kind->is_32 ? SECTORS : 0, 4);
+	put(36, kind->is_32 ? kind->table_sectors : 0, 4);
+	put(44, kind->is_32 ? 2 : 0, 4);
+	chain(2, END);
+	chain(3, END);
+	chain(4, 5);
+	chain(5, END);
+	chain(6, END);
+	add(root(), 0, "STICK      ", 0x08, 0);
+	add(root(), 1, "EFI        ", 0x10, 3);
+	add(root(), 2, "BARETICK   ", 0x10, 4);
+	add(place(4), 0, ".          ", 0x10, 4);
+	add(place(4), 1, "..         ", 0x10, 0);
+	for (unsigned i = 2; i < 16; i++)
+		memcpy(disk + place(4) + 32 * i, "\xe5", 1); /* deleted */
+	add(place(5), 0, "0001       ", 0x10, 6);
+	add(place(5), 1, "ABCDEF01RUN", 0x20, 7);
+}
+
+static void
+check(bool endless, const char *inner_wanted)
+{
+	char inner[FAT_NAME_SIZE] = "#";
+
+	assert_int_equal(fat_is_endless(device, "BARETICK", inner), endless);
+	if (endless)
+		assert_string_equal(inner, inner_wanted);
+}
+
+static void
+folders_that_end_are_no_cause(void **state)
+{
+	(void)state;
+	format(&fat32);
+	check(false, "");
+	format(&fat16);
+	check(false, "");
+	chain(7, 7); /* of a file, which is read by its size */
+	check(false, "");
+}
+
+static void
+a_chain_that_leads_to_its_own_begin_is_seen(void **state)
+{
+	(void)state;
+	format(&fat32);
+	chain(4, 4);
+	check(true, "");
+	format(&fat16);
+	chain(5, 4);
+	check(true, "");
+	assert_in_range(reads, 1, 20);
+}
+
+static void
+so_is_that_of_a_folder_within(void **state)
+{
+	(void)state;
+	format(&fat32);
+	chain(6, 8);
+	chain(8, 6);
+	check(true, "0001");
+	add(place(5), 0, "0001    NEW", 0x10, 6);
+	check(true, "0001.NEW");
+}
+
+static void
+a_root_without_an_end_is_looked_at_within_bounds(void **state)
+{
+	(void)state;
+	format(&fat32);
+	memset(disk + place(2), 0xe5, SECTOR);
+	chain(2, 2);
+	check(false, "");
+	assert_in_range(reads, 1, 3 * (2u << 20) / SECTOR);
+}
+
+static void
+what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware(void **state)
+{
+	(void)state;
+	format(&fat32);
+	chain(4, 4);
+	reads_max = 0;
+	check(false, "");
+	reads_max = 100000;
+	put(11, 0, 2); /* exFAT */
+	check(false, "");
+	device = firmware_sim_handle();
+	check(false, "");
+	device = NULL;
+	check(false, "");
+	format(&fat32);
+	chain(4, 0x0ffffff0); /* behind the end of the table */
+	check(false, "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folders_that_end_are_no_cause),
+		cmocka_unit_test(a_chain_that_leads_to_its_own_begin_is_seen),
+		cmocka_unit_test(so_is_that_of_a_folder_within),
+		cmocka_unit_test(a_root_without_an_end_is_looked_at_within_bounds),
+		cmocka_unit_test(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
