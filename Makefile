@@ -103,12 +103,13 @@ LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoex
         -Wl,--build-id=none -Wl,-T,boot/efi.lds -flto=auto
 
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/efi.lds
+$(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) -L$(GNUEFI_LIB) -lgnuefi -o $@
 
 # objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page. Nothing follows the last
 # section: what a signature is added to ends with it.
-$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi: %.efi: %.so boot/nxcompat
+$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/nxcompat
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
 		--strip-all --target efi-app-x86_64 $< $@.tmp

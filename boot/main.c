@@ -10,6 +10,7 @@
 #include "drivers.h"
 #include "exit.h"
 #include "firmware.h"
+#include "guard.h"
 #include "machine.h"
 #include "options_print.h"
 #include "plan.h"
@@ -134,6 +135,37 @@ run_all(struct application *app)
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
 
+struct entry {
+	struct application *app;
+	EFI_STATUS status;
+};
+
+static void
+enter(void *argument)
+{
+	struct entry *entry = argument;
+
+	entry->status = run_all(entry->app);
+}
+
+/* An exception that ended more than a measurement: there is no report but what is on the volume by now. */
+static EFI_STATUS
+end_by_fault(struct application *app, const struct fault *fault)
+{
+	char bytes[OPTIONS_ERROR_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put(&text, "baretick itself took an exception: ");
+	fault_print(&text, fault);
+	text_put(&text, ".\n");
+	console_put(&app->console, bytes);
+	pager_document(&app->pager, &app->console, "Error", bytes);
+	exit_run(&app->console, app->run.report.options.exit, EXIT_ERROR, !app->machine.cores.taken, &app->pager);
+	give_back(app);
+	return EFI_ABORTED;
+}
+
 /* What crt0 of GNU-EFI 3.0.18 calls in place of efi_main; older ones don't know it. */
 EFI_STATUS
 _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
@@ -154,8 +186,13 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		system->ConOut->OutputString(system->ConOut, (CHAR16 *)L"baretick: no memory\r\n");
 		return EFI_OUT_OF_RESOURCES;
 	}
-	EFI_STATUS status = run_all(app);
+	struct entry entry = { .app = app };
+	struct fault fault;
 
+	guard_open();
+	if (!guard_run(enter, &entry, &fault))
+		entry.status = end_by_fault(app, &fault);
+	guard_close();
 	firmware_boot->FreePool(app);
-	return status;
+	return entry.status;
 }

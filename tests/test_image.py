@@ -120,7 +120,16 @@ def test_no_part_of_the_skewed_test_image_is_in_the_application():
     assert not [word for word in SKEW_WORDS if word in IMAGE.read_bytes()]
 
 
-def test_the_application_is_made_without_a_look_at_the_skewed_test_image():
+FAULTING = BUILD / "baretick-fault.efi"  # the same, and tests/fault: a driver that takes exceptions
+
+
+@pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
+def test_no_part_of_the_faulting_test_image_is_in_the_application():
+    assert b"opt/baretick/fault" in FAULTING.read_bytes(), "or this would prove nothing"
+    assert b"opt/baretick/fault" not in IMAGE.read_bytes()
+
+
+def test_the_application_is_made_without_a_look_at_the_test_images():
     """What make would do to build all of it anew, from the compiler's command lines to the last file."""
     plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
                           cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout

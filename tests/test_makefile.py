@@ -20,7 +20,7 @@ def elsewhere(tmp_path_factory):
 
 @pytest.mark.parametrize("targets", [
     ["build/efi/src/base/text.o", "build/efi/boot/main.o", "build/efi/boot/page.o", "build/host/src/base.a"],
-    pytest.param(["all", "image", "build/baretick-skew.efi", "build/unit/base/test_text", "build/fuzz/fuzz_options"],
+    pytest.param(["all", "image", "build/baretick-skew.efi", "build/baretick-fault.efi", "build/unit/base/test_text", "build/fuzz/fuzz_options"],
                  marks=pytest.mark.long),
 ], ids=["parts", "all"])
 def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):

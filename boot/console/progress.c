@@ -2,6 +2,7 @@
 #include "progress.h"
 
 #include "cpu.h"
+#include "guard.h"
 #include "hw.h"
 #include "number.h"
 #include "survey_plan.h"
@@ -92,6 +93,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.expired = has_expired,
 		.progress = show_progress,
 		.measured = show_measured,
+		.guarded = guard_run,
 	};
 }
 

@@ -147,8 +147,21 @@ core_vector:
 	add rsp, 8
 	iretq
 
-.exception:
+.exception:				; nothing goes on after this: all registers are free
 	mov eax, [rsp]
+	xor ecx, ecx
+	lea rdx, [rsp + 8]
+	mov edi, ERRORS
+	bt edi, eax
+	jnc .frame
+	mov rcx, [rdx]
+	add rdx, 8
+.frame:					; RCX = error code, [rdx] = RIP
+	mov [gs:core_slot.fault_error], rcx
+	mov rcx, [rdx]
+	mov [gs:core_slot.fault_at], rcx
+	mov rcx, cr2
+	mov [gs:core_slot.fault_address], rcx
 	or eax, FAULTED
 	mov [gs:core_slot.fault], eax
 .park:

@@ -4,6 +4,7 @@
 #include "cores_memory.h"
 #include "cores_setup.h"
 #include "dispatch.h"
+#include "job.h"
 #include "scale.h"
 #include "text.h"
 
@@ -27,17 +28,23 @@ cores_record(struct cores *cores, size_t core)
 	record->started = slot->arrived != 0 && slot->standing != CORE_SILENT;
 	text_init(&text, record->reason, sizeof(record->reason));
 	text_put(&text, startup_reason(slot->standing));
-	if (slot->standing == CORE_FELL)
-		text_printf(&text, " (vector %u)", slot->fault & ~CORE_FAULTED);
+	if (slot->standing != CORE_FELL)
+		return;
+	struct fault fault = guard_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
+					 slot->fault_address);
+
+	text_put(&text, ": ");
+	fault_print(&text, &fault);
 }
 
 static size_t
-cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, void *argument,
+cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
 	       uint64_t bound_ns)
 {
 	struct cores *cores = context;
 	const struct startup *startup = &cores->startup;
-	size_t finished = dispatch_run_some(startup, list, count, job, argument, bound_ns);
+	struct job job = { .work = work, .argument = argument };
+	size_t finished = dispatch_run_some(startup, list, count, job_run, &job, bound_ns);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t core = dispatch_core(list, i);
@@ -45,6 +52,7 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, 
 		if (core > 0 && core < startup->count && startup->slots[core].standing != CORE_ALIVE)
 			cores_record(cores, core);
 	}
+	job_over(&job);
 	return finished;
 }
 

@@ -18,24 +18,13 @@
 #define CR3_FLAGS         UINT64_C(0xfff)      /* PCID where CR4.PCIDE: SDM vol. 3A, 4.5.2 */
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
 #define CR4_PCIDE         (UINT64_C(1) << 17)  /* not before long mode, and never needed here */
-#define CR4_CET           (UINT64_C(1) << 23)  /* would ask for a shadow stack to each core */
-#define CR4_FRED          (UINT64_C(1) << 32)  /* would pass by the interrupt table */
-#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED)
+#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED) /* CET would ask for a shadow stack to each core */
 #define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
 
 #define VECTORS           256u
 #define GATE_INTERRUPT    0x8eu                /* present, interrupt gate: SDM vol. 3A, 6.14.1 */
-
-struct gate {
-	uint16_t offset_0, selector;
-	uint8_t stack, type;
-	uint16_t offset_16;
-	uint32_t offset_32, reserved;
-};
-
-_Static_assert(sizeof(struct gate) == 16, "SDM vol. 3A, figure 6-8");
 
 /* Parts of one allocation, each on a cache line of its own. */
 struct arena {
@@ -120,15 +109,8 @@ static void
 fill_gates(struct gate *gates, uint16_t selector)
 {
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
-		uint64_t handler = (uintptr_t)core_vectors + vector * CORE_VECTOR_STUB_SIZE;
-
-		gates[vector] = (struct gate){
-			.offset_0 = (uint16_t)handler,
-			.selector = selector,
-			.type = GATE_INTERRUPT,
-			.offset_16 = (uint16_t)(handler >> 16),
-			.offset_32 = (uint32_t)(handler >> 32),
-		};
+		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
+		gate_aim(&gates[vector], (uintptr_t)core_vectors + vector * CORE_VECTOR_STUB_SIZE);
 	}
 }
 

@@ -64,6 +64,9 @@ SAME_OFFSET(core_slot, arrived, 64);
 SAME_OFFSET(core_slot, taken, 68);
 SAME_OFFSET(core_slot, done, 72);
 SAME_OFFSET(core_slot, fault, 76);
+SAME_OFFSET(core_slot, fault_error, 80);
+SAME_OFFSET(core_slot, fault_at, 88);
+SAME_OFFSET(core_slot, fault_address, 96);
 
 SAME_OFFSET(core_setup, cr0, 0);
 SAME_OFFSET(core_setup, cr4, 8);

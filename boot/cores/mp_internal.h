@@ -3,6 +3,7 @@
 #define BARETICK_MP_INTERNAL_H
 
 #include "firmware.h"
+#include "job.h"
 #include "mp.h"
 #include "mp_services.h"
 #include "scale.h"
@@ -20,14 +21,15 @@ struct mp_core {
 	EFI_EVENT event;
 	uint32_t posted; /* the boot core's */
 	uint32_t done;   /* the core's */
+	uint32_t fell;   /* the core's: its job took an exception, */
+	struct fault fault; /* this one */
 };
 
 struct mp {
 	struct mp_services *services;
 	EFI_EVENT event; /* for startup_all */
 	struct scale scale;
-	smp_job *job;
-	void *argument;
+	struct job job;
 	struct cores *cores;
 	size_t usable;
 	bool alone; /* the firmware runs nothing beside the boot core */

@@ -22,16 +22,27 @@ mp_finished(const struct mp_core *core)
 	return __atomic_load_n(&core->done, __ATOMIC_ACQUIRE) == core->posted;
 }
 
+static void
+mp_guarded(void *context)
+{
+	struct mp_core *core = context;
+
+	job_run(&core->mp->job, core->core);
+}
+
 /* Runs on the core, which has a job to do. */
 static VOID EFIAPI
 mp_work(VOID *context)
 {
 	struct mp_core *core = context;
 	uint64_t interrupts = hw_interrupts_mask();
+	bool back = guard_run_on_core(mp_guarded, core, &core->fault);
 
-	core->mp->job(core->mp->argument, core->core);
 	hw_interrupts_restore(interrupts);
-	__atomic_store_n(&core->done, core->posted, __ATOMIC_RELEASE);
+	if (back)
+		__atomic_store_n(&core->done, core->posted, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n(&core->fell, 1, __ATOMIC_RELEASE);
 }
 
 /* Runs on every core that the firmware has; those that are not meant return at once. */
@@ -56,7 +67,12 @@ mp_lose(struct mp_core *core, const char *reason)
 	core->mp->usable -= core->usable;
 	core->usable = false;
 	text_init(&text, core->mp->cores->records[core->core].reason, CLOCK_REASON_SIZE);
-	text_put(&text, reason);
+	if (!__atomic_load_n(&core->fell, __ATOMIC_ACQUIRE)) {
+		text_put(&text, reason);
+		return;
+	}
+	text_printf(&text, "%s: ", startup_reason(CORE_FELL));
+	fault_print(&text, &core->fault);
 }
 
 static void
@@ -90,13 +106,13 @@ mp_bound_us(uint64_t bound_ns)
 }
 
 static void
-mp_run_here(const struct mp_batch *batch, smp_job *job, void *argument)
+mp_run_here(const struct mp_batch *batch, struct job *job)
 {
 	if (!batch->here)
 		return;
 	uint64_t interrupts = hw_interrupts_mask();
 
-	job(argument, 0);
+	job_run(job, 0);
 	hw_interrupts_restore(interrupts);
 }
 
@@ -112,14 +128,12 @@ mp_batch_core(const struct mp_batch *batch, size_t i)
 }
 
 static struct mp_batch
-mp_post(struct mp *mp, const uint32_t *list, size_t count, smp_job *job, void *argument)
+mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job)
 {
 	struct mp_batch batch = { mp, list, count, false, 0 };
 
-	if (mp) {
-		mp->job = job;
-		mp->argument = argument;
-	}
+	if (mp)
+		mp->job = *job;
 	for (size_t i = 0; i < count; i++) {
 		struct mp_core *core = mp_batch_core(&batch, i);
 
@@ -192,7 +206,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 
 /* Starts all at once, and blocks until they are back where the boot core can't run beside them. */
 static void
-mp_start_all(const struct mp_batch *batch, smp_job *job, void *argument, uint64_t bound_ns)
+mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
 	struct mp *mp = batch->mp;
 	struct mp_services *services = mp->services;
@@ -209,7 +223,7 @@ mp_start_all(const struct mp_batch *batch, smp_job *job, void *argument, uint64_
 	if (mp->alone)
 		status = services->startup_all(services, mp_work_if_meant, FALSE, NULL,
 					       mp_bound_us(bound_ns), mp, NULL);
-	mp_run_here(batch, job, argument);
+	mp_run_here(batch, job);
 	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
 
 	for (size_t i = 0; i < batch->count; i++) {
@@ -247,25 +261,30 @@ mp_settle(const struct mp_batch *batch, uint64_t bound_ns)
 }
 
 size_t
-mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *job, void *argument,
+mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
 	    uint64_t bound_ns)
 {
 	const struct cores *cores = context;
 	struct mp *mp = cores->mp;
-	struct mp_batch batch = mp_post(mp, list, count, job, argument);
+	struct job job = { .work = work, .argument = argument };
+	struct mp_batch batch = mp_post(mp, list, count, &job);
 
 	if (batch.others == 0) {
-		mp_run_here(&batch, job, argument);
+		mp_run_here(&batch, &job);
+		job_over(&job);
 		return batch.here;
 	}
 	/* One by one a machine full of cores would take 10 ms for each, which EDK2 spends on INIT. */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
 	if (!all && mp_start_each(&batch, bound_ns))
-		mp_run_here(&batch, job, argument);
+		mp_run_here(&batch, &job);
 	else
-		mp_start_all(&batch, job, argument, bound_ns);
-	return batch.here + mp_settle(&batch, bound_ns);
+		mp_start_all(&batch, &job, bound_ns);
+	size_t finished = batch.here + mp_settle(&batch, bound_ns);
+
+	job_over(&job);
+	return finished;
 }
 
 bool

@@ -11,6 +11,32 @@ struct table_register { /* as LGDT and LIDT read it in 64-bit mode: SDM vol. 3A,
 
 struct table_register processor_gdtr(void);
 
+struct gate { /* of the interrupt table in 64-bit mode */
+	uint16_t offset_0, selector;
+	uint8_t stack, type;
+	uint16_t offset_16;
+	uint32_t offset_32, reserved;
+};
+
+_Static_assert(sizeof(struct gate) == 16, "SDM vol. 3A, figure 6-8");
+
+static inline void
+gate_aim(struct gate *gate, uint64_t handler)
+{
+	gate->offset_0 = (uint16_t)handler;
+	gate->offset_16 = (uint16_t)(handler >> 16);
+	gate->offset_32 = (uint32_t)(handler >> 32);
+}
+
+static inline uint64_t
+gate_handler(const struct gate *gate)
+{
+	return (uint64_t)gate->offset_32 << 32 | (uint64_t)gate->offset_16 << 16 | gate->offset_0;
+}
+
+#define CR4_CET  (UINT64_C(1) << 23) /* shadow stacks: SDM vol. 3A, 2.5 */
+#define CR4_FRED (UINT64_C(1) << 32) /* passes by the interrupt table */
+
 /* Adds the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer, spurious vector and divider. */
 void processor_as_found(struct as_found *registers);
 

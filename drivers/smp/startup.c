@@ -168,7 +168,7 @@ startup_reason(enum core_standing standing)
 		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to it",
 		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
 		[CORE_LATE] = "did not finish a job in time, and was stopped",
-		[CORE_FELL] = "took an exception in a job, and was stopped",
+		[CORE_FELL] = "took an exception in a job",
 		[CORE_STOPPED] = "",
 	};
 

@@ -49,7 +49,8 @@ struct core_slot {
 	_Alignas(64) uint32_t arrived; /* 1 once it has checked in */
 	uint32_t taken;         /* posted, as of the job that it last began */
 	uint32_t done;          /* and as of the job that it last finished */
-	uint32_t fault;
+	uint32_t fault;         /* the last to be written; before it: */
+	uint64_t fault_error, fault_at, fault_address; /* as in struct fault; AT is an address */
 };
 
 _Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");

@@ -14,8 +14,53 @@ survey_batch(struct survey *survey, const struct clock *clock, size_t count)
 {
 	uint64_t saved = survey->hooks.interrupts_mask();
 
+	survey->reading = clock;
 	clock->sample(clock->device, survey->samples, count);
+	survey->reading = NULL;
 	survey->hooks.interrupts_restore(saved);
+}
+
+/* The clock that was being accessed is broken from now on. False: none was. */
+static bool
+break_read(struct survey *survey, const struct fault *fault)
+{
+	struct report_clock *entry = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
+	struct text reason;
+
+	if (!entry)
+		return false;
+	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
+	entry->clock.state = CLOCK_BROKEN;
+	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
+	text_put(&reason, "Access to it faulted: ");
+	fault_print(&reason, fault);
+	text_put(&reason, ".");
+	return true;
+}
+
+enum survey_end
+survey_guarded(struct survey *survey, const char *what, const struct clock *clock, void (*work)(void *argument),
+	       void *argument)
+{
+	char bytes[REPORT_SENTENCE];
+	struct fault fault;
+	struct text text;
+
+	survey->reading = clock;
+	if (!survey->hooks.guarded) {
+		work(argument);
+		return SURVEY_WHOLE;
+	}
+	if (survey->hooks.guarded(work, argument, &fault))
+		return SURVEY_WHOLE;
+	if (break_read(survey, &fault))
+		return SURVEY_BROKE;
+	text_init(&text, bytes, sizeof(bytes));
+	fault_print(&text, &fault);
+	report_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. What had been "
+		    "measured by then is reported.", what, bytes);
+	survey->report->incomplete = true;
+	return SURVEY_FELL;
 }
 
 size_t

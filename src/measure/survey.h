@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "smp.h"
+#include "fault.h"
 #include "gaps.h"
 #include "pingpong.h"
 #include "offsets.h"
@@ -37,6 +38,8 @@ struct survey_hooks {
 	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
 	/* A clock's latency on the boot core is measured. May draw. */
 	void (*measured)(void *context, const struct report *report, const struct report_clock *clock);
+	/* On the boot core, within each other. NULL: what takes an exception is not come back from. */
+	fault_guard *guarded;
 };
 
 /* What the cores' measuring needs, all in one block that is planned before a core starts. */
@@ -109,6 +112,7 @@ struct survey {
 	uint64_t step_tsc;              /* the begin of the step that they are in */
 	unsigned cuts;                  /* discontinuities up to now: no rate spans one */
 	unsigned window_cuts;           /* of them up to the end of the rates' window */
+	const struct clock *reading;    /* on the boot core now, or when a fault ended that; NULL: none */
 	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known has stopped */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
@@ -131,6 +135,16 @@ bool survey_end_if_due(struct survey *survey);
  * so then, and the run goes on: no rate spans that.
  */
 bool survey_observe(struct survey *survey);
+
+enum survey_end {
+	SURVEY_WHOLE, /* it came to its end */
+	SURVEY_BROKE, /* it took an exception, which ended it there, at a clock: that one is broken from now on */
+	SURVEY_FELL,  /* likewise elsewhere: the report says so, and is incomplete */
+};
+
+/* Plays WORK, a part of WHAT; all of it is about CLOCK, or where that is NULL, about the one that is read at the time. */
+enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
+			       void (*work)(void *argument), void *argument);
 
 /* The counter of the clocks of SERIES was set: they are compared from their next reading on. */
 void survey_forget(struct survey *survey, size_t series);

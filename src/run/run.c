@@ -46,6 +46,50 @@ is_any_wanted(const struct options *options, const struct driver *driver)
 	return any;
 }
 
+struct opening {
+	struct run *run;
+	size_t driver;
+};
+
+static void
+open_driver(void *argument)
+{
+	const struct opening *opening = argument;
+	struct run *run = opening->run;
+	size_t d = opening->driver;
+
+	run->machine->drivers[d]->open(run->machine->platform, &run->devices[d], run->rows[d]);
+}
+
+/* A driver that takes an exception, as where a register is not what its table says, leaves rows that say so. */
+static void
+open_guarded(struct run *run, size_t d)
+{
+	const struct driver *driver = run->machine->drivers[d];
+	struct opening opening = { run, d };
+	struct fault fault;
+	struct text reason;
+
+	if (!run->machine->hooks.guarded) {
+		open_driver(&opening);
+		return;
+	}
+	if (run->machine->hooks.guarded(open_driver, &opening, &fault))
+		return;
+	for (size_t i = 0; i < driver->clock_count; i++) {
+		struct clock *row = &run->rows[d][i];
+
+		*row = driver->rows[i];
+		row->main = driver->rows[0].id;
+		row->found_by = "";
+		row->state = CLOCK_BROKEN;
+		text_init(&reason, row->reason, CLOCK_REASON_SIZE);
+		text_put(&reason, "Access to it faulted: ");
+		fault_print(&reason, &fault);
+		text_put(&reason, ".");
+	}
+}
+
 /* Opens every driver of which a row is wanted, and keeps those rows. */
 static void
 open_clocks(struct run *run)
@@ -58,7 +102,7 @@ open_clocks(struct run *run)
 
 		if (!is_any_wanted(&report->options, drivers[d]))
 			continue;
-		drivers[d]->open(run->machine->platform, &run->devices[d], rows);
+		open_guarded(run, d);
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
@@ -133,8 +177,8 @@ stop_cores(struct run *run)
 }
 
 const struct run_phase run_phases[] = {
-	{ .id = "prepare", .play = prepare },
-	{ .id = "rates", .play = measure_rates },
+	{ .id = "prepare", .play = prepare, .anew = true },
+	{ .id = "rates", .play = measure_rates, .anew = true },
 	{ .id = "latency", .measure = survey_latencies },
 	{ .id = "start-cores", .play = start_cores, .with_cores = true },
 	{ .id = "facts", .measure = survey_facts, .with_cores = true },
@@ -151,6 +195,49 @@ const struct run_phase run_phases[] = {
 	{ .id = NULL },
 };
 
+struct playing {
+	struct run *run;
+	const struct run_phase *phase;
+};
+
+static void
+play_phase(void *argument)
+{
+	const struct playing *playing = argument;
+
+	if (playing->phase->play)
+		playing->phase->play(playing->run);
+	else
+		playing->phase->measure(&playing->run->survey);
+}
+
+static void
+observe(void *argument)
+{
+	const struct playing *playing = argument;
+
+	survey_observe(&playing->run->survey);
+}
+
+/* A clock that breaks ends what reads it: that is done anew without the clock, if it can be, or has no more figures. */
+static void
+play_guarded(struct playing *playing, void (*work)(void *argument), bool anew)
+{
+	struct run *run = playing->run;
+	const char *id = playing->phase->id;
+	enum survey_end end = SURVEY_BROKE;
+
+	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
+		end = survey_guarded(&run->survey, id, NULL, work, playing);
+		if (end != SURVEY_BROKE || anew)
+			continue;
+		run->report.incomplete = true;
+		report_note(&run->report, "The phase %s ended where the read of a clock took an exception: what had been "
+			    "measured by then is reported.", id);
+		return;
+	}
+}
+
 static void
 play_phases(struct run *run)
 {
@@ -159,12 +246,11 @@ play_phases(struct run *run)
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
 		if (machine->begins)
 			machine->begins(machine->context, run, phase);
-		if (phase->play)
-			phase->play(run);
-		else
-			phase->measure(&run->survey);
+		struct playing playing = { run, phase };
+
+		play_guarded(&playing, play_phase, phase->anew);
 		if (phase->play != run_checks) /* which stop and set devices */
-			survey_observe(&run->survey);
+			play_guarded(&playing, observe, true);
 	}
 }
 

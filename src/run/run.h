@@ -89,6 +89,7 @@ struct run_phase {
 	void (*measure)(struct survey *survey); /* or: */
 	void (*play)(struct run *run);
 	bool with_cores;   /* other cores are started, or run */
+	bool anew;         /* nothing of it is left where it is played again from its begin */
 	bool whole_within; /* between two batches, too, run_so_far() has figures that are whole */
 };
 

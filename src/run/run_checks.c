@@ -109,6 +109,19 @@ mark_disturbed(struct behaviour *row)
 	behaviour_say(row, "The clocks parted while it was looked at.");
 }
 
+static void
+observe(void *survey)
+{
+	survey_observe(survey);
+}
+
+/* A clock that breaks as it is read takes no device's checks with it. */
+static void
+observe_guarded(struct survey *survey)
+{
+	survey_guarded(survey, "checks", NULL, observe, survey);
+}
+
 /*
  * Whether time went otherwise for some clocks than for others in DRIVER's checks, which may have stopped its own: that
  * is read for nothing now, as it may still be where the checks brought it, at a rollover.
@@ -120,10 +133,24 @@ is_cut(struct run *run, const struct device_check *check, size_t driver)
 
 	if (check->sets_counter)
 		survey_forget(&run->survey, driver);
-	survey_observe(&run->survey);
+	observe_guarded(&run->survey);
 	if (check->sets_counter)
 		survey_forget(&run->survey, driver);
 	return run->survey.cuts != cuts;
+}
+
+struct looking {
+	const struct device_check *check;
+	const struct checking *checking;
+	struct behaviours *behaviours;
+};
+
+static void
+look(void *argument)
+{
+	const struct looking *looking = argument;
+
+	looking->check->look(looking->checking, looking->behaviours);
 }
 
 /* One device's checks: all of them, or those of its rows BEFORE that were disturbed. False: it is not in the run. */
@@ -133,9 +160,10 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 {
 	size_t driver = find_driver(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
+	const struct report_clock *entry;
 	size_t first;
 
-	if (driver == RUN_DRIVERS_MAX || !report_find_clock(&run->report, check->driver->rows[0].id))
+	if (driver == RUN_DRIVERS_MAX || !(entry = report_find_clock(&run->report, check->driver->rows[0].id)))
 		return false;
 	rows_by_now(run, driver, rows);
 	const struct checking checking = {
@@ -145,8 +173,9 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 	};
 
 	first = behaviours->count;
-	survey_observe(&run->survey);
-	check->look(&checking, behaviours);
+	observe_guarded(&run->survey);
+	survey_guarded(&run->survey, "checks", &entry->clock, look,
+		       &(struct looking){ check, &checking, behaviours });
 	if (is_cut(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)
 			mark_disturbed(&behaviours->rows[i]);

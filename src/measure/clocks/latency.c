@@ -111,6 +111,19 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	survey->done_ns = shown_ns + survey->report->duration_ns;
 }
 
+struct boot_core_job {
+	struct survey *survey;
+	struct report_clock *entry;
+};
+
+static void
+measure_guarded(void *argument)
+{
+	const struct boot_core_job *job = argument;
+
+	measure_on_boot_core(job->survey, job->entry);
+}
+
 void
 survey_latencies(struct survey *survey)
 {
@@ -119,9 +132,11 @@ survey_latencies(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		struct report_clock *entry = &report->clocks[i];
 
+		struct boot_core_job job = { survey, entry };
+
 		if (!survey_usable(entry))
 			continue;
-		measure_on_boot_core(survey, entry);
+		survey_guarded(survey, "latency", NULL, measure_guarded, &job);
 		survey->hooks.measured(survey->hooks.context, report, entry);
 	}
 }

@@ -1,0 +1,21 @@
+/* A job's part on the boot core. See job.h. */
+#include "job.h"
+
+static void
+work_here(void *context)
+{
+	const struct job *job = context;
+
+	job->work(job->argument, 0);
+}
+
+void
+job_run(void *context, size_t core)
+{
+	struct job *job = context;
+
+	if (core == 0)
+		job->fell = !guard_run(work_here, job, &job->fault);
+	else
+		job->work(job->argument, core);
+}

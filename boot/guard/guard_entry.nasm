@@ -1,0 +1,132 @@
+; Exceptions in guarded code: the way in, the way out, and the handlers. See guard.h; guard_internal.h asserts the layout.
+
+struc guard				; boot/guard/guard_internal.h
+	.outer		resq 1
+	.stack		resq 1
+	.vector		resq 1
+	.at		resq 1
+	.error		resq 1
+	.address	resq 1
+endstruc
+
+VECTORS		equ 32			; GUARD_VECTORS
+ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
+
+extern guard_work
+extern guard_top
+extern guard_firmware
+extern image_text_begin			; boot/efi.lds
+extern image_text_end
+
+section .text align=16
+bits 64
+
+global guard_enter:function hidden
+global guard_unwind:function hidden
+global guard_stubs_boot:data hidden
+global guard_stubs_core:data hidden
+
+; bool guard_enter(struct guard *guard, struct guard **top), as C calls it. On exit: AL = 1 where guard_work() came back,
+; 0 where it was unwound; the flags are those of the entry, so interrupts are masked or not as then.
+guard_enter:
+	push rbx
+	push rbp
+	push r12
+	push r13
+	push r14
+	push r15
+	pushfq
+	push rsi
+	push rdi			; sixteen bytes are even again
+	mov rax, [rsi]
+	mov [rdi + guard.outer], rax
+	mov [rdi + guard.stack], rsp
+	mov [rsi], rdi
+	call guard_work
+	mov eax, 1
+guard_leave:
+	pop rdi
+	pop rsi
+	mov rcx, [rdi + guard.outer]
+	mov [rsi], rcx
+	popfq
+	pop r15
+	pop r14
+	pop r13
+	pop r12
+	pop rbp
+	pop rbx
+	ret
+
+; void guard_unwind(struct guard *guard), from C or with RDI = guard from anywhere deeper on its stack. No exit.
+guard_unwind:
+	mov rsp, [rdi + guard.stack]
+	xor eax, eax
+	jmp guard_leave
+
+; A stub of 16 bytes to each exception. On entry: as the CPU enters an interrupt gate.
+%macro stubs 1
+	align 16
+guard_stubs_%1:
+%assign vector 0
+%rep VECTORS
+	push strict dword vector
+	jmp strict near guard_vector_%1
+	align 16
+%assign vector vector + 1
+%endrep
+%endmacro
+
+	stubs boot
+	stubs core
+
+; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. Code of ours is unwound to the
+; innermost guard of this core, which gets what happened. All else goes on to the firmware's handler with registers
+; and stack as the CPU left them.
+guard_vector_boot:
+	push rdi
+	mov rdi, [rel guard_top]
+	jmp guard_vector
+guard_vector_core:
+	push rdi
+	mov rdi, [gs:0]			; guard_run_on_core() has put it there
+
+guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
+	push rax
+	push rcx
+	push rdx
+	mov ecx, [rsp + 32]
+	lea rdx, [rsp + 40]
+	xor eax, eax
+	push rdi
+	mov edi, ERRORS
+	bt edi, ecx
+	pop rdi
+	jnc .frame
+	mov rax, [rdx]
+	add rdx, 8
+.frame:					; RAX = error code, [rdx] = RIP
+	test rdi, rdi
+	jz .firmware
+	mov [rdi + guard.error], rax
+	mov [rdi + guard.vector], rcx
+	mov rdx, [rdx]
+	lea rax, [rel image_text_begin]
+	cmp rdx, rax
+	jb .firmware
+	lea rax, [rel image_text_end]
+	cmp rdx, rax
+	jae .firmware
+	mov [rdi + guard.at], rdx
+	mov rax, cr2
+	mov [rdi + guard.address], rax
+	jmp guard_unwind
+.firmware:
+	lea rdx, [rel guard_firmware]
+	mov rax, [rdx + rcx * 8]
+	mov [rsp + 32], rax		; in place of the vector
+	pop rdx
+	pop rcx
+	pop rax
+	pop rdi
+	ret

@@ -1,0 +1,47 @@
+/* What guard.c and guard_entry.nasm share: guard_entry.nasm has the same layouts. */
+#ifndef BARETICK_GUARD_INTERNAL_H
+#define BARETICK_GUARD_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GUARD_VECTORS 32u /* of exceptions: SDM vol. 3A, 6.3.1 */
+#define GUARD_STUB_SIZE 16u
+
+struct guard {
+	struct guard *outer;
+	uint64_t stack; /* guard_enter()'s, to go back to */
+	uint64_t vector, at, error, address; /* of what ended it */
+	void (*work)(void *argument);
+	void *argument;
+};
+
+#define SAME_OFFSET(field, offset) \
+	_Static_assert(offsetof(struct guard, field) == (offset), "boot/guard/guard_entry.nasm: guard." #field)
+
+SAME_OFFSET(outer, 0);
+SAME_OFFSET(stack, 8);
+SAME_OFFSET(vector, 16);
+SAME_OFFSET(at, 24);
+SAME_OFFSET(error, 32);
+SAME_OFFSET(address, 40);
+
+#undef SAME_OFFSET
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* boot/guard/guard_entry.nasm */
+extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* GUARD_VECTORS stubs each */
+
+/* Calls guard_work(GUARD) as the innermost of TOP. True where that came back, false where it was unwound. */
+bool guard_enter(struct guard *guard, struct guard **top) HIDDEN;
+
+/* Ends GUARD and those within it: its guard_enter() returns false. */
+void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
+
+/* guard.c, for guard_entry.nasm */
+void guard_work(struct guard *guard) HIDDEN;
+extern struct guard *guard_top HIDDEN;                      /* the boot core's innermost, or NULL */
+extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * In place of drivers/clocks/acpi_pm.c in a test image: the same PM timer, a read of which takes an exception. QEMU's
+ * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of samples on
+ * it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`.
+ */
+#define acpi_pm_driver acpi_pm_well
+#include "../../drivers/clocks/acpi_pm.c"
+#undef acpi_pm_driver
+
+#include "cpu.h"
+#include "fw_cfg.h"
+#include "text.h"
+
+#define ITEM          "opt/baretick/fault"
+#define UNMAPPED      UINT64_C(0x0000123456789000)
+#define NOT_CANONICAL UINT64_C(0x8000000000000000)
+#define TOGETHER      128u /* SURVEY_CONTENDED_SAMPLES */
+
+extern const struct driver acpi_pm_driver;
+
+static char kind[3];
+static uint32_t core;
+static bool on_open, together;
+static uint32_t read_elsewhere; /* 1: another core has read it */
+static uint64_t batches_left;
+static void (*well)(void *device, struct sample *samples, size_t count);
+
+static void
+provoke(void)
+{
+	switch (kind[0]) {
+	case 'u':
+		__asm__ volatile("ud2");
+		break;
+	case 'p':
+		(void)*(volatile const uint32_t *)(uintptr_t)UNMAPPED;
+		break;
+	case 'g':
+		(void)*(volatile const uint32_t *)(uintptr_t)NOT_CANONICAL;
+	}
+}
+
+static void
+sample(void *device, struct sample *samples, size_t count)
+{
+	if (cpu_apic_id() != core)
+		__atomic_store_n(&read_elsewhere, 1, __ATOMIC_RELEASE);
+	else if (together ? __atomic_load_n(&read_elsewhere, __ATOMIC_ACQUIRE) && count == TOGETHER : batches_left-- == 0)
+		provoke();
+	well(device, samples, count);
+}
+
+static uint64_t
+number(const char *digits)
+{
+	uint64_t value = 0;
+
+	for (; *digits >= '0' && *digits <= '9'; digits++)
+		value = value * 10 + (uint64_t)(*digits - '0');
+	return value;
+}
+
+static void
+read_words(void)
+{
+	char words[32];
+	size_t length;
+
+	if (!fw_cfg_read_file(ITEM, words, sizeof(words) - 1, &length) || length < 6 || length >= sizeof(words))
+		return;
+	words[length] = '\0';
+	kind[0] = words[0];
+	core = (uint32_t)number(&words[3]);
+	for (const char *word = &words[3]; *word; word++)
+		if (word[-1] == ' ' && word > &words[3]) {
+			on_open = *word == 'o';
+			together = *word == 't';
+			batches_left = number(word);
+		}
+}
+
+static void
+open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	acpi_pm_well.open(platform, device, clocks);
+	read_words();
+	if (on_open)
+		provoke();
+	well = clocks->sample;
+	clocks->sample = sample;
+}
+
+const struct driver acpi_pm_driver = {
+	.clock_count = 1,
+	.rows = &acpi_pm_row,
+	.open = open,
+	.close = probe_close,
+};

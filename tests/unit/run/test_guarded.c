@@ -1,0 +1,211 @@
+/* What an exception on the boot core ends: the clock that was read, or where none was, the measuring. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+
+static const struct fault page_fault = { .vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0 };
+
+static struct {
+	jmp_buf *innermost;
+	void (*sample)(void *device, struct sample *samples, size_t count);
+	unsigned batches_left; /* until one faults */
+} guarded;
+
+/* What boot/guard does on a machine. */
+static bool
+guard(void (*work)(void *argument), void *argument, struct fault *fault)
+{
+	jmp_buf *outer = guarded.innermost;
+	jmp_buf here;
+	volatile bool back = false;
+
+	guarded.innermost = &here;
+	if (!setjmp(here)) {
+		work(argument);
+		back = true;
+	}
+	guarded.innermost = outer;
+	if (!back)
+		*fault = page_fault;
+	return back;
+}
+
+static void
+take_fault(void)
+{
+	assert_non_null(guarded.innermost);
+	longjmp(*guarded.innermost, 1);
+}
+
+static void
+sample_or_fault(void *device, struct sample *samples, size_t count)
+{
+	if (guarded.batches_left-- == 0)
+		take_fault();
+	guarded.sample(device, samples, count);
+}
+
+static struct bench *
+opened(unsigned batches)
+{
+	struct bench *bench;
+	struct report_clock *entry;
+
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, 1);
+	bench->run.survey.hooks.guarded = guard;
+	entry = bench_find(bench, "acpi_pm");
+	guarded.sample = entry->clock.sample;
+	guarded.batches_left = batches;
+	entry->clock.sample = sample_or_fault;
+	return bench;
+}
+
+static void
+assert_others_are_measured(struct bench *bench)
+{
+	struct report *report = &bench->run.report;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (strcmp(entry->clock.id, "acpi_pm") == 0)
+			continue;
+		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
+		assert_int_not_equal(entry->latency->count, 0);
+		assert_true(entry->implied.known || !report_clock_is_main(entry));
+	}
+}
+
+/* In each phase that reads it: as it is first read, within the rates' window, within its latency. */
+static void
+a_clock_whose_read_faults_is_broken_and_the_others_are_measured(void **state)
+{
+	static const unsigned moments[] = { 0, 1, 20, 300 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
+		struct bench *bench = opened(moments[i]);
+		struct report_clock *entry = bench_find(bench, "acpi_pm");
+
+		run_measure(&bench->run);
+		assert_int_equal(entry->clock.state, CLOCK_BROKEN);
+		assert_string_equal(entry->clock.reason,
+				    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
+		assert_others_are_measured(bench);
+		assert_false(bench->run.report.incomplete);
+		run_close(&bench->run);
+		assert_int_equal(bench->run.report.verdict, VERDICT_FAIL);
+		bench_free(bench);
+	}
+}
+
+static struct core_facts *no_facts;
+
+static void
+ask_and_fault(struct core_facts *facts)
+{
+	no_facts = facts;
+	take_fault();
+}
+
+static void
+a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete(void **state)
+{
+	struct bench *bench = opened(UINT32_MAX);
+	struct report *report = &bench->run.report;
+
+	(void)state;
+	bench->run.survey.hooks.core_facts = ask_and_fault;
+	run_measure(&bench->run);
+	assert_non_null(no_facts);
+	assert_true(report->incomplete);
+	assert_string_equal(report->notes[report->note_count - 1],
+			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
+			    "baretick+1a30h, address fed000f0h. What had been measured by then is reported.");
+	assert_int_not_equal(bench_find(bench, "acpi_pm")->latency->count, 0);
+	run_close(&bench->run);
+	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
+	bench_free(bench);
+}
+
+static void
+look_and_fault(const struct checking *checking, struct behaviours *behaviours)
+{
+	(void)checking;
+	(void)behaviours;
+	take_fault();
+}
+
+static void
+a_device_whose_check_faults_is_broken_and_the_next_is_checked(void **state)
+{
+	struct bench *bench = opened(UINT32_MAX);
+	static struct device_check checks[3];
+
+	(void)state;
+	checks[0] = (struct device_check){ .driver = &acpi_pm_driver, .look = look_and_fault };
+	checks[1] = bench->machine.checks[0];
+	bench->machine.checks = checks;
+	run_measure(&bench->run);
+	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);
+	assert_int_not_equal(bench->run.report.behaviours.count, 0);
+	assert_false(bench->run.report.incomplete);
+	bench_free(bench);
+}
+
+static void
+open_and_fault(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	(void)platform;
+	(void)device;
+	(void)clocks;
+	take_fault();
+}
+
+static void
+a_driver_whose_open_faults_leaves_rows_that_say_so(void **state)
+{
+	struct driver driver = acpi_pm_driver;
+	const struct driver *drivers_with_it[] = { &tsc_driver, &driver, NULL };
+	struct bench *bench = opened(UINT32_MAX);
+	struct run *run = test_calloc(1, sizeof(*run));
+
+	(void)state;
+	driver.open = open_and_fault;
+	options_default(&run->report.options);
+	bench->machine.drivers = drivers_with_it;
+	bench->machine.hooks.guarded = guard;
+	run->smp = bench->run.smp;
+	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	const struct report_clock *entry = report_find_clock(&run->report, "acpi_pm");
+
+	assert_non_null(entry);
+	assert_int_equal(entry->clock.state, CLOCK_BROKEN);
+	assert_string_equal(entry->clock.main, "acpi_pm");
+	assert_string_equal(entry->clock.reason,
+			    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
+	test_free(run);
+	bench_free(bench);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clock_whose_read_faults_is_broken_and_the_others_are_measured),
+		cmocka_unit_test(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete),
+		cmocka_unit_test(a_device_whose_check_faults_is_broken_and_the_next_is_checked),
+		cmocka_unit_test(a_driver_whose_open_faults_leaves_rows_that_say_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
