@@ -10,8 +10,8 @@
 #define MSR_GS_BASE 0xc0000101u /* SDM vol. 3A, 3.4.4.1 */
 
 /*
- * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: what code can do. A debugger's, NMI, double faults and
- * machine checks are the firmware's.
+ * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: what code can do. A debugger's, NMI, double faults
+ * and machine checks are the firmware's.
  */
 #define TAKEN 0x000b7cf1u
 

@@ -1,7 +1,8 @@
 /*
- * Exceptions in code of ours, taken instead of the firmware's dump. While guards are open the boot core's interrupt table
- * is a copy of the firmware's, in which some exceptions come here first: one in baretick's own code ends what is guarded,
- * one in the firmware's goes on to the firmware as if nothing had been between. Interrupts are the firmware's as ever.
+ * Exceptions in code of ours, taken instead of the firmware's dump. While guards are open the boot core's interrupt
+ * table is a copy of the firmware's, in which some exceptions come here first: one in baretick's own code ends what is
+ * guarded, one in the firmware's goes on to the firmware as if nothing had been between. Interrupts are the firmware's
+ * as ever.
  */
 #ifndef BARETICK_GUARD_H
 #define BARETICK_GUARD_H

@@ -44,7 +44,7 @@ struct machine { /* on which a fault is looked for; without one it is healthy */
 	void (*before_checks)(void);          /* may be NULL */
 };
 
-struct fault {
+struct ailment {
 	const char *rule, *clock; /* that finds it, and the one that is named: NULL, no clock */
 	const char *name;
 	const struct machine *machine;
@@ -695,7 +695,7 @@ one_adjusted(struct bench *bench)
 	bench->run.survey.hooks.core_facts = read_unequal_facts;
 }
 
-static const struct fault faults[] = {
+static const struct ailment faults[] = {
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },
@@ -784,7 +784,7 @@ static const struct fault faults[] = {
 /* The stages of a run. */
 
 static void
-reach(struct bench *bench, const struct fault *fault, enum stage stage)
+reach(struct bench *bench, const struct ailment *fault, enum stage stage)
 {
 	if (fault && fault->stage == stage)
 		fault->switch_on(bench);
@@ -794,7 +794,7 @@ reach(struct bench *bench, const struct fault *fault, enum stage stage)
 static struct {
 	struct bench *bench;
 	const struct machine *machine;
-	const struct fault *fault;
+	const struct ailment *fault;
 	bool is_measured; /* the first tournament has begun */
 } stage_of;
 
@@ -843,7 +843,7 @@ leave_report(struct report *report)
 
 /* FAULT may be NULL. The caller frees the bench. */
 static struct bench *
-run(const struct machine *machine, const struct fault *fault)
+run(const struct machine *machine, const struct ailment *fault)
 {
 	struct bench *bench;
 	const struct acpi_facts *acpi;
@@ -879,7 +879,7 @@ run(const struct machine *machine, const struct fault *fault)
 
 /* Findings of RULE against CLOCK, or all others. */
 static size_t
-count_findings(const struct report *report, const struct fault *fault, bool others)
+count_findings(const struct report *report, const struct ailment *fault, bool others)
 {
 	size_t count = 0;
 
@@ -897,7 +897,7 @@ count_findings(const struct report *report, const struct fault *fault, bool othe
 
 /* The verdict of the named clock is its finding's, and no other's is touched. */
 static bool
-verdicts_fit(const struct report *report, const struct fault *fault)
+verdicts_fit(const struct report *report, const struct ailment *fault)
 {
 	enum verdict severity = rules_find(fault->rule)->severity;
 
@@ -915,7 +915,7 @@ verdicts_fit(const struct report *report, const struct fault *fault)
 
 /* What failed is to be avoided, and nothing else. */
 static bool
-advice_fits(const struct report *report, const struct fault *fault)
+advice_fits(const struct report *report, const struct ailment *fault)
 {
 	bool fails = rules_find(fault->rule)->severity == VERDICT_FAIL;
 
@@ -929,7 +929,7 @@ advice_fits(const struct report *report, const struct fault *fault)
 }
 
 static bool
-is_caught(const struct fault *fault)
+is_caught(const struct ailment *fault)
 {
 	struct bench *bench = run(fault->machine, fault);
 	const struct report *report = &bench->run.report;
