@@ -11,8 +11,12 @@
 #include "witnesses.h"
 
 #define NS_PER_MS   INT64_C(1000000)
+#define MS_DECIMALS 3
+#define US_DECIMALS 6
 #define VAGUE_NS    (200 * NS_PER_MS) /* known no better than that: both ends are said */
 #define TENTHS_MS   1000              /* from so much on tenths of a second do */
+#define SMALL_NS    (10 * NS_PER_MS)  /* below that microseconds are said */
+#define NS_PER_US   INT64_C(1000)
 
 /* Whether any two of SET have two sources; a TSC that is not in the report is one by itself. */
 static bool
@@ -106,7 +110,17 @@ put_seconds(struct text *text, int64_t ns, unsigned decimals)
 	uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
 	text_put(text, ns < 0 ? "-" : "");
-	text_put_decimal(text, (size_ns + NS_PER_MS / 2) / NS_PER_MS, 3, decimals);
+	if (decimals <= MS_DECIMALS)
+		text_put_decimal(text, (size_ns + NS_PER_MS / 2) / NS_PER_MS, MS_DECIMALS, decimals);
+	else
+		text_put_decimal(text, (size_ns + NS_PER_US / 2) / NS_PER_US, US_DECIMALS, decimals);
+}
+
+/* Those of seconds that show two times so far apart to differ. */
+static unsigned
+decimals_of(int64_t apart_ns)
+{
+	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
 
 static void
@@ -167,6 +181,12 @@ count_jumps(const struct report *report, const char *clock)
 	return count;
 }
 
+bool
+judge_jumped(const struct report *report, const char *clock)
+{
+	return count_jumps(report, clock) > 0;
+}
+
 /* In a TSC that is not in the report nothing can be set. */
 static void
 set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
@@ -177,6 +197,13 @@ set_turned_sick(struct report *report, size_t clock, uint64_t at_ms)
 	report->clocks[clock].turned_sick_ms = at_ms;
 }
 
+/* That the clock's own readings showed, by the TSC. */
+static uint64_t
+leaps_of(const struct report *report, size_t clock)
+{
+	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
+}
+
 static void
 name_jump(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
@@ -185,7 +212,8 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t limit = rules_limit_of(report, rule), jumps = count_jumps(report, id);
-	char by[REPORT_SENTENCE];
+	uint64_t leaps = leaps_of(report, alone->members[0]);
+	char by[REPORT_SENTENCE], more[64] = "";
 	struct text text;
 
 	if (jumps <= limit || is_named(report, rule, id))
@@ -196,21 +224,40 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 		int64_t ns = alone->elapsed.value - other->elapsed.value;
 
 		text_put(&text, back ? " back by " : " ahead by ");
-		put_seconds(&text, ns < 0 ? -ns : ns, 3);
+		put_seconds(&text, ns < 0 ? -ns : ns, decimals_of(ns));
 		text_put(&text, " s");
 	}
 	text_put(&text, " at ");
 	report_put_moment(&text, report, row->at_tsc);
 	text_put(&text, "; ");
 	put_clocks(&text, report, other);
+	text_init(&text, more, sizeof(more));
+	if (!back && leaps > jumps)
+		text_printf(&text, " Its readings jumped ahead %lu times in all.", leaps);
 	rules_set_count(rules_add_finding(report, rule, id, REPORT_NO_CORE,
-					  "%s jumped%s went on together.", id, by),
-			jumps, limit);
+					  "%s jumped%s went on together.%s", id, by, more),
+			leaps > jumps ? leaps : jumps, limit);
+}
+
+/* Those that tell the groups of ROW apart. */
+static unsigned
+decimals_of_groups(const struct report_discontinuity *row)
+{
+	unsigned decimals = MS_DECIMALS;
+
+	for (size_t i = 1; i < row->group_count; i++) {
+		const struct interval_ns *elapsed = &row->groups[i].elapsed, *before = &row->groups[i - 1].elapsed;
+
+		if (elapsed->known && before->known && decimals_of(elapsed->value - before->value) > decimals)
+			decimals = US_DECIMALS;
+	}
+	return decimals;
 }
 
 static void
 name_parted(struct report *report, const struct report_discontinuity *row)
 {
+	unsigned decimals = decimals_of_groups(row);
 	char bytes[REPORT_SENTENCE];
 	struct text text;
 
@@ -225,7 +272,7 @@ name_parted(struct report *report, const struct report_discontinuity *row)
 		put_clocks(&text, report, group);
 		text_put(&text, " went on by ");
 		if (group->elapsed.known) {
-			put_seconds(&text, group->elapsed.value, 3);
+			put_seconds(&text, group->elapsed.value, decimals);
 			text_put(&text, " s");
 		} else {
 			text_put(&text, "a time that is not known");

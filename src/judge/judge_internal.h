@@ -32,6 +32,7 @@ bool judge_tsc_moved(const struct report *report);
 /* The discontinuities' classes and findings; before all others, which ask: */
 void judge_discontinuities(struct report *report);
 bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock); /* it alone jumped */
+bool judge_jumped(const struct report *report, const char *clock);                          /* at any of them */
 bool judge_tsc_steps(const struct report *report); /* by its own readings, back or ahead */
 
 void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */

@@ -309,6 +309,25 @@ say_too_wide(const struct report *report, struct behaviour *row)
 		behaviour_say(row, "%s For the limit of %lu: on an idle machine.", as_checked.text, limit);
 }
 
+/*
+ * Of leaps that its readings showed against the TSC, and in which no other clock took a side, nobody is named: that there
+ * were some is said all the same.
+ */
+static void
+judge_leaps_of(struct report *report, const struct report_clock *entry)
+{
+	const char *clock = entry->clock.main;
+	struct behaviour *row;
+
+	if (!entry->unexplained_leaps || judge_jumped(report, clock) || judge_tsc_moved(report) ||
+	    !(row = behaviour_add(&report->behaviours, "clock-jumped", clock)))
+		return;
+	row->checked = row->open = true;
+	behaviour_say(row, "%s and the TSC parted %lu time%s in %lu reads: no other clock shows which jumped or stood.",
+		      entry->clock.id, entry->unexplained_leaps, entry->unexplained_leaps == 1 ? "" : "s",
+		      entry->monotonic.reads);
+}
+
 void
 judge_outcomes(struct report *report)
 {
@@ -322,6 +341,8 @@ judge_outcomes(struct report *report)
 	}
 	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
 		judge_rate_of(report, &report->clocks[i]);
+	for (size_t i = 0; i < report->clock_count; i++)
+		judge_leaps_of(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].open = rules_count(report, report->clocks[i].clock.id, OUTCOME_NOT_DETERMINED);
 }

@@ -36,7 +36,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return steps;
 }
 
-/* Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself. */
+/* Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself, and of leaps first. */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
 {
@@ -48,7 +48,8 @@ broken_by(const struct report *report, const struct report_clock *entry)
 		return rules_find("clock-broken");
 	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward") + entry->disturbed)
 		return rules_find("clock-backward");
-	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed)
+	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed &&
+	    judge_jumped(report, entry->clock.main))
 		return rules_find("clock-jumped");
 	return NULL;
 }
@@ -76,10 +77,7 @@ judge_tsc_moved(const struct report *report)
 {
 	if (judge_tsc_steps(report))
 		return true;
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		if (judge_jumped_at(report, i, "tsc"))
-			return true;
-	return false;
+	return judge_jumped(report, "tsc");
 }
 
 /*
@@ -126,18 +124,6 @@ name_state(struct report *report, const struct report_clock *entry, const struct
 	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 			  clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
 			  rules_full_stop(clock->reason));
-}
-
-static void
-name_leaps(struct report *report, const struct report_clock *entry, const struct rule *rule)
-{
-	const struct monotonic *own = &entry->monotonic;
-
-	rules_set_count(rules_add_finding(report, rule->id, entry->clock.id, REPORT_NO_CORE,
-					  "%s jumped ahead %lu time%s in %lu reads, at most by %lu ticks.",
-					  entry->clock.id, own->leaps, own->leaps == 1 ? "" : "s", own->reads,
-					  own->worst_leap_ticks),
-			own->leaps, rules_limit(rule, &report->options));
 }
 
 static void
@@ -188,9 +174,7 @@ judge_clock(struct report *report, struct report_clock *entry)
 		return;
 	if (entry->clock.state != CLOCK_PRESENT)
 		name_state(report, entry, rule);
-	else if (rule == rules_find("clock-jumped"))
-		name_leaps(report, entry, rule);
-	else
+	else if (rule != rules_find("clock-jumped")) /* that has its finding: see discontinuities.c */
 		name_steps_back(report, entry, rule);
 }
 

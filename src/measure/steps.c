@@ -8,7 +8,8 @@
 #include "set.h"
 #include "text.h"
 
-#define FLOOR_NS       SURVEY_NS_PER_MS /* less is left to what is said of the rates */
+#define FLOOR_NS       SURVEY_NS_PER_MS /* less is left to what is said of the rates, unless one was seen to leap */
+#define LEAPS_LOOKED   8          /* at so many leaps of a run */
 #define SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* for which a rate that changed is looked at */
 #define SETTLE_SWEEPS  10000      /* no sweep is shorter than a microsecond: bounds that by count */
 #define READS          4          /* of which the last counts: the first are slow */
@@ -130,9 +131,9 @@ is_too_long(const struct survey *survey, size_t i, uint64_t wrap_ns)
 	return wrap_ns && scale_ns_up(&survey->scale, ticks) > (int64_t)wrap_ns / 4 && !is_edge_clock(survey, i);
 }
 
-/* By how much each clock is ahead of the TSC, in groups. */
+/* By how much each clock is ahead of the TSC, in groups between which there is more than FLOOR_NS. */
 static struct discontinuity
-find(const struct survey *survey, int64_t edge_late_ns)
+find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 {
 	struct discontinuity_clock clocks[TSC + 1] = { { .known = false } };
 
@@ -149,7 +150,7 @@ find(const struct survey *survey, int64_t edge_late_ns)
 		clocks[i].wrap_ns = 0;
 	}
 	clocks[TSC] = (struct discontinuity_clock){ true, { is_pushed(survey) ? -PUSHED_NS : 0, 0 }, 0 };
-	return discontinuity_find(clocks, TSC + 1, FLOOR_NS);
+	return discontinuity_find(clocks, TSC + 1, floor_ns);
 }
 
 static void
@@ -397,7 +398,7 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 	sweep(survey, false);
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		at_end[i] = survey->steps[i];
-	found = find(survey, edge_late_ns);
+	found = find(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
 	beside = beside_the_tsc(&found);
@@ -412,12 +413,12 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 		survey->steps[i].now = at_end[i].now;
 		survey->steps[i].at_edge = at_end[i].at_edge;
 	}
-	found = find(survey, EDGE_LATEST_NS);
+	found = find(survey, EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		record(survey, &found, seen);
 	/* Where edges were waited for in a window others were missed. */
 	if (found.count < 2 && (edge_late_ns == EDGE_LATEST_NS ||
-				(find(survey, edge_late_ns).count < 2 && !are_edge_clocks(survey, beside))))
+				(find(survey, edge_late_ns, FLOOR_NS).count < 2 && !are_edge_clocks(survey, beside))))
 		return false;
 	survey->cuts++;
 	return true;
@@ -431,10 +432,31 @@ survey_steps_compare(struct survey *survey, bool strictly)
 
 	if (survey->report->incomplete || survey->tsc_stopped)
 		return false;
-	if (find(survey, edge_late_ns).count > 1)
+	if (find(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = look_closer(survey, edge_late_ns);
 	begin_steps(survey);
 	return cut;
+}
+
+/* A leap from one reading to the next is no rate that changed: so one below the floor needs no closer look. */
+bool
+survey_leapt(struct survey *survey, uint64_t leap_ns)
+{
+	struct discontinuity found;
+	uint64_t seen;
+
+	if (survey->leaps_looked == LEAPS_LOOKED || survey_end_if_due(survey))
+		return false;
+	survey->leaps_looked++;
+	sweep(survey, true);
+	seen = survey->hooks.tsc_ordered();
+	found = find(survey, EDGE_LATEST_NS, leap_ns / 2);
+	if (leap_ns / 2 > FLOOR_NS || found.count < 2)
+		return survey_steps_compare(survey, false);
+	record(survey, &found, seen);
+	survey->cuts++;
+	begin_steps(survey);
+	return true;
 }
 
 void

@@ -111,6 +111,7 @@ struct survey {
 	struct survey_step steps[REPORT_CLOCKS_MAX];
 	uint64_t step_tsc;              /* the begin of the step that they are in */
 	unsigned cuts;                  /* discontinuities up to now: no rate spans one */
+	unsigned leaps_looked;          /* leaps of one clock against the TSC at which all others were asked; see survey_leapt() */
 	unsigned window_cuts;           /* of them up to the end of the rates' window */
 	const struct clock *reading;    /* on the boot core now, or when a fault ended that; NULL: none */
 	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */

@@ -77,4 +77,10 @@ void survey_step_take(struct survey *survey, size_t i, const struct sample *now,
  */
 bool survey_steps_compare(struct survey *survey, bool strictly);
 
+/*
+ * A clock was just read to leap against the TSC, by LEAP_NS: whether all clocks together show that time went otherwise
+ * for some of them, which the report says then. At the first leaps of a run only.
+ */
+bool survey_leapt(struct survey *survey, uint64_t leap_ns);
+
 #endif

@@ -19,6 +19,7 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 	allowed = (allowed >> MONOTONIC_RATE_SHIFT) + bounds->leap_ticks + back_ticks;
 	if (bounds->leap_rate && elapsed_ticks > allowed) {
 		monotonic->leaps++;
+		monotonic->last_leap_ticks = elapsed_ticks - (uint64_t)allowed;
 		if (elapsed_ticks > monotonic->worst_leap_ticks)
 			monotonic->worst_leap_ticks = elapsed_ticks;
 	}

@@ -193,6 +193,9 @@ happen(void)
 		cores_shift(machine.by_ps);
 		hold_devices(machine.by_ps);
 		break;
+	case EVENT_STAND:
+		cores_shift(machine.by_ps);
+		break;
 	case EVENT_LEAP:
 		leap(machine.clock, machine.by_ps);
 		break;

@@ -1,4 +1,6 @@
 /* The kinds of machine: each draws one, healthy but for what its name says. */
+#include <string.h>
+
 #include "draw.h"
 #include "draw_machine.h"
 #include "kinds.h"
@@ -81,6 +83,21 @@ draw_leap(void)
 	machine.by_ps = draw_log(1, 5000) * MS;
 }
 
+/* As where a hypervisor moves a core to one whose TSC is behind. Most of a phase is of other clocks' readings. */
+static void
+draw_stand(void)
+{
+	draw_healthy_clocks();
+	draw_moment();
+	if (draw_chance(50))
+		machine.phase = "latency";
+	if (strcmp(machine.phase, "latency") == 0)
+		machine.delay_ps = draw_below(100 * MS);
+	machine.event = EVENT_STAND;
+	machine.by_ps = draw_log(3, 5000) * MS / 1000;
+	machine.all_rows = true;
+}
+
 /* One core, or a few, which then may be pausing in a tournament. */
 static void
 draw_whole(enum event event)
@@ -147,6 +164,7 @@ const struct kind kinds[] = {
 	{ "leap", "one clock leaps by 1 ms to 5 s", draw_leap },
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
+	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_stand },
 	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_bend },
 	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_back },
 	{ "cores", "2 to 16 cores, all healthy", draw_cores },

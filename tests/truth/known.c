@@ -17,11 +17,11 @@ clock_of(const char *id)
 	return clock;
 }
 
-/* The time for which the TSC has run: a pause stops it. */
+/* The time for which the TSC has run. */
 static uint64_t
 run_ps(uint64_t at_ps)
 {
-	if (machine.event != EVENT_PAUSE || at_ps < machine.at_ps)
+	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_STAND) || at_ps < machine.at_ps)
 		return at_ps;
 	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
 }
@@ -76,6 +76,7 @@ machine_broke(int clock)
 	case EVENT_BEND:
 		return machine.source[clock] == machine.source[machine.clock];
 	case EVENT_BACK:
+	case EVENT_STAND:
 		return clock == TSC;
 	default:
 		return false;

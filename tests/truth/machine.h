@@ -31,6 +31,7 @@ enum event {
 	EVENT_NONE,
 	EVENT_PAUSE,    /* all clocks but the RTC stop: also a migration */
 	EVENT_SNAPSHOT, /* it was saved, and is restored later: TSC and RTC are ahead, the others went back with it */
+	EVENT_STAND,    /* the TSC alone stops for by_ps */
 	EVENT_LEAP,     /* one clock is ahead by by_ps */
 	EVENT_BEND,     /* the oscillator of that clock, and of all that share it, becomes faster by bend_ppm */
 	EVENT_BACK,     /* from then on the TSC is set back, again and again */

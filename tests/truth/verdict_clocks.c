@@ -128,6 +128,8 @@ moved_ns(int clock)
 		return clock == RTC ? by_ns : 0;
 	case EVENT_SNAPSHOT:
 		return clock == RTC || clock == TSC ? by_ns : 0;
+	case EVENT_STAND:
+		return clock == TSC ? 0 : by_ns;
 	case EVENT_LEAP:
 		return clock == machine.clock ? by_ns : 0;
 	default:

@@ -10,6 +10,7 @@
 #define LEAP_EDGES       2  /* likewise of an edge clock: one edge that is due, one that came late */
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
+#define PS_PER_NS        1000
 #define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits, which wraps in 4.7 s, can be compared in it */
 #define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
 #define CORE_BATCHES_MIN 2
@@ -44,17 +45,26 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 			     resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
 }
 
-/* A clock that was well in the batches before and steps wrongly in this one has turned sick. */
+/*
+ * A clock that was well in the batches before and steps back in this one has turned sick. One that leaps against the TSC
+ * may be well, and the TSC have stood: that is for the other clocks to say. Their readings take the samples' place.
+ */
 static void
 fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
 	   size_t count)
 {
 	struct monotonic *monotonic = &entry->monotonic;
-	bool was_well = monotonic->reads && !monotonic->backward && !monotonic->leaps;
+	bool was_well = monotonic->reads && !monotonic->backward;
+	uint64_t leaps = monotonic->leaps, leap_ns;
 
 	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
-	if (was_well && (monotonic->backward || monotonic->leaps))
+	if (was_well && monotonic->backward)
 		survey_turned_sick(survey, entry, survey->samples[count - 1].end);
+	if (monotonic->leaps == leaps)
+		return;
+	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
+	if (!survey_leapt(survey, leap_ns))
+		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
 /* The clock was read from START to NOW, and seen to move up to MOVED. */
@@ -79,7 +89,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
 	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
 	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
-	uint64_t start, now, moved, shown_ns = survey->done_ns;
+	uint64_t start, now, moved, took, shown_ns = survey->done_ns;
 	unsigned cuts = survey->cuts;
 	size_t size;
 
@@ -94,11 +104,12 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 			break; /* maybe of a TSC that stopped in this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
 		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
-		fold_steps(survey, entry, &bounds, size);
 		now = survey->samples[size - 1].end;
 		if (survey_any_differs(survey->samples, size))
 			moved = now;
-		size = survey_batch_size(survey, now - survey->samples[0].begin, size);
+		took = now - survey->samples[0].begin;
+		fold_steps(survey, entry, &bounds, size);
+		size = survey_batch_size(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)

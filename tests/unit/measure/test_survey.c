@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "bench.h"
+#include "judge.h"
 #include "sim.h"
 
 #define CORES      4
@@ -225,6 +226,10 @@ a_leap_of_500_ticks_is_counted_once_and_when(void **state)
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520); /* and what a read takes */
+	judge_report(&bench->run.report);
+	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
+	assert_non_null(strstr(bench->run.report.findings[0].text, "hpet jumped ahead by 0.000050 s at "));
 	assert_true(bench_find(bench, "hpet")->turned_sick);
 	assert_in_range(bench_find(bench, "hpet")->turned_sick_ms, now_ms + 85, now_ms + 95);
 	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
