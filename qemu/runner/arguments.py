@@ -1,5 +1,6 @@
 """The runner's own command line, and everything that can be wrong with it before QEMU starts."""
 import argparse
+import difflib
 import functools
 import os
 import re
@@ -30,10 +31,14 @@ MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
 MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
 
 
+def options_text():
+    with open(os.path.join(ROOT, "qemu", "options.txt"), encoding="ascii") as file:
+        return file.read()
+
+
 class Parser(argparse.ArgumentParser):
     def format_help(self):
-        with open(os.path.join(ROOT, "qemu", "options.txt"), encoding="ascii") as file:
-            return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{file.read()}"
+        return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{options_text()}"
 
     def error(self, message):
         raise Wrong(f"{message} (see --help)")
@@ -248,7 +253,7 @@ def join_dashes(arguments):
 
 def check(run):
     """Finds what the run needs, and raises Wrong for all that is not as it should be."""
-    command.gather(*(functools.partial(each, run) for each in (check_qemu, check_image, check_firmware, check_rest)))
+    command.gather(*(functools.partial(each, run) for each in (check_qemu, check_words, check_image, check_firmware, check_rest)))
 
 
 def check_qemu(run):
@@ -258,6 +263,20 @@ def check_qemu(run):
     if not found:
         raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
     run.qemu = os.path.abspath(found)
+
+
+def check_words(run):
+    """A misspelt option would cost a boot. Another application may have other options."""
+    names = re.findall(r"^([a-z_]+)(?=[=.\n])", options_text(), re.MULTILINE)
+    wrong = []
+    for word in run.words if not run.efi and not run.image else []:
+        name = re.split(r"[=.\s]", word, maxsplit=1)[0]
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            wrong.append(f"{word[:SHOWN_MAX]!r} is no option of baretick's; " +
+                         (f"{near[0]} is" if near else f"they are {', '.join(names)}"))
+    if wrong:
+        raise Wrong(*wrong)
 
 
 def check_firmware(run):

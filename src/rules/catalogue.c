@@ -158,7 +158,7 @@ const struct rule rules[] = {
 		.sentence = "Time stamps of this core cannot be compared with other cores'.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core an offset of its own.",
-		.advice = "Update the firmware; until then keep kernels off the TSC: clocksource=hpet or "
+		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: clocksource=hpet or "
 			  "tsc=unstable on Linux.",
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
@@ -184,7 +184,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "Cores that agree at boot disagree after some hours, when kernels no longer check.",
 		.cause = "A core whose TSC runs from a source of its own, or a hypervisor that scales it.",
-		.advice = "Update the firmware; until then keep kernels off the TSC: clocksource=hpet or "
+		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: clocksource=hpet or "
 			  "tsc=unstable on Linux.",
 		.source = "Framework issue tracker 107 (AMD 7040)",
 	},

@@ -513,6 +513,17 @@ def test_wrong_use_is_named_in_one_line(run, fake, tmp_path, arguments, sentence
     assert RUNNER.read_bytes().startswith(b"#!")
 
 
+def test_a_misspelt_option_is_named_before_anything_is_started(run, fake, tmp_path):
+    words = ["--", "profil=quick", "limit.tsc-sync=5", "label=a b=c", "=1"]
+    done = run("--out", tmp_path / "out", "--qemu", "/nowhere/q", *words)
+    assert done.status == 2 and not (tmp_path / "out" / "serial.log").exists()
+    for sentence in ("'profil=quick' is no option of baretick's; profile is\n",
+                     "'=1' is no option of baretick's; they are duration, clocks, "):
+        assert sentence in done.stderr
+    assert "tsc-sync" not in done.stderr and "label=" not in done.stderr
+    assert "no option" not in run(*fake(spoken()), *words).stderr  # of an application of the user's own
+
+
 def test_all_that_is_wrong_is_named_at_once(run, fake, tmp_path):
     done = run(*fake(), "--cpus", "0", "--memory", "x", "--qemu", "/nowhere/q", "--efi", RUNNER, "--event", "2=tea:1s",
                "--machine", "virt", "--colour", "--baseline", "/dev/zero")

@@ -59,8 +59,8 @@ a_tsc_that_linux_distrusts_says_so(void **state)
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "tsc");
 	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: so Linux passes it over on more than one core of this vendor's for the "
-			       "next one here, or a hypervisor's own clock."));
+			       ", not reported as invariant: on several cores of this vendor's Linux takes the next one here in "
+			       "its place, or the hypervisor's own clock."));
 	literal_free(report);
 }
 
