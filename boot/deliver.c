@@ -2,25 +2,30 @@
 #include "deliver.h"
 
 #include "save.h"
-#include "sha256.h"
+#include "table_sections.h"
 
 #define SAVING "Saving the report on the boot volume ..."
 
-void
-deliver_block(struct console *console, const char *name, const struct text *body)
+/* TEXT up to the detail, which fills many screens. */
+static size_t
+summary_length(const struct text *text)
 {
-	char line_bytes[128];
-	char hex[SHA256_HEX_SIZE];
-	struct text line;
+	static const char detail[] = "\n" TABLE_DURATIONS "\n";
 
-	sha256_hex(body->bytes, body->length, hex);
-	text_init(&line, line_bytes, sizeof(line_bytes));
-	text_printf(&line, "BARETICK %s BEGIN\n", name);
-	console_serial(console, line_bytes);
-	console_serial(console, body->bytes);
-	text_init(&line, line_bytes, sizeof(line_bytes));
-	text_printf(&line, "BARETICK %s END sha256=%s\n", name, hex);
-	console_serial(console, line_bytes);
+	for (size_t i = 0; i + sizeof(detail) <= text->length; i++)
+		if (__builtin_memcmp(text->bytes + i, detail, sizeof(detail) - 1) == 0)
+			return i;
+	return text->length;
+}
+
+static void
+queue(struct serial *serial, const struct plan *plan, bool full)
+{
+	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : summary_length(&plan->table));
+	if (!full)
+		return;
+	serial_block(serial, "CSV", plan->csv.bytes, plan->csv.length);
+	serial_block(serial, "REPORT", plan->json.bytes, plan->json.length);
 }
 
 /*
@@ -68,8 +73,6 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 		return false;
 	}
 	save(console, plan, report, texts, checkpoint, pager);
-	deliver_block(console, "TEXT", &plan->table);
-	deliver_block(console, "CSV", &plan->csv);
-	deliver_block(console, "REPORT", &plan->json);
+	queue(&console->serial, plan, report->options.serial == SERIAL_FULL);
 	return true;
 }

@@ -12,13 +12,7 @@
 #define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
 
 /*
- * One block for programs on the serial lines: BODY between two lines that bear NAME, the second of them with the digest
- * of what lies between.
- */
-void deliver_block(struct console *console, const char *name, const struct text *body);
-
-/*
- * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and writes it to the serial lines.
+ * Saves REPORT, which is judged, in the place of CHECKPOINT's, opens PAGER on it and queues it for the serial lines.
  * False: it does not fit PLAN, which was said, and PAGER has that open.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,

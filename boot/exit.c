@@ -59,6 +59,8 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);
+	while (serial_feed(&console->serial)) /* where nobody is asked, nobody is there to cut it */
+		;
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();

@@ -79,7 +79,7 @@ show_list(struct application *app)
 		options_print(&text, &names);
 	else
 		rules_print(&text, &app->run.report.options);
-	deliver_block(&app->console, "TEXT", &text);
+	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	exit_run(&app->console, app->run.report.options.exit, EXIT_PASS, true, &app->pager);
 	give_back(app);
@@ -107,9 +107,12 @@ run_all(struct application *app)
 
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
-	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	cpu_read_facts(&machine->platform.cpu);
-	if (!read_options(app, error))
+	bool good = read_options(app, error);
+
+	serial_speak(&app->console.serial, report->options.serial);
+	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	if (!good)
 		return refuse(app, error);
 	if (report->options.rules || report->options.help)
 		return show_list(app);

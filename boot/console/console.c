@@ -1,13 +1,24 @@
 /* Screen and serial lines by the firmware's protocols. See console.h. */
 #include "console.h"
 
-#define SERIAL_CHUNK 64 /* bytes in one call: a line that is stuck costs one time-out, not one a byte */
 #define SCREEN_CHUNK 128
 #define FIRST_ROW    2   /* of what console_screen() writes: above it is a title */
 #define MODES_MAX    64  /* looked at, whatever the firmware says it has */
 #define ROWS_MAX     64
 #define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
 #define ROWS_0       25
+
+/* EFI_CONSOLE_CONTROL_PROTOCOL, of Intel's framework before UEFI, which EDK II no longer has. */
+static const EFI_GUID guid_console_control = { 0xf42f7782, 0x012e, 0x4c12,
+	{ 0x99, 0x56, 0x49, 0xf9, 0x43, 0x04, 0xf7, 0x21 } };
+
+enum { CONTROL_TEXT, CONTROL_GRAPHICS };
+
+struct console_control {
+	EFI_STATUS (EFIAPI *GetMode)(struct console_control *this, int *mode, BOOLEAN *uga_exists, BOOLEAN *input_locked);
+	EFI_STATUS (EFIAPI *SetMode)(struct console_control *this, int mode);
+	EFI_STATUS (EFIAPI *LockStdIn)(struct console_control *this, CHAR16 *password);
+};
 
 static const UINTN attributes[INKS] = {
 	[INK_PLAIN] = EFI_TEXT_ATTR(EFI_LIGHTGRAY, EFI_BLACK),
@@ -42,15 +53,14 @@ best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 }
 
 /*
- * The firmware's console may be the way to serial terminals too, which are no larger than 80x25 for all that is known:
- * it keeps that.
+ * A console that goes over serial lines has terminals there, which are no larger than 80x25 for all that is known: it
+ * keeps that.
  */
 static void
 set_mode(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	bool shared = screen == firmware_system->ConOut && console->serial_count > 0;
-	UINTN mode = shared ? 0 : best_mode(screen), columns = 0, rows = 0;
+	UINTN mode = console->shared ? 0 : best_mode(screen), columns = 0, rows = 0;
 
 	if (EFI_ERROR(screen->SetMode(screen, mode)) ||
 	    EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)) || !columns || !rows) {
@@ -62,24 +72,58 @@ set_mode(struct console *console)
 	console->rows = rows;
 }
 
-static void
-find_screen(struct console *console)
+/* The text output of a graphics device alone: of one in PARTS, or of any where that is NULL; NULL where none has its own. */
+static SIMPLE_TEXT_OUTPUT_INTERFACE *
+own_output(const struct parts *parts, size_t *count)
 {
-	size_t count;
-	EFI_HANDLE *handles = firmware_handles(&guid_graphics_output, &count);
+	EFI_HANDLE *handles = firmware_handles(&guid_graphics_output, count);
+	SIMPLE_TEXT_OUTPUT_INTERFACE *output = NULL;
 
-	for (size_t i = 0; i < count && !console->screen; i++)
-		console->screen = handles[i] == firmware_system->ConsoleOutHandle ?
-			NULL : firmware_protocol(handles[i], &guid_text_output);
+	for (size_t i = 0; i < *count && !output; i++)
+		if (handles[i] != firmware_system->ConsoleOutHandle && (!parts || parts_have(parts, handles[i])))
+			output = firmware_protocol(handles[i], &guid_text_output);
 	if (handles)
 		firmware_boot->FreePool(handles);
-	/* Where a graphics device has no text output of its own, the console is the way to it; without a graphics
-	 * device the console would only say again what the serial lines say. */
-	if (!console->screen && (count > 0 || !console->serial_count))
-		console->screen = firmware_system->ConOut;
-	if (!console->screen)
-		return;
+	return output;
+}
 
+/*
+ * Cells that are drawn have no place among what programs read, so a console over serial lines is taken only where a
+ * display has no other way. Where the console's parts are not known, each line that is there may be one.
+ */
+static void
+find_screen(struct console *console, const struct parts *parts)
+{
+	size_t graphics;
+	SIMPLE_TEXT_OUTPUT_INTERFACE *own = own_output(parts->has_screen ? parts : NULL, &graphics);
+	bool known = parts->paths != NULL, displayed = known ? parts->has_screen : graphics > 0;
+
+	console->shared = known ? parts->has_serial : console->serial.count > 0;
+	if (console->shared && own) {
+		console->screen = own;
+		console->shared = false;
+	} else if (!console->shared || displayed || !console->serial.count) {
+		console->screen = firmware_system->ConOut;
+	}
+}
+
+/* Some firmware starts applications with a picture on the screen, in which text is not shown (Apple, older Aptio). */
+static void
+leave_graphics(struct console *console)
+{
+	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+	BOOLEAN uga, locked;
+	int mode = CONTROL_TEXT;
+
+	if (!control || EFI_ERROR(control->GetMode(control, &mode, &uga, &locked)) || mode == CONTROL_TEXT)
+		return;
+	console->was_graphics = !EFI_ERROR(control->SetMode(control, CONTROL_TEXT));
+}
+
+static void
+open_screen(struct console *console)
+{
+	leave_graphics(console);
 	console->found_mode = console->screen->Mode->Mode;
 	console->found_attribute = console->screen->Mode->Attribute;
 	console->found_cursor = console->screen->Mode->CursorVisible;
@@ -90,29 +134,19 @@ find_screen(struct console *console)
 	console->screen->SetCursorPosition(console->screen, 0, FIRST_ROW);
 }
 
-static void
-find_serials(struct console *console)
-{
-	size_t count;
-	EFI_HANDLE *handles = firmware_handles(&guid_serial_io, &count);
-
-	for (size_t i = 0; i < count && console->serial_count < CONSOLE_SERIALS_MAX; i++) {
-		SERIAL_IO_INTERFACE *serial = firmware_protocol(handles[i], &guid_serial_io);
-
-		if (serial)
-			console->serials[console->serial_count++] = serial;
-	}
-	if (handles)
-		firmware_boot->FreePool(handles);
-}
-
 void
 console_open(struct console *console)
 {
+	struct parts parts;
+
 	*console = (struct console){ .screen = NULL };
 	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
-	find_serials(console);
-	find_screen(console);
+	parts_open(&parts);
+	serial_open(&console->serial, &parts);
+	find_screen(console, &parts);
+	parts_close(&parts);
+	if (console->screen)
+		open_screen(console);
 }
 
 void
@@ -137,37 +171,10 @@ console_screen(struct console *console, const char *text)
 	}
 }
 
-/* Drops the line when it does not take all. */
-static void
-serial_write(struct console *console, size_t which, const char *bytes, UINTN size)
-{
-	SERIAL_IO_INTERFACE *serial = console->serials[which];
-	UINTN written = size;
-
-	if (!serial)
-		return;
-	if (EFI_ERROR(serial->Write(serial, &written, (void *)bytes)) || written != size)
-		console->serials[which] = NULL;
-}
-
 void
 console_serial(struct console *console, const char *text)
 {
-	char chunk[SERIAL_CHUNK];
-	size_t used = 0;
-
-	for (;; text++) {
-		if (*text == '\0' || used >= SERIAL_CHUNK - 1) {
-			for (size_t i = 0; used && i < console->serial_count; i++)
-				serial_write(console, i, chunk, used);
-			used = 0;
-		}
-		if (*text == '\0')
-			return;
-		if (*text == '\n')
-			chunk[used++] = '\r';
-		chunk[used++] = *text;
-	}
+	serial_put(&console->serial, text);
 }
 
 void
@@ -175,6 +182,15 @@ console_put(struct console *console, const char *text)
 {
 	console_screen(console, text);
 	console_serial(console, text);
+}
+
+static void
+enter_graphics(void)
+{
+	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+
+	if (control)
+		control->SetMode(control, CONTROL_GRAPHICS);
 }
 
 void
@@ -191,6 +207,8 @@ console_close(struct console *console)
 	if (!is_back)
 		screen->ClearScreen(screen);
 	screen->EnableCursor(screen, console->found_cursor);
+	if (console->was_graphics)
+		enter_graphics();
 	if (!is_back || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)))
 		return;
 	console->columns = columns;

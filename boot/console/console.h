@@ -1,15 +1,16 @@
 /*
- * Where a person and a program read along: the screen, and the serial lines. The screen is the firmware's
- * text output on a graphics device; where there is none and no serial line either, its console. Everything
- * is ASCII; a machine may have neither, and then nothing is written.
+ * Where a person and a program read along: the screen, and the serial lines. The screen is the firmware's console, which is on
+ * all displays that people look at. Where that goes over serial lines too it is the text output of a display of the
+ * console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine may have neither, and
+ * then nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H
 
 #include "firmware.h"
+#include "serial.h"
 #include "text.h"
 
-#define CONSOLE_SERIALS_MAX 4
 #define CONSOLE_COLUMNS_MAX 172 /* of a mode that is chosen: smaller letters can't be read from where people sit */
 #define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */
 
@@ -18,8 +19,9 @@ struct console {
 	size_t columns, rows;
 	INT32 found_mode, found_attribute; /* of the screen, to be restored */
 	BOOLEAN found_cursor;              /* is shown */
-	SERIAL_IO_INTERFACE *serials[CONSOLE_SERIALS_MAX]; /* one that no longer takes bytes is dropped */
-	size_t serial_count;
+	bool shared;        /* what is written on the screen goes over serial lines, too */
+	bool was_graphics;  /* the firmware's console was not in its text mode */
+	struct serial serial;
 };
 
 /*

@@ -105,8 +105,10 @@ pager_ask(struct pager *pager, bool can_quit)
 	draw(pager);
 	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
 		draw(pager);
-		keys_wait(&keys);
+		if (!serial_feed(&pager->console->serial))
+			keys_wait(&keys);
 	}
+	serial_cut(&pager->console->serial);
 	keys_close(&keys);
 	return exits[way];
 }

@@ -25,7 +25,8 @@ void pager_report(struct pager *pager, struct console *console, const struct rep
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*
- * Lets the reader turn pages until a way out is chosen; EXIT_RETURN only where CAN_QUIT. Without a screen or a keyboard
+ * Lets the reader turn pages until a way out is chosen; EXIT_RETURN only where CAN_QUIT. Meanwhile the serial lines get
+ * what is queued for them; what is left of that when a way out is chosen is cut. Without a screen or a keyboard
  * it waits, as was asked for.
  */
 enum options_exit pager_ask(struct pager *pager, bool can_quit);

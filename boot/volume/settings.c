@@ -6,7 +6,7 @@
 #include "text.h"
 
 #define SOURCE_SIZE  8192 /* bytes of options in one source */
-#define READ_SIZE    (64u << 10) /* of a source that is too long, for its exit= */
+#define READ_SIZE    (64u << 10) /* of a source that is too long, for its exit= and serial= */
 #define FW_CFG_NAME  "opt/baretick/options"
 
 struct reading {
@@ -22,9 +22,9 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes exit= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
+/* Takes exit= and serial= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
 static void
-salvage_exit(struct reading *reading, const char *text, size_t length)
+salvage(struct reading *reading, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options word_only;
@@ -40,8 +40,10 @@ salvage_exit(struct reading *reading, const char *text, size_t length)
 			continue;
 		}
 		word_only = *reading->options;
-		if (options_parse(text + start, i - start, "", reading->names, &word_only, error))
+		if (options_parse(text + start, i - start, "", reading->names, &word_only, error)) {
 			reading->options->exit = word_only.exit;
+			reading->options->serial = word_only.serial;
+		}
 		while (i < length && is_blank(text[i]))
 			i++;
 	}
@@ -62,7 +64,7 @@ take(struct reading *reading, const char *text, size_t held, size_t length, cons
 		return;
 	}
 	reading->good = false;
-	salvage_exit(reading, text, held);
+	salvage(reading, text, held);
 }
 
 /* Whether the first word is the command itself: a shell passes it along, a boot entry does not. */

@@ -9,7 +9,8 @@
 /*
  * Built-in values, then baretick.cfg, the load options, QEMU's fw_cfg (asked only where CPUID says that there is a
  * hypervisor). False, and ERROR a sentence (OPTIONS_ERROR_SIZE bytes), where any source is wrong: then OPTIONS
- * holds what the others said, and an exit= that could be read, so that the run ends as it was asked to.
+ * holds what the others said, and an exit= and serial= that could be read, so that the run ends, and
+ * is silent, as it was asked to.
  */
 bool settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 		   struct options *options, char *error);

@@ -1,7 +1,8 @@
 """What baretick says on the serial line: the lines for people, and the blocks for programs.
 
 A block stands between `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`; the sum is taken
-over the lines between, each with its newline and without carriage returns.
+over the lines between, each with its newline and without carriage returns. A block that somebody at the machine's keyboard did
+not wait for ends in `BARETICK <NAME> CUT after N of M bytes`, or is that line alone.
 """
 import copy
 import hashlib
@@ -17,6 +18,7 @@ FIRST = re.compile(rb"(?:^|\x00)(baretick .*)$", re.DOTALL)
 PHASE = re.compile(rb"^phase: ([a-z-]+)$")
 BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
+CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
 # From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 LASTING = ("show", "size", "begun")  # of a transcript, whatever becomes of the machine
@@ -49,6 +51,7 @@ class Transcript:
         self.blocks = {}      # by name, of BLOCKS: the bytes of each whose sum is right
         self.report = None    # the block REPORT, parsed, else None
         self.faults = []      # sentences on damaged blocks
+        self.left_early = False  # a key cut what was being sent
         self._rest = bytearray()
         self._cut = False     # the line that goes on has become too long
         self._block = None    # name of the open block
@@ -66,8 +69,8 @@ class Transcript:
 
     @property
     def over(self):
-        """Nothing more is to come: the report is there, or the application said why there are none."""
-        return self.complete or bool(self.error)
+        """Nothing more is to come: the report is there, or the application said why there are none, or was sent away."""
+        return self.complete or bool(self.error) or self.left_early
 
     def feed(self, data):
         self.size += len(data)
@@ -108,7 +111,7 @@ class Transcript:
             self._abandon("ends in the middle")
 
     def _line(self, line):
-        begin, end, phase = BEGIN.match(line), END.match(line), PHASE.match(line)
+        begin, end, cut, phase = (kind.match(line) for kind in (BEGIN, END, CUT, PHASE))
         if begin:
             self._begins("")
             if self._block:
@@ -116,6 +119,8 @@ class Transcript:
             self._block, self._body, self._detail = begin[1].decode(), bytearray(), False
         elif end:
             self._finish(end[1].decode(), end[2].decode())
+        elif cut and self.started:
+            self._leaves(*(part.decode() for part in cut.groups()))
         elif self._block:
             self._keep(line)
             if self._block == "TEXT":
@@ -163,6 +168,11 @@ class Transcript:
     def _abandon(self, how):
         self._fault(self._block, how)
         self._block = None
+
+    def _leaves(self, name, sent, size):
+        """A key at the machine: what was said of the block NAME is all that there will be."""
+        self._fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
+        self._block, self.left_early = None, True
 
     def _finish(self, name, told):
         if name != self._block:

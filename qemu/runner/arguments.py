@@ -294,6 +294,8 @@ def check_rest(run):
               for each in run.event if each.what == "snapshot" and run.boot == "usb"]
     if run.display and run.screenshot:
         wrong.append("--screenshot does not go with --display: it is taken where a run ends by itself")
+    if [word for word in ["serial=full", *run.words] if word.startswith("serial=")][-1] != "serial=full":
+        wrong.append("serial= is for real machines: here the report comes over the serial line")
     if run.no_baseline:
         wrong.append(f"--baseline: {run.no_baseline}")
     if wrong:

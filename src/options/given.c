@@ -95,6 +95,7 @@ options_put_given(struct text *out, const struct options *options)
 		put_time(out, "gap", options->gap_ns);
 	put_word(out, "exit", options_exit_word(options->exit), options_exit_word(usual.exit));
 	put_word(out, "save", options->save ? "auto" : "off", "auto");
+	put_word(out, "serial", options_serial_word(options->serial), options_serial_word(usual.serial));
 	put_word(out, "identity", options->identity ? "on" : "off", "on");
 	if (options->label[0]) {
 		begin(out, "label");

@@ -238,6 +238,7 @@ options_default(struct options *options)
 		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
 		.exit = EXIT_ASK,
 		.save = true,
+		.serial = SERIAL_FULL,
 		.identity = true,
 		.gap_ns = 10000, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
 	};

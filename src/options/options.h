@@ -18,6 +18,7 @@
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
+enum options_serial { SERIAL_OFF, SERIAL_SUMMARY, SERIAL_FULL };
 enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBUG };
 
 struct options_limit {
@@ -37,6 +38,7 @@ struct options {
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;
+	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
 	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
@@ -100,5 +102,6 @@ void options_put_given(struct text *out, const struct options *options);
 const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
+const char *options_serial_word(enum options_serial serial);
 
 #endif

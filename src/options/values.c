@@ -122,6 +122,9 @@ static const char *const exit_words[] = {
 	[EXIT_ASK] = "ask",	  [EXIT_REBOOT] = "reboot",	[EXIT_POWEROFF] = "poweroff",
 	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",
 };
+static const char *const serial_words[] = {
+	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_FULL] = "full",
+};
 static const char *const save_words[] = { "off", "auto" };
 static const char *const identity_words[] = { "off", "on" };
 
@@ -206,6 +209,16 @@ parse_save(struct word value, const struct options_names *names, struct options 
 }
 
 static bool
+parse_serial(struct word value, const struct options_names *names, struct options *options)
+{
+	size_t index = CHOOSE(value, serial_words);
+
+	(void)names;
+	options->serial = (enum options_serial)index;
+	return index <= SERIAL_FULL;
+}
+
+static bool
 parse_identity(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
@@ -255,6 +268,8 @@ const struct option options_table[] = {
 	{ "save", parse_save, "auto or off", NULL, "save=off",
 	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  "Whether the report is saved on the volume that was booted from." },
+	{ "serial", parse_serial, "full, summary or off", NULL, "serial=summary", "full",
+	  "What the firmware's serial lines get: all, the lines of the run and the tables, or not one byte." },
 	{ "label", parse_label, "a word, or text between quotes, of at most 64 printable ASCII characters", NULL,
 	  "label=\"rack 7, left\"", "none", "What the machine or the run is called: it stands in every report." },
 	{ "identity", parse_identity, "on or off", NULL, "identity=off", "on",
@@ -308,4 +323,10 @@ const char *
 options_exit_word(enum options_exit exit)
 {
 	return exit_words[exit];
+}
+
+const char *
+options_serial_word(enum options_serial serial)
+{
+	return serial_words[serial];
 }

@@ -217,6 +217,21 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
 
 
 @IMAGE_BUILT
+def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
+    """Pressed while the stick is written, ten writes a second, which takes some ten seconds: so no byte of a block was sent by then."""
+    slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
+    with screen(SMALL, SMALL_PIXELS, [SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
+                copy_of_stick(tmp_path), *slow) as shown:
+        shown.wait_for_serial(b"Saving the report")
+        shown.press("r")
+        assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-reset"
+        said = shown.serial().replace(b"\r", b"")
+    assert b"Report saved on the boot volume in \\baretick\\0001\n" in said
+    assert re.findall(rb"^BARETICK ([A-Z]+) CUT after 0 of [1-9]\d+ bytes$", said, re.M) == [b"TEXT", b"CSV", b"REPORT"]
+    assert b" BEGIN" not in said.partition(b"Report saved")[2]
+
+
+@IMAGE_BUILT
 def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(letters, tmp_path):
     stick, script = copy_of_stick(tmp_path), tmp_path / "script"
     script.write_text("FS0:\r\nbaretick.efi\r\necho came back\r\n")

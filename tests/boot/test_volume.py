@@ -2,12 +2,14 @@
 for it, and says why.
 """
 import hashlib
+import json
 import re
 
 import pytest
 
 from harness import FAST_TCG
 from levers import run_while
+from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
 from boots import EFI, IMAGE_BUILT, checked, clocks, qemu
 
@@ -251,6 +253,24 @@ def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path
     report = checked(run(*FAST_TCG, "--cpus", "2", "--boot", "usb", "--image", stick, "--", "clocks=tsc,hpet"),
                      started=1)
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
+
+
+@pytest.mark.parametrize("how", ["summary", "off"])
+def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path, how):
+    stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    config.write_text(f"serial={how}\n")
+    mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
+    done = run(*STICK, "--image", stick, "--", *FAST)
+    assert done.status == 2 and "its report did not come over the serial line" in done.stderr, done
+    saved = folders(volume_of(done.file("stick.img")))["0001"]
+    assert sorted(saved) == sorted(FILES) and f"serial={how}" in json.loads(saved["report.json"])["options"]["given"]
+    said = done.file("serial.log").replace(b"\r", b"")
+    if how == "off":
+        assert said and b"baretick" not in said.lower().replace(b"baretick.efi", b"")  # the firmware names what it starts
+        return
+    text = said.partition(b"BARETICK TEXT BEGIN\n")[2].partition(b"BARETICK TEXT END")[0]
+    assert saved["report.txt"].startswith(text) and b"verdict  " in text and DETAIL not in text
+    assert block_sums(said) == {b"TEXT": hashlib.sha256(text).hexdigest().encode()} and b"\nphase: " in said
 
 
 LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, with the blanks between them

@@ -96,6 +96,21 @@ def test_qemu_killed_by_a_signal_is_named_so(run, fake):
     assert done.stderr == "qemu/run: QEMU was killed by signal 11\n"
 
 
+def test_a_report_that_a_key_has_cut_is_told_from_one_that_is_damaged(run, fake):
+    said = spoken()
+    at = said.index(b"BARETICK REPORT BEGIN") + 60
+    done = run(*fake(said[:at] + b"\r\nBARETICK REPORT CUT after 37 of 1234 bytes\r\n"))
+    assert done.status == 2
+    assert done.stderr == "qemu/run: the report on the serial line was cut by a key at the machine, after 37 of 1234 bytes\n"
+    assert done.report["verdict"] == "incomplete" and "cut by a key" in done.report["reason"]
+
+
+def test_a_run_that_may_not_speak_is_refused(run, fake):
+    done = run(*fake(spoken()), "--", "serial=full", "serial=off")
+    assert done.status == 2 and "serial= is for real machines" in done.stderr
+    assert run(*fake(spoken()), "--", "serial=off", "serial=full").status == 0
+
+
 @pytest.mark.parametrize("which", ["json_sha", "text_sha"])
 def test_a_block_that_is_not_what_its_sum_says_is_refused(run, fake, which):
     done = run(*fake(spoken(**{which: "0" * 64})))

@@ -260,13 +260,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+		       "cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				  "profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+			    "cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 }
 
 static void
@@ -419,7 +419,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				     "profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -509,7 +509,7 @@ a_label_that_is_no_such_thing_is_refused(void **state)
 	static const char *const words[] = {
 		"label", "label=\"", "label=\"rack 7", "label=\"rack 7\nleft\"", "label=a\"b", "label=\"a\"b", "label=\"a\tb\"",
 		"label=\xc3\xa9", "label=01234567890123456789012345678901234567890123456789012345678901234", "identity=yes",
-		"identity", "label=rack 7",
+		"identity", "label=rack 7", "serial=on", "serial",
 	};
 
 	(void)state;
@@ -520,6 +520,7 @@ a_label_that_is_no_such_thing_is_refused(void **state)
 		assert_false(parse(&options, words[i]));
 		assert_string_equal(options.label, "");
 		assert_true(options.identity);
+		assert_int_equal(options.serial, SERIAL_FULL);
 	}
 }
 
@@ -557,6 +558,7 @@ options_that_were_given_read_as_the_same(void **state)
 		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
 		"duration=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
 		"profile=soak exit=debug-exit", "clocks=rtc", "identity=off label=\"rack 7, #3 = left\" clocks=tsc",
+		"serial=off", "serial=summary identity=off",
 	};
 
 	(void)state;
@@ -570,7 +572,7 @@ options_that_were_given_read_as_the_same(void **state)
 static void
 options_as_by_default_are_not_given(void **state)
 {
-	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto identity=on label=");
+	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto serial=full identity=on label=");
 
 	(void)state;
 	assert_given(&options, "");
@@ -582,7 +584,7 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off identity=off");
+					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off serial=summary identity=off");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 

@@ -1,0 +1,117 @@
+/* The device paths of the firmware's console. See parts.h. */
+#include "parts.h"
+
+#define SIZE_MAX_BYTES 4096u /* of the variable; a path of one device takes some 50 */
+
+static const EFI_GUID guid_device_path = DEVICE_PATH_PROTOCOL;
+static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;
+
+static bool
+is_uart(const EFI_DEVICE_PATH *node)
+{
+	return DevicePathType(node) == MESSAGING_DEVICE_PATH && DevicePathSubType(node) == MSG_UART_DP;
+}
+
+static size_t
+node_size(const EFI_DEVICE_PATH *node)
+{
+	return (size_t)DevicePathNodeLength(node);
+}
+
+/* The node at AT of the variable; NULL where there is no whole one. */
+static const EFI_DEVICE_PATH *
+node_at(const struct parts *parts, size_t at)
+{
+	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(parts->paths + at);
+
+	if (at + sizeof(*node) > parts->size || node_size(node) < sizeof(*node) || node_size(node) > parts->size - at)
+		return NULL;
+	return node;
+}
+
+/* Where the path begins that follows the one at AT; the variable's size behind the last one. */
+static size_t
+next_path(const struct parts *parts, size_t at, bool *serial)
+{
+	const EFI_DEVICE_PATH *node;
+
+	*serial = false;
+	while ((node = node_at(parts, at))) {
+		at += node_size(node);
+		*serial |= is_uart(node);
+		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
+			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? parts->size : at;
+	}
+	return parts->size;
+}
+
+void
+parts_open(struct parts *parts)
+{
+	uint8_t *paths = firmware_allocate(SIZE_MAX_BYTES);
+	UINTN size = SIZE_MAX_BYTES;
+	bool serial;
+
+	*parts = (struct parts){ .paths = NULL };
+	if (!paths)
+		return;
+	if (EFI_ERROR(firmware_system->RuntimeServices->GetVariable((CHAR16 *)L"ConOut", (EFI_GUID *)&guid_global_variable,
+								    NULL, &size, paths)) || size < sizeof(EFI_DEVICE_PATH)) {
+		firmware_boot->FreePool(paths);
+		return;
+	}
+	parts->paths = paths;
+	parts->size = size;
+	for (size_t at = 0; at < size;) {
+		at = next_path(parts, at, &serial);
+		parts->has_serial |= serial;
+		parts->has_screen |= !serial;
+	}
+}
+
+void
+parts_close(struct parts *parts)
+{
+	if (parts->paths)
+		firmware_boot->FreePool(parts->paths);
+	parts->paths = NULL;
+}
+
+/* A UART's node has the rate as well, which may be another one by now. */
+static bool
+same_node(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
+{
+	if (is_uart(a) && is_uart(b))
+		return true;
+	return node_size(a) == node_size(b) && __builtin_memcmp(a, b, node_size(a)) == 0;
+}
+
+/* Whether PATH and the one at AT are the same as far as the shorter goes: the variable may name the card alone. */
+static bool
+leads_along(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
+{
+	const EFI_DEVICE_PATH *node = node_at(parts, at);
+	size_t same = 0;
+
+	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
+		if (!same_node(node, path))
+			return false;
+		same++;
+		at += node_size(node);
+		node = node_at(parts, at);
+		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + node_size(path));
+	}
+	return same > 0;
+}
+
+bool
+parts_have(const struct parts *parts, EFI_HANDLE device)
+{
+	const EFI_DEVICE_PATH *path = parts->paths ? firmware_protocol(device, &guid_device_path) : NULL;
+	bool serial;
+
+	for (size_t at = 0; path && at < parts->size; at = next_path(parts, at, &serial))
+		if (leads_along(parts, at, path))
+			return true;
+	return false;
+}

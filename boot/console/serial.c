@@ -1,0 +1,158 @@
+/* Serial lines by the firmware's Serial I/O protocol. See serial.h. */
+#include "serial.h"
+
+#include "sha256.h"
+
+#define CHUNK 64 /* bytes in one call: a line that is stuck costs one time-out, not one a byte */
+
+enum piece { BEGIN, BODY, END, PIECES };
+
+void
+serial_open(struct serial *serial, const struct parts *parts)
+{
+	size_t count;
+	EFI_HANDLE *handles = firmware_handles(&guid_serial_io, &count);
+	SERIAL_IO_INTERFACE *first = NULL;
+
+	*serial = (struct serial){ .count = 0 };
+	for (size_t i = 0; i < count && serial->count < SERIAL_LINES_MAX; i++) {
+		SERIAL_IO_INTERFACE *line = firmware_protocol(handles[i], &guid_serial_io);
+
+		if (!first)
+			first = line;
+		if (line && parts_have(parts, handles[i]))
+			serial->lines[serial->count++] = line;
+	}
+	if (first && !serial->count)
+		serial->lines[serial->count++] = first;
+	if (handles)
+		firmware_boot->FreePool(handles);
+}
+
+void
+serial_speak(struct serial *serial, enum options_serial how)
+{
+	serial->speaks = how != SERIAL_OFF;
+}
+
+/* To each line; drops one that does not take all. */
+static void
+send(struct serial *serial, const char *bytes, size_t size)
+{
+	for (size_t i = 0; size && serial->speaks && i < serial->count; i++) {
+		SERIAL_IO_INTERFACE *line = serial->lines[i];
+		UINTN written = size;
+
+		if (line && (EFI_ERROR(line->Write(line, &written, (void *)bytes)) || written != size))
+			serial->lines[i] = NULL;
+	}
+}
+
+/* As much of BYTES as fits the chunk, with \r\n for each newline; returns how many. */
+static size_t
+fill(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
+{
+	size_t taken = 0;
+
+	for (; taken < length && *used + 2 <= CHUNK; taken++) {
+		if (bytes[taken] == '\n')
+			chunk[(*used)++] = '\r';
+		chunk[(*used)++] = bytes[taken];
+	}
+	return taken;
+}
+
+void
+serial_put(struct serial *serial, const char *text)
+{
+	size_t length = text_length(text);
+
+	while (length) {
+		char chunk[CHUNK] = "";
+		size_t used = 0, taken = fill(chunk, &used, text, length);
+
+		send(serial, chunk, used);
+		text += taken;
+		length -= taken;
+	}
+}
+
+void
+serial_block(struct serial *serial, const char *name, const char *body, size_t length)
+{
+	struct serial_block *block = &serial->blocks[serial->block_count];
+	char hex[SHA256_HEX_SIZE];
+	struct text text;
+
+	if (!serial->speaks || serial->block_count == SERIAL_BLOCKS_MAX)
+		return;
+	serial->block_count++;
+	block->body = body;
+	block->length = length;
+	sha256_hex(body, length, hex);
+	text_init(&text, block->name, sizeof(block->name));
+	text_put(&text, name);
+	text_init(&text, block->begin, sizeof(block->begin));
+	text_printf(&text, "BARETICK %s BEGIN\n", name);
+	text_init(&text, block->end, sizeof(block->end));
+	text_printf(&text, "BARETICK %s END sha256=%s\n", name, hex);
+}
+
+static bool
+has_line(const struct serial *serial)
+{
+	for (size_t i = 0; i < serial->count; i++)
+		if (serial->lines[i])
+			return true;
+	return false;
+}
+
+/* The next chunk, of one piece. */
+static void
+feed_piece(struct serial *serial)
+{
+	const struct serial_block *block = &serial->blocks[serial->block];
+	const char *bytes = serial->piece == BEGIN ? block->begin : serial->piece == BODY ? block->body : block->end;
+	size_t length = serial->piece == BODY ? block->length : text_length(bytes), used = 0;
+	char chunk[CHUNK] = "";
+
+	serial->at += fill(chunk, &used, bytes + serial->at, length - serial->at);
+	send(serial, chunk, used);
+	if (serial->at < length)
+		return;
+	serial->at = 0;
+	serial->block += serial->piece == END;
+	serial->piece = (serial->piece + 1) % PIECES;
+}
+
+bool
+serial_feed(struct serial *serial)
+{
+	if (!has_line(serial))
+		serial->block = serial->block_count;
+	if (serial->block < serial->block_count)
+		feed_piece(serial);
+	return serial->block < serial->block_count;
+}
+
+void
+serial_cut(struct serial *serial)
+{
+	char bytes[128];
+	struct text line;
+
+	/* A line that a program looks for is not cut. */
+	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
+		feed_piece(serial);
+	for (; serial->block < serial->block_count; serial->block++) {
+		const struct serial_block *block = &serial->blocks[serial->block];
+
+		text_init(&line, bytes, sizeof(bytes));
+		if (serial->at && block->body[serial->at - 1] != '\n')
+			text_put_char(&line, '\n');
+		text_printf(&line, "BARETICK %s CUT after %zu of %zu bytes\n", block->name, serial->at, block->length);
+		serial_put(serial, bytes);
+		serial->piece = BEGIN;
+		serial->at = 0;
+	}
+}

@@ -1,0 +1,53 @@
+/*
+ * The serial lines that the run is told on, and the blocks for programs, which are sent piece by piece, so that somebody at
+ * the keyboard need not wait for them.
+ */
+#ifndef BARETICK_SERIAL_H
+#define BARETICK_SERIAL_H
+
+#include "options.h"
+#include "parts.h"
+#include "text.h"
+
+#define SERIAL_LINES_MAX  4
+#define SERIAL_BLOCKS_MAX 3
+#define SERIAL_NAME_SIZE  8
+
+struct serial_block {
+	char name[SERIAL_NAME_SIZE];
+	char begin[64], end[128]; /* the lines around it */
+	const char *body;
+	size_t length;
+};
+
+struct serial {
+	SERIAL_IO_INTERFACE *lines[SERIAL_LINES_MAX]; /* one that no longer takes bytes is dropped */
+	size_t count;
+	bool speaks; /* else nothing is written */
+	struct serial_block blocks[SERIAL_BLOCKS_MAX];
+	size_t block_count;
+	size_t block, piece, at; /* what is sent next: a byte of begin, body or end of a block */
+};
+
+/*
+ * Finds the lines that are part of the firmware's console, by PARTS; where none is, the first line there is. Nothing is
+ * written before serial_speak().
+ */
+void serial_open(struct serial *serial, const struct parts *parts);
+void serial_speak(struct serial *serial, enum options_serial how);
+
+void serial_put(struct serial *serial, const char *text);
+
+/*
+ * Queues BODY, LENGTH bytes of ASCII that stay where they are, between two lines that bear NAME, the second of them with
+ * the digest of what lies between. At most SERIAL_BLOCKS_MAX of them.
+ */
+void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
+
+/* Sends some of what is queued; false: there is nothing left of it. */
+bool serial_feed(struct serial *serial);
+
+/* Sends the rest as one line for each block: how much of it was sent. */
+void serial_cut(struct serial *serial);
+
+#endif

@@ -1,0 +1,178 @@
+/* Which display people look at, and which serial lines are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "console.h"
+#include "console_sim.h"
+
+static struct display_sim *con_out;
+static struct display_sim first, second;
+static struct line_sim line, other;
+static struct console console;
+
+static int
+open_firmware(void **state)
+{
+	(void)state;
+	firmware_sim_reset();
+	con_out = console_sim_open();
+	return 0;
+}
+
+/* Says a word everywhere. */
+static void
+say(void)
+{
+	console_open(&console);
+	serial_speak(&console.serial, SERIAL_FULL);
+	console_put(&console, "word\n");
+}
+
+static void
+of_two_cards_the_console_is_written_to_and_not_the_first(void **state)
+{
+	(void)state;
+	console_sim_display(&first, 1, false);
+	console_sim_display(&second, 2, true);
+	say();
+	assert_int_equal(con_out->written, 6);
+	assert_int_equal(first.written, 0);
+	assert_int_equal(console.columns, 100);
+}
+
+static void
+where_the_console_goes_over_a_line_too_its_own_display_is_written_to(void **state)
+{
+	(void)state;
+	console_sim_display(&first, 1, false);
+	console_sim_line(&line, 9, true);
+	console_sim_display(&second, 2, true);
+	say();
+	assert_int_equal(con_out->written, 0);
+	assert_int_equal(first.written, 0);
+	assert_int_equal(second.written, 6);
+	assert_int_equal(console.columns, 100);
+	assert_string_equal(line.said, "word\r\n");
+}
+
+static void
+a_console_on_a_line_alone_is_no_screen_but_a_display_is(void **state)
+{
+	(void)state;
+	console_sim_line(&line, 9, true);
+	say();
+	assert_null(console.screen);
+	assert_int_equal(con_out->written, 0);
+	assert_string_equal(line.said, "word\r\n");
+	open_firmware(state);
+	console_sim_line(&line, 9, true);
+	console_sim_display(&first, 1, false);
+	say();
+	assert_int_equal(con_out->written, 0);
+	assert_int_equal(first.written, 6);
+}
+
+static void
+without_the_variable_the_first_display_is_taken_where_there_are_lines(void **state)
+{
+	(void)state;
+	console_sim_forget();
+	console_sim_display(&first, 1, false);
+	console_sim_line(&line, 9, false);
+	say();
+	assert_int_equal(first.written, 6);
+	assert_int_equal(con_out->written, 0);
+	open_firmware(state);
+	console_sim_forget();
+	console_sim_display(&first, 1, false);
+	say();
+	assert_int_equal(con_out->written, 6);
+}
+
+static void
+a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back(void **state)
+{
+	(void)state;
+	console_sim_display(&first, 1, true);
+	console_sim_graphics();
+	say();
+	assert_int_equal(console_sim_mode, 0);
+	console_close(&console);
+	assert_int_equal(console_sim_mode, 1);
+}
+
+static void
+a_firmware_in_its_text_mode_stays_there(void **state)
+{
+	(void)state;
+	console_sim_display(&first, 1, true);
+	console_sim_graphics();
+	console_sim_mode = 0;
+	say();
+	console_close(&console);
+	assert_int_equal(console_sim_mode, 0);
+}
+
+static void
+a_line_that_is_no_part_of_the_console_is_left_alone(void **state)
+{
+	(void)state;
+	console_sim_line(&other, 8, false);
+	console_sim_line(&line, 9, true);
+	say();
+	assert_string_equal(line.said, "word\r\n");
+	assert_int_equal(other.length, 0);
+}
+
+static void
+where_no_line_is_part_of_it_the_first_one_is_told(void **state)
+{
+	(void)state;
+	console_sim_display(&first, 1, true);
+	console_sim_line(&line, 9, false);
+	console_sim_line(&other, 8, false);
+	say();
+	assert_string_equal(line.said, "word\r\n");
+	assert_int_equal(other.length, 0);
+	assert_int_equal(con_out->written, 6);
+}
+
+static void
+before_the_options_are_read_and_with_serial_off_not_a_byte_is_written(void **state)
+{
+	(void)state;
+	console_sim_line(&line, 9, true);
+	console_open(&console);
+	console_serial(&console, "word\n");
+	serial_speak(&console.serial, SERIAL_OFF);
+	console_serial(&console, "word\n");
+	serial_block(&console.serial, "TEXT", "abc\n", 4);
+	assert_false(serial_feed(&console.serial));
+	serial_cut(&console.serial);
+	assert_int_equal(line.length, 0);
+	serial_speak(&console.serial, SERIAL_SUMMARY);
+	console_serial(&console, "word\n");
+	assert_string_equal(line.said, "word\r\n");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(of_two_cards_the_console_is_written_to_and_not_the_first, open_firmware),
+		cmocka_unit_test_setup(where_the_console_goes_over_a_line_too_its_own_display_is_written_to, open_firmware),
+		cmocka_unit_test_setup(a_console_on_a_line_alone_is_no_screen_but_a_display_is, open_firmware),
+		cmocka_unit_test_setup(without_the_variable_the_first_display_is_taken_where_there_are_lines, open_firmware),
+		cmocka_unit_test_setup(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back, open_firmware),
+		cmocka_unit_test_setup(a_firmware_in_its_text_mode_stays_there, open_firmware),
+		cmocka_unit_test_setup(a_line_that_is_no_part_of_the_console_is_left_alone, open_firmware),
+		cmocka_unit_test_setup(where_no_line_is_part_of_it_the_first_one_is_told, open_firmware),
+		cmocka_unit_test_setup(before_the_options_are_read_and_with_serial_off_not_a_byte_is_written, open_firmware),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* Keys while the serial line is fed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "console_sim.h"
+#include "pager.h"
+#include "sha256.h"
+#include "sim.h"
+
+#define LENGTH 3000u
+
+static struct line_sim line;
+static struct console console;
+static struct pager pager;
+static char body[LENGTH + 1];
+
+static int
+open_pager(void **state)
+{
+	static struct display_sim display;
+
+	(void)state;
+	sim_reset();
+	firmware_sim_reset();
+	console_sim_open();
+	console_sim_display(&display, 1, true);
+	console_sim_line(&line, 9, false);
+	for (size_t i = 0; i < LENGTH; i++)
+		body[i] = i % 50 == 49 ? '\n' : (char)('a' + i % 26);
+	pager = (struct pager){ .console = NULL };
+	console_open(&console);
+	serial_speak(&console.serial, SERIAL_FULL);
+	pager_document(&pager, &console, "Title", "a document\n");
+	serial_block(&console.serial, "TEXT", "short\n", 6);
+	serial_block(&console.serial, "CSV", body, LENGTH);
+	serial_block(&console.serial, "REPORT", body, LENGTH);
+	return 0;
+}
+
+static int
+close_pager(void **state)
+{
+	(void)state;
+	console_close(&console);
+	pager_close(&pager);
+	return 0;
+}
+
+/* What was said, without carriage returns. */
+static char *
+said(void)
+{
+	static char plain[CONSOLE_SIM_SAID];
+	size_t length = 0;
+
+	for (size_t i = 0; i < line.length; i++)
+		if (line.said[i] != '\r')
+			plain[length++] = line.said[i];
+	plain[length] = '\0';
+	return plain;
+}
+
+static void
+put_block(char *out, const char *name, const char *bytes, size_t length)
+{
+	char hex[SHA256_HEX_SIZE];
+
+	sha256_hex(bytes, length, hex);
+	sprintf(out + strlen(out), "BARETICK %s BEGIN\n%sBARETICK %s END sha256=%s\n", name, bytes, name, hex);
+}
+
+static void
+a_key_long_after_finds_all_blocks_whole(void **state)
+{
+	static char wanted[CONSOLE_SIM_SAID];
+
+	(void)state;
+	console_sim_press('p', 1000);
+	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+	put_block(wanted, "TEXT", "short\n", 6);
+	put_block(wanted, "CSV", body, LENGTH);
+	put_block(wanted, "REPORT", body, LENGTH);
+	assert_string_equal(said(), wanted);
+}
+
+static void
+a_way_out_cuts_what_is_left_and_says_how_much(void **state)
+{
+	unsigned sent, all;
+	char *end;
+
+	(void)state;
+	console_sim_press('r', 20);
+	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	end = strstr(said(), "\nBARETICK CSV CUT");
+	assert_non_null(end);
+	assert_int_equal(sscanf(end, "\nBARETICK CSV CUT after %u of %u bytes\n", &sent, &all), 2);
+	assert_in_range(sent, 500, 20 * 64);
+	assert_int_equal(all, LENGTH);
+	assert_memory_equal(end - sent, body, sent);
+	assert_memory_equal(end - sent - 19, "BARETICK CSV BEGIN\n", 19);
+	assert_string_equal(strstr(end, "BARETICK REPORT"), "BARETICK REPORT CUT after 0 of 3000 bytes\n");
+}
+
+/* A key between two blocks, in a line that names one, at any moment: lines that programs look for are whole. */
+static void
+whenever_it_comes_each_block_has_one_end(void **state)
+{
+	static const char *const names[] = { "TEXT", "CSV", "REPORT" };
+
+	for (unsigned after = 0; after < 120; after++) {
+		close_pager(state);
+		open_pager(state);
+		console_sim_press('p', after);
+		pager_ask(&pager, false);
+		for (size_t i = 0; i < 3; i++) {
+			char begin[64], end[64], cut[64];
+
+			snprintf(begin, sizeof(begin), "BARETICK %s BEGIN\n", names[i]);
+			snprintf(end, sizeof(end), "\nBARETICK %s END sha256=", names[i]);
+			snprintf(cut, sizeof(cut), "\nBARETICK %s CUT after ", names[i]);
+			assert_int_equal(!!strstr(said(), end) + (strstr(said(), cut) || !strncmp(said(), cut + 1, strlen(cut) - 1)), 1);
+			if (strstr(said(), end))
+				assert_non_null(strstr(said(), begin));
+		}
+		assert_int_equal(line.said[line.length - 1], '\n');
+	}
+}
+
+static void
+a_line_that_takes_no_more_is_not_waited_for(void **state)
+{
+	(void)state;
+	line.takes = 100;
+	console_sim_press('p', 5);
+	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+	assert_in_range(line.length, 1, 100);
+	assert_false(serial_feed(&console.serial));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_key_long_after_finds_all_blocks_whole, open_pager, close_pager),
+		cmocka_unit_test_setup_teardown(a_way_out_cuts_what_is_left_and_says_how_much, open_pager, close_pager),
+		cmocka_unit_test_setup_teardown(whenever_it_comes_each_block_has_one_end, open_pager, close_pager),
+		cmocka_unit_test_setup_teardown(a_line_that_takes_no_more_is_not_waited_for, open_pager, close_pager),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
