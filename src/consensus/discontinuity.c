@@ -158,30 +158,41 @@ find_mute(const struct panel *panel, const struct discontinuity *found)
 	return mute;
 }
 
-/* The first that does not wrap: those that wrap late are taken to be near it. */
 static int64_t
-anchor(const struct discontinuity_clock *clocks, size_t count)
+middle(const struct offset *offset)
 {
-	for (size_t i = 0; i < count; i++)
-		if (clocks[i].known && !clocks[i].wrap_ns)
-			return clocks[i].elapsed.low;
-	return 0;
+	return offset->low + (offset->high - offset->low) / 2;
+}
+
+/* Of those that do not wrap the one that knows best: those that wrap late are taken to be near it. */
+static int64_t
+anchor(const struct panel *panel)
+{
+	size_t best = panel->count;
+
+	for (size_t i = 0; i < panel->count; i++)
+		if (panel->clocks[i].known && !panel->clocks[i].wrap_ns &&
+		    (best == panel->count || width(panel, i) < width(panel, best)))
+			best = i;
+	return best == panel->count ? 0 : middle(&panel->clocks[best].elapsed);
 }
 
 static struct panel
 panel_of(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
 	struct panel panel = { .count = count, .half_ns = (int64_t)(floor_ns / 2) };
-	int64_t near_ns = anchor(clocks, count);
+	int64_t near_ns;
 
+	for (size_t i = 0; i < count; i++)
+		panel.clocks[i] = clocks[i];
+	near_ns = anchor(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = wraps_up_to(&clocks[i], clocks[i].elapsed.low,
-					 near_ns - (int64_t)(clocks[i].wrap_ns / 2));
+		int64_t by = wraps_up_to(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
 
-		*clock = clocks[i];
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
+		clock->known &= width(&panel, i) < clock->wrap_ns; /* else it holds any time */
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
 	}
@@ -196,7 +207,7 @@ discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint6
 	uint32_t left = 0;
 
 	for (size_t i = 0; i < count; i++)
-		left |= (uint32_t)clocks[i].known << i;
+		left |= (uint32_t)panel.clocks[i].known << i;
 	for (; left && found.count < DISCONTINUITY_GROUPS_MAX; found.count++)
 		left &= ~(found.groups[found.count].clocks = largest(&panel, left));
 	if (left)

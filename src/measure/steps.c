@@ -12,6 +12,9 @@
 #define LEAPS_LOOKED   8          /* at so many leaps of a run */
 #define SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* for which a rate that changed is looked at */
 #define SETTLE_SWEEPS  10000      /* no sweep is shorter than a microsecond: bounds that by count */
+#define SETTLE_SHARE   8          /* of that, all brackets together: where the core was away the rate is not known */
+#define TIGHT_NS       (SETTLE_NS / 64)
+#define TIGHT_SWEEPS   16         /* at most, until no bracket is longer than that */
 #define READS          4          /* of which the last counts: the first are slow */
 /*
  * A guest's RTC: its host's main loop was kept waiting. A window of the rates is not made of such edges, but less than the
@@ -228,6 +231,30 @@ sweep(struct survey *survey, bool all)
 	}
 }
 
+static bool
+is_tight(const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct sample *now = &survey->steps[i].now;
+
+		if (is_compared(survey, i) && !is_edge_clock(survey, i) &&
+		    now->end - now->begin > scale_ticks(&survey->scale, TIGHT_NS))
+			return false;
+	}
+	return true;
+}
+
+/* A rate comes of these readings: the core should not be away in one of them. */
+static void
+sweep_tightly(struct survey *survey)
+{
+	unsigned sweeps = 0;
+
+	do
+		sweep(survey, false);
+	while (++sweeps < TIGHT_SWEEPS && !is_tight(survey));
+}
+
 static uint64_t
 expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 {
@@ -243,6 +270,15 @@ survey_is_rate(const struct survey *survey, const struct rate_interval *tsc)
 	uint64_t microhz = scale_mul_div(survey->scale.hz.num, SURVEY_MICROHZ_PER_HZ, survey->scale.hz.den);
 
 	return tsc->low > microhz / ABSURD && tsc->high / ABSURD < microhz;
+}
+
+/* Whether no rate comes of two readings: the core was away for a good part of the time between them. */
+static bool
+is_coarse(const struct sample *first, const struct sample *last)
+{
+	uint64_t brackets = (first->end - first->begin) + (last->end - last->begin);
+
+	return brackets > (last->begin - first->end) / SETTLE_SHARE;
 }
 
 /* Lets the rate of each clock be what it was or what it is from BEFORE to now. */
@@ -261,6 +297,10 @@ widen_rates(struct survey *survey, const struct survey_step *before, uint32_t as
 			step->implied.known = false; /* it stopped, or is so slow that nothing can be said of its time */
 		if (!is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
+		if (!is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
+			step->implied.known = false;
+			continue;
+		}
 		if (is_edge_clock(survey, i) && survey->report->hypervisor[0]) {
 			window.first.begin -= late;
 			window.last.end += late;
@@ -395,7 +435,7 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 
 	sweep(survey, true);
 	take_edges(survey, edges ? UINT32_MAX : 0);
-	sweep(survey, false);
+	sweep_tightly(survey);
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		at_end[i] = survey->steps[i];
 	found = find(survey, edge_late_ns, FLOOR_NS);
@@ -405,6 +445,7 @@ look_closer(struct survey *survey, int64_t edge_late_ns)
 	until = survey->hooks.tsc_ordered() + scale_ticks(&survey->scale, SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		sweep(survey, false);
+	sweep_tightly(survey);
 	take_edges(survey, edges ? beside : 0);
 	if (survey_end_if_due(survey))
 		return false;

@@ -134,6 +134,31 @@ what_wraps_soon_says_nothing_of_its_own(void **state)
 	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
 }
 
+/* Whichever comes first: one of which next to nothing is known, or the one of which the most is. */
+static void
+one_that_wraps_late_is_near_the_clock_that_knows_best(void **state)
+{
+	const uint64_t late = (uint64_t)(1200 * S);
+	const struct discontinuity_clock clocks[] = { took(30 * S, 1280 * S), took(0, 0), wraps(MS / 10, MS / 10, late) };
+
+	(void)state;
+	assert_int_equal(discontinuity_find(clocks, 3, FLOOR).count, 1);
+}
+
+static void
+one_of_which_no_more_is_known_than_its_wrap_is_not_alone(void **state)
+{
+	const int64_t late = 503 * S;
+	const struct discontinuity_clock clocks[] = {
+		took(0, 0), { true, { 22 * S - 87 * late, 22 * S + 87 * late }, (uint64_t)late }, took(MS / 10, MS / 10),
+	};
+	const struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
+
+	(void)state;
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.groups[0].clocks, 5);
+}
+
 static void
 one_that_fits_all_has_no_vote(void **state)
 {
@@ -231,6 +256,8 @@ main(void)
 		cmocka_unit_test(a_snapshot_parts_them),
 		cmocka_unit_test(one_that_leaps_or_goes_back_is_alone),
 		cmocka_unit_test(what_wraps_soon_says_nothing_of_its_own),
+		cmocka_unit_test(one_that_wraps_late_is_near_the_clock_that_knows_best),
+		cmocka_unit_test(one_of_which_no_more_is_known_than_its_wrap_is_not_alone),
 		cmocka_unit_test(one_that_fits_all_has_no_vote),
 		cmocka_unit_test(more_groups_than_there_is_space_for_end_in_the_last),
 		cmocka_unit_test(machines_of_a_known_truth_are_not_told_wrongly),

@@ -57,6 +57,7 @@ struct bench {
 	int changing;
 	int64_t change_ppm;
 	uint64_t draw_ps;          /* so long it takes to show progress */
+	unsigned away_in;          /* so many readings of the PM timer: 0 for never */
 	uint64_t shown_ns;         /* what it showed last, */
 	unsigned shown;            /* and how often */
 
@@ -110,6 +111,8 @@ in_pm(void *context, uint16_t port, unsigned width_bytes)
 	(void)port;
 	(void)width_bytes;
 	spend_some();
+	if (bench->away_in && --bench->away_in == 0)
+		sim_advance_ps(15 * SIM_PS_PER_MS);
 	value = sim_pm_read();
 	spend_some();
 	return value;
@@ -1111,6 +1114,36 @@ a_counter_that_is_written_after_the_window_is_found_at_the_end(void **state)
 	close_clocks();
 }
 
+/* The core was away while it was looked at what the rates are after a leap: they are not taken from such a reading. */
+static void
+a_core_that_is_away_after_a_leap_leaves_the_others_rates_known(void **state)
+{
+	const struct rate_interval *pm;
+
+	(void)state;
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	pm = &bench->survey.steps[find(PM) - bench->report.clocks].implied;
+	sim_advance_ps(SIM_PS_PER_S);
+	sim.hpet.counter.origin_ticks += 1000000; /* 100 ms forward */
+	bench->away_in = 200; /* a few are read until then */
+	survey_observe(&bench->survey);
+	assert_int_equal(bench->away_in, 0);
+	assert_int_equal(bench->report.discontinuity_count, 1);
+	assert_true(pm->known && pm->high - pm->low < pm->low / 10);
+	for (unsigned i = 0; i < 20; i++) {
+		sim_advance_ps(SIM_PS_PER_S);
+		survey_observe(&bench->survey);
+	}
+	judge_report(&bench->report);
+	assert_int_equal(bench->report.discontinuity_count, 1);
+	assert_int_equal(bench->report.finding_count, 1);
+	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->report.findings[0].clock, "hpet");
+	close_clocks();
+}
+
 static void
 a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept(void **state)
 {
@@ -1337,6 +1370,7 @@ main(void)
 		RATE_TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is),
 		RATE_TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none),
 		RATE_TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end),
+		RATE_TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known),
 		RATE_TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept),
 		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),
 		RATE_TEST(what_a_claim_is_rounded_by_is_in_each_rate),
