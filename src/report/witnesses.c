@@ -1,7 +1,11 @@
 /* See witnesses.h. */
 #include "witnesses.h"
 
+#include "rate.h"
 #include "text.h"
+
+/* Of a window: two clocks are read further apart at neither of its ends. */
+#define READ_TOGETHER 32
 
 static bool
 is_tsc(const struct report_clock *entry)
@@ -21,10 +25,26 @@ is_hosts(const struct report_clock *entry)
 	return !is_tsc(entry) && !is_rtc(entry);
 }
 
-static bool
-have_two_crystals(const struct rate_interval *a, const struct rate_interval *b)
+/* By how much a clock's rate changed against the TSC's within the window at least. */
+static uint64_t
+change_ppb(const struct report_clock *entry)
 {
-	return a->known && b->known && (a->high < b->low || b->high < a->low);
+	const struct interval_ppb *change = &entry->change_halves;
+
+	if (!change->known)
+		return 0;
+	return change->low > 0 ? (uint64_t)change->low : change->high < 0 ? 0 - (uint64_t)change->high : 0;
+}
+
+/* Where both changed, each has a rate that is the mean of its own window: those begin and end not quite together. */
+static bool
+have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
+{
+	uint64_t first = change_ppb(&report->clocks[a]), second = change_ppb(&report->clocks[b]);
+	uint64_t both = first < second ? first : second;
+	struct rate_interval of_a = rate_within(rates[a], both / READ_TOGETHER);
+
+	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
 
 static struct falseticker_sources
@@ -51,7 +71,7 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 			const struct report_clock *b = &report->clocks[j];
 
 			if (guest ? is_tsc(a) != is_tsc(b) :
-			    is_rtc(a) != is_rtc(b) || have_two_crystals(&rates[i], &rates[j]))
+			    is_rtc(a) != is_rtc(b) || have_two_crystals(report, rates, i, j))
 				sources.separate[i] |= set_of(j);
 		}
 	}

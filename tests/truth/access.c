@@ -79,7 +79,7 @@ pause_ps(unsigned pauses)
 	if (state.in_warps)
 		return WARPS_PS;
 	if (pauses <= PAUSES_SHORT)
-		return 0;
+		return ps;
 	return ps << (pauses - PAUSES_SHORT < PAUSE_DOUBLED ? pauses - PAUSES_SHORT : PAUSE_DOUBLED);
 }
 

@@ -49,18 +49,15 @@ long double
 machine_off_ppb(int clock)
 {
 	const struct rate *claimed = &machine.claimed[clock];
-	long double claim, off;
+	long double claim, within, low, high;
 
 	if (!claimed->den)
 		return 0;
 	claim = (long double)claimed->num / claimed->den;
-	off = (machine.hz[clock] / claim - 1) * PPB;
-	if (clock == TSC && machine.within_hz) {
-		long double within = machine.within_hz / claim * PPB;
-
-		return off > within ? off - within : off < -within ? off + within : 0;
-	}
-	return off;
+	within = clock == TSC ? machine.within_hz : 0;
+	low = (machine.hz[clock] / (claim - within) - 1) * PPB;
+	high = (machine.hz[clock] / (claim + within) - 1) * PPB;
+	return low < 0 ? low : high > 0 ? high : 0; /* off the nearest that is meant by the claim */
 }
 
 bool

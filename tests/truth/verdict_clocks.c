@@ -185,7 +185,8 @@ look_at_discontinuities(const struct report *report)
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
-	int clock = clock_of(finding->clock);
+	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
+	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* however it is read */
 
 	if (is_beside(finding->rule))
 		return;
@@ -193,8 +194,8 @@ look_at_finding(const struct report *report, const struct finding *finding)
 		return; /* see look_at_discontinuities() */
 	if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
-	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_is_sick(clock) && !clocks_most_know(report))
-		tally_silent("a right clock named by most of those that know, which are off alike", 0);
+	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_know(report))
+		tally_silent("a clock named by most of those that know, which are off alike", 0);
 	else
 		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule), "%s: %s", finding->rule, finding->text);
 }

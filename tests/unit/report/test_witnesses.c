@@ -1,0 +1,73 @@
+/* Which clocks have a source of their own, by their rates and by how these changed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "witnesses.h"
+
+#define PPM 1000 /* in ppb */
+
+static struct report report;
+
+static void
+clock_is(size_t i, const char *id, int64_t change_ppb)
+{
+	report.clocks[i].clock.id = report.clocks[i].clock.main = id;
+	report.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM, change_ppb + PPM };
+}
+
+/* Rates of 1 GHz, in uHz, of which the second is faster by so much. */
+static bool
+are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_ppb)
+{
+	const uint64_t hz = UINT64_C(1000000000000000), apart = hz / 1000000000 * faster_ppb;
+	const struct rate_interval rates[REPORT_CLOCKS_MAX] = {
+		{ true, hz, hz - 1000, hz + 1000 }, { true, hz + apart, hz + apart - 1000, hz + apart + 1000 },
+	};
+
+	report = (struct report){ .clock_count = 2 };
+	clock_is(0, "hpet", hpet_change_ppb);
+	clock_is(1, "pit", pit_change_ppb);
+	return witnesses_of(&report, rates).separate[0] == 2;
+}
+
+static void
+two_whose_rates_differ_have_two_crystals(void **state)
+{
+	(void)state;
+	assert_true(are_separate(0, 0, 10));
+	assert_false(are_separate(0, 0, 0));
+}
+
+/* Their windows begin and end not quite together: a change of 5,000 ppm is in one of them a little longer. */
+static void
+two_that_changed_together_have_one_as_far_as_is_seen(void **state)
+{
+	(void)state;
+	assert_false(are_separate(5000 * PPM, 5000 * PPM, 20 * PPM));
+	assert_false(are_separate(-5000 * PPM, -5000 * PPM, 20 * PPM));
+	assert_true(are_separate(5000 * PPM, 5000 * PPM, 500 * PPM));
+}
+
+static void
+one_that_changed_alone_is_not_of_the_others(void **state)
+{
+	(void)state;
+	assert_true(are_separate(5000 * PPM, 0, 20 * PPM));
+	assert_true(are_separate(0, 5000 * PPM, 20 * PPM));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_whose_rates_differ_have_two_crystals),
+		cmocka_unit_test(two_that_changed_together_have_one_as_far_as_is_seen),
+		cmocka_unit_test(one_that_changed_alone_is_not_of_the_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
