@@ -4,7 +4,9 @@
 #include "folders.h"
 #include "text.h"
 
-#define REMARK "# of a run that is not over, or that the machine ended in this phase"
+/* For people who look at the file. */
+#define REMARK_RUNS "# of a run that is not over, or that the machine ended in this phase"
+#define REMARK_KEPT "# no run is going on: what comes before least= has ended one on this machine; delete this to try it again"
 
 /* In enum options_cores: how other cores are started. */
 static const char *const ways[] = {
@@ -20,8 +22,9 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, "phase=%s cores=%s least=%s report=%u " REMARK, marker->phase,
-		    options_cores_word(marker->cores), options_cores_word(marker->least), marker->report);
+	text_printf(&text, "phase=%s cores=%s least=%s report=%u %s", marker->phase,
+		    options_cores_word(marker->cores), options_cores_word(marker->least), marker->report,
+		    marker->phase[0] ? REMARK_RUNS : REMARK_KEPT);
 	while (text.length < MARKER_SIZE - 1)
 		text_put_char(&text, ' ');
 	text_put_char(&text, '\n');

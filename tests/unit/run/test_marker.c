@@ -50,6 +50,21 @@ what_is_printed_is_read_again(void **state)
 	assert_string_equal(read.phase, "");
 }
 
+/* Who looks at the file of a run that came to its end is not told of one that is going on. */
+static void
+its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one(void **state)
+{
+	char bytes[MARKER_SIZE + 1] = "";
+
+	(void)state;
+	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999 });
+	assert_non_null(strstr(bytes, " # of a run that is not over, or that the machine ended in this phase "));
+	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999 });
+	assert_non_null(strstr(bytes, " # no run is going on: what comes before least= has ended one on this machine; "
+				      "delete this to try it again "));
+	assert_null(strstr(bytes, "not over"));
+}
+
 static void
 what_is_no_marker_is_refused(void **state)
 {
@@ -141,6 +156,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_printed_is_read_again),
+		cmocka_unit_test(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one),
 		cmocka_unit_test(what_is_no_marker_is_refused),
 		cmocka_unit_test(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one),
 		cmocka_unit_test(a_run_that_ended_with_no_other_core_at_work_changes_nothing),
