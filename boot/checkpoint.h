@@ -2,9 +2,9 @@
  * What the boot volume has of a run while it goes on: a marker with the phase, and the report up to now. So a machine
  * that hangs, is reset or loses its power leaves what was measured, and the next boot knows what ended it.
  *
- * The run's report gets the number after all that are taken; its checkpoints get the two numbers after that, in turn, and
- * each is removed when the next one is whole. So from the first checkpoint on the volume has a whole folder of this run at
- * any moment.
+ * The run's report gets the number after all that are taken; its checkpoints get the two numbers after that, in
+ * turn, and each is removed when the next one is whole. So from the first checkpoint on the volume has a whole
+ * folder of this run at any moment.
  */
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
@@ -33,8 +33,8 @@ struct checkpoint {
 };
 
 /*
- * Heeds what an earlier run on this machine left: see marker_heed(), to be called before anything is planned. Marks that
- * the run begins. REPORT describes the machine already.
+ * Heeds what an earlier run on this machine left: see marker_heed(), to be called before anything is planned.
+ * Marks that the run begins. REPORT describes the machine already.
  */
 void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const struct smbios_facts *smbios);
 
@@ -50,7 +50,10 @@ bool checkpoint_meanwhile(struct checkpoint *checkpoint);
 /* The run is measured. Returns the number for its report. */
 unsigned checkpoint_measured(struct checkpoint *checkpoint);
 
-/* The run's report is saved, or can't be: takes away the checkpoint, unless nothing else is left of the run, and the marker. */
+/*
+ * The run's report is saved, or can't be: takes away the checkpoint, unless nothing else is left of the run, and
+ * the marker.
+ */
 void checkpoint_close(struct checkpoint *checkpoint, bool saved);
 
 #endif

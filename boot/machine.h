@@ -26,8 +26,8 @@ struct machine {
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Has the firmware start the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the guest's
- * memory is encrypted.
+ * Has the firmware start the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the
+ * guest's memory is encrypted.
  */
 void machine_choose_way(const struct machine *machine, struct report *report);
 

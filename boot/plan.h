@@ -27,7 +27,10 @@ struct plan {
  */
 bool plan_take(struct plan *plan, size_t cores, struct report *report);
 
-/* All that is saved of REPORT, in the plan's own TEXTS. False: one of them does not fit, which its size is there to rule out. */
+/*
+ * All that is saved of REPORT, in the plan's own TEXTS. False: one of them does not fit, which its size is there
+ * to rule out.
+ */
 bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 void plan_give_back(struct plan *plan);

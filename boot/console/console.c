@@ -72,7 +72,10 @@ set_mode(struct console *console)
 	console->rows = rows;
 }
 
-/* The text output of a graphics device alone: of one in PARTS, or of any where that is NULL; NULL where none has its own. */
+/*
+ * The text output of a graphics device alone: of one in PARTS, or of any where that is NULL; NULL where none has
+ * its own.
+ */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
 own_output(const struct parts *parts, size_t *count)
 {

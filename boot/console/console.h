@@ -1,8 +1,8 @@
 /*
- * Where a person and a program read along: the screen, and the serial lines. The screen is the firmware's console, which is on
- * all displays that people look at. Where that goes over serial lines too it is the text output of a display of the
- * console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine may have neither, and
- * then nothing is written.
+ * Where a person and a program read along: the screen, and the serial lines. The screen is the firmware's console,
+ * which is on all displays that people look at. Where that goes over serial lines too it is the text output of a
+ * display of the console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine
+ * may have neither, and then nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H

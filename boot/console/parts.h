@@ -1,6 +1,6 @@
 /*
- * What the firmware's console consists of: screens, serial terminals, each by its device path, as the variable ConOut has them
- * (UEFI 2.10, 3.3: "the device path of the active output console").
+ * What the firmware's console consists of: screens, serial terminals, each by its device path, as the variable
+ * ConOut has them (UEFI 2.10, 3.3: "the device path of the active output console").
  */
 #ifndef BARETICK_PARTS_H
 #define BARETICK_PARTS_H

@@ -1,6 +1,6 @@
 /*
- * The serial lines that the run is told on, and the blocks for programs, which are sent piece by piece, so that somebody at
- * the keyboard need not wait for them.
+ * The serial lines that the run is told on, and the blocks for programs, which are sent piece by piece, so that
+ * somebody at the keyboard need not wait for them.
  */
 #ifndef BARETICK_SERIAL_H
 #define BARETICK_SERIAL_H
@@ -39,8 +39,8 @@ void serial_speak(struct serial *serial, enum options_serial how);
 void serial_put(struct serial *serial, const char *text);
 
 /*
- * Queues BODY, LENGTH bytes of ASCII that stay where they are, between two lines that bear NAME, the second of them with
- * the digest of what lies between. At most SERIAL_BLOCKS_MAX of them.
+ * Queues BODY, LENGTH bytes of ASCII that stay where they are, between two lines that bear NAME, the second of
+ * them with the digest of what lies between. At most SERIAL_BLOCKS_MAX of them.
  */
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 

@@ -1,6 +1,6 @@
 /*
- * A look at the chains of folders, past the firmware's file system. See fat.h. All from Microsoft's FAT specification 1.03,
- * "FAT: General Overview of On-Disk Format".
+ * A look at the chains of folders, past the firmware's file system. See fat.h. All from Microsoft's FAT
+ * specification 1.03, "FAT: General Overview of On-Disk Format".
  */
 #include "fat.h"
 

@@ -1,6 +1,6 @@
 /*
- * The marker of a run that is not over: a file of one sector in \baretick, with a name for each machine, so that a stick
- * that is carried around keeps what happened where.
+ * The marker of a run that is not over: a file of one sector in \baretick, with a name for each machine, so that a
+ * stick that is carried around keeps what happened where.
  */
 #ifndef BARETICK_RUNNING_H
 #define BARETICK_RUNNING_H

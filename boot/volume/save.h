@@ -12,17 +12,17 @@
 enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_FILES };
 
 /*
- * To be asked before anything else here or in running.h: false, and SENTENCE says why, where the volume is damaged so that
- * the firmware would never come back.
+ * To be asked before anything else here or in running.h: false, and SENTENCE says why, where the volume is damaged
+ * so that the firmware would never come back.
  */
 bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
- * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER; 0: the next one. Until all of them are on the
- * volume the folder is called NNNN.new, and nothing that was there before is opened for writing: whenever the power
- * goes, what has no .new is whole, if the writes come in order. Only a \baretick that has to grow for the new folder
- * may be cut off within that write. SENTENCE says where the texts are or, with false, why they are not; then what was
- * begun is removed, unless the volume no longer answers or lets nothing be removed.
+ * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER; 0: the next one. Until all of them
+ * are on the volume the folder is called NNNN.new, and nothing that was there before is opened for writing:
+ * whenever the power goes, what has no .new is whole, if the writes come in order. Only a \baretick that has to
+ * grow for the new folder may be cut off within that write. SENTENCE says where the texts are or, with false, why
+ * they are not; then what was begun is removed, unless the volume no longer answers or lets nothing be removed.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 

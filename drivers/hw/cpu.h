@@ -41,9 +41,9 @@ struct cpu_identity {
 void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
 
 /*
- * Whether Linux takes the TSC of CORES cores for unsynchronised before it measures anything: more than one, no constant rate
- * (which it sees in the invariant TSC, or in the family of Intel's, Centaur's and Zhaoxin's), and no VMware
- * or Hyper-V beneath, which may vouch for it by ways of their own.
+ * Whether Linux takes the TSC of CORES cores for unsynchronised before it measures anything: more than one, no
+ * constant rate (which it sees in the invariant TSC, or in the family of Intel's, Centaur's and Zhaoxin's), and no
+ * VMware or Hyper-V beneath, which may vouch for it by ways of their own.
  */
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 

@@ -12,7 +12,10 @@
 #define SMBIOS_STRING_SIZE  65u /* DSP0134 2.6, 3.1.3: 64 characters; without a limit since 2.7, and cut here */
 #define SMBIOS_PROBLEM_SIZE 128u
 
-/* Printable ASCII. "": there is none, or the firmware has words there that name nothing, as "To be filled by O.E.M.". */
+/*
+ * Printable ASCII. "": there is none, or the firmware has words there that name nothing, as "To be filled by
+ * O.E.M.".
+ */
 struct smbios_facts {
 	bool found; /* an entry point with a good checksum, and a table behind it */
 	char vendor[SMBIOS_STRING_SIZE], product[SMBIOS_STRING_SIZE], serial[SMBIOS_STRING_SIZE];

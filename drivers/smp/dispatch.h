@@ -30,8 +30,8 @@ void dispatch_check_in(struct core_slot *slot);
 enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
 
 /*
- * On the started core, interrupts masked: runs the job that waits. DISPATCH_IDLE: none does; DISPATCH_REST: there will be
- * no more, and the core is to halt.
+ * On the started core, interrupts masked: runs the job that waits. DISPATCH_IDLE: none does; DISPATCH_REST: there
+ * will be no more, and the core is to halt.
  */
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 

@@ -69,9 +69,9 @@ struct startup {
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*
- * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to
- * those that have not checked in; then waits until all have, at most 1 s from the last arrival. All that once more with
- * those that are silent. Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
+ * Starts every slot that is CORE_ASKED, all at once: INIT, 10 ms, SIPI, 200 us, a second SIPI to those that have
+ * not checked in; then waits until all have, at most 1 s from the last arrival. All that once more with those that
+ * are silent. Each ends as CORE_ALIVE or with what kept it; a silent one is stopped, so that it does not come
  * later. Returns how many live.
  */
 size_t startup_cores(const struct startup *startup);

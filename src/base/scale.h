@@ -35,8 +35,8 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 }
 
 /*
- * The least and the most that a difference of ticks lasts in nanoseconds, by any rate that may be true; at the ends of the
- * type where it is beyond them.
+ * The least and the most that a difference of ticks lasts in nanoseconds, by any rate that may be true; at the
+ * ends of the type where it is beyond them.
  */
 int64_t scale_ns_down(const struct scale *scale, int64_t ticks);
 int64_t scale_ns_up(const struct scale *scale, int64_t ticks);

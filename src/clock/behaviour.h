@@ -1,7 +1,6 @@
 /*
- * How a device behaves, beside what its data sheet promises: a row for each promise that was looked at, with one of four
- * outcomes.
- * Drivers fill the rows; what is a fault, and by which limit, the rule catalogue says.
+ * How a device behaves, beside what its data sheet promises: a row for each promise that was looked at, with one
+ * of four outcomes. Drivers fill the rows; what is a fault, and by which limit, the rule catalogue says.
  */
 #ifndef BARETICK_BEHAVIOUR_H
 #define BARETICK_BEHAVIOUR_H
@@ -37,8 +36,8 @@ struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule,
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What came of ROW's promise. A figure passed where its whole interval is within LIMIT, either way, and failed where the
- * whole of it is beyond: one that overlaps the limit has determined nothing.
+ * What came of ROW's promise. A figure passed where its whole interval is within LIMIT, either way, and failed
+ * where the whole of it is beyond: one that overlaps the limit has determined nothing.
  */
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
 #define OUTCOMES 4

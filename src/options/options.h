@@ -1,6 +1,7 @@
 /*
- * The options of a run: words key=value or a bare key, separated by blanks or newlines, # starts a comment
- * that goes to the end of its line. Between quotes blanks and # are part of the word. The same syntax from every source; a later source wins.
+ * The options of a run: words key=value or a bare key, separated by blanks or newlines, # starts a comment that
+ * goes to the end of its line. Between quotes blanks and # are part of the word. The same syntax from every
+ * source; a later source wins.
  */
 #ifndef BARETICK_OPTIONS_H
 #define BARETICK_OPTIONS_H

@@ -55,16 +55,17 @@ struct rate_budget {
 };
 
 /*
- * Judged: what a read costs a program that times with it. It is the mean of the reads that were not hit less that of the
- * clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median (of an
- * even number the mean of the middle two), within the least and the most of any.
+ * Judged: what a read costs a program that times with it. It is the mean of the reads that were not hit less that
+ * of the clock that reads nothing, on the same core. A program runs on any core: so of all cores it is the median
+ * (of an even number the mean of the middle two), within the least and the most of any.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in picoseconds */
 	struct interval_ns rows_ps; /* of two reads for each of 100,000 rows */
 	size_t cores;               /* on which both were read */
 	uint64_t null_ps;           /* what was subtracted, likewise of the middle two */
-	uint64_t loop_ps;           /* the boot core's mean loop time less its own null, hits included: pg_test_timing prints no less */
+	/* The boot core's mean loop time less its own null, hits included: pg_test_timing prints no less. */
+	uint64_t loop_ps;
 };
 
 struct report_clock {
@@ -179,7 +180,7 @@ struct report_skew {
 	bool *moved, *disputed;  /* by rank: those that moved against most; and scratch */
 	uint64_t off_tsc;        /* when those that are off the majority were: the end of that tournament */
 	bool any_moved;          /* some pair did, whoever of the two it was */
-	bool synchronised;       /* no core moved, and none is off; and so little is open that it means something, to the end */
+	bool synchronised;       /* no core moved, none is off, and so little is open that it means something, to the end */
 	bool within_known;
 	uint64_t within_ns;      /* no two cores' TSCs were further apart, neither in the first tournament nor in the last */
 };
@@ -307,7 +308,10 @@ struct report {
 	enum verdict verdict;
 };
 
-/* By what one machine's reports are told from another's: its label, its serial number, its product; "" where it has none. */
+/*
+ * By what one machine's reports are told from another's: its label, its serial number, its product; "" where it
+ * has none.
+ */
 const char *report_machine(const struct report *report);
 
 /* The id of clock I; of REPORT_CLOCKS_MAX the TSC's, which need not be in the report. */
@@ -344,7 +348,10 @@ struct scale report_scale(const struct report *report);
 /* OFFSET of one core's TSC against another's, rounded outwards, and the middle. */
 struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
 
-/* What the error of an offset in ns consists of, each as half of what it adds to the interval; 0 where it is unknown. */
+/*
+ * What the error of an offset in ns consists of, each as half of what it adds to the interval; 0 where it is
+ * unknown.
+ */
 struct offset_budget {
 	uint64_t trip_ps;       /* when in its round trip the other core read its TSC, and the resolution of both */
 	uint64_t tsc_rate_ps;   /* of the TSC's rate, by which ticks are ns */

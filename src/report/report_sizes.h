@@ -16,7 +16,7 @@
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
-#define REPORT_SIZE_CSV_ROW  320u  /* the run, the clock, the metric, three figures of 20 digits, the machine in quotes */
+#define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
 /* For the table, with its final 0. */

@@ -6,14 +6,17 @@
 #include "report.h"
 
 /*
- * Of rates. In a guest all devices are emulated by one clock of the host's, the RTC by its time of day, and one oscillator
- * of the host's paces both: against the TSC they are one source. On bare metal two counters may have one crystal unless
- * they are shown not to, by RATES, as implied by each clock: those of one crystal agree exactly, two that happen to agree
- * so well have one vote. An RTC has a crystal of its own.
+ * Of rates. In a guest all devices are emulated by one clock of the host's, the RTC by its time of day, and one
+ * oscillator of the host's paces both: against the TSC they are one source. On bare metal two counters may have
+ * one crystal unless they are shown not to, by RATES, as implied by each clock: those of one crystal agree
+ * exactly, two that happen to agree so well have one vote. An RTC has a crystal of its own.
  */
 struct falseticker_sources witnesses_of(const struct report *report, const struct rate_interval *rates);
 
-/* Of leaps and stops in a guest: its host stops and sets the devices' clock without the time of day, and that without it. */
+/*
+ * Of leaps and stops in a guest: its host stops and sets the devices' clock without the time of day, and that
+ * without it.
+ */
 struct falseticker_sources witnesses_of_leaps(const struct report *report);
 
 #endif

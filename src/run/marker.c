@@ -6,7 +6,8 @@
 
 /* For people who look at the file. */
 #define REMARK_RUNS "# of a run that is not over, or that the machine ended in this phase"
-#define REMARK_KEPT "# no run is going on: what comes before least= has ended one on this machine; delete this to try it again"
+#define REMARK_KEPT \
+	"# no run is going on: what comes before least= has ended one on this machine; delete this to try it again"
 
 /* In enum options_cores: how other cores are started. */
 static const char *const ways[] = {

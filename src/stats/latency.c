@@ -77,8 +77,9 @@ square_root(uint64_t square)
 }
 
 /*
- * How many of COUNT reads lie below the quantile is binomial: within two standard deviations and one of its mean in 95 of
- * 100 cases and more, which the test adds up exactly. Ranks beyond the first or the last read have no read to show.
+ * How many of COUNT reads lie below the quantile is binomial: within two standard deviations and one of its mean
+ * in 95 of 100 cases and more, which the test adds up exactly. Ranks beyond the first or the last read have no read
+ * to show.
  */
 struct latency_within
 latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand)

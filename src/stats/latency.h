@@ -36,8 +36,8 @@ void latency_fold(struct latency *latency, const struct scale *scale, const stru
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /*
- * Between which two reads the percentile of all that might have been read lies, with 95 % confidence and more; not known
- * where there were too few: 1 in 1,000 takes some 8,000 reads, else it would be the longest of them.
+ * Between which two reads the percentile of all that might have been read lies, with 95 % confidence and more; not
+ * known where there were too few: 1 in 1,000 takes some 8,000 reads, else it would be the longest of them.
  */
 struct latency_within {
 	bool known;
@@ -57,8 +57,8 @@ struct latency_clean {
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
 
 /*
- * Whether the sample that is the percentile was hit: then it is stolen time's and not the clock's. False, too, where there
- * were too few for it.
+ * Whether the sample that is the percentile was hit: then it is stolen time's and not the clock's. False, too,
+ * where there were too few for it.
  */
 bool latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
 

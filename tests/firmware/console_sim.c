@@ -1,4 +1,7 @@
-/* See console_sim.h. Paths: PciRoot(0)/Pci(CARD,0), a line's with a UART behind it and in ConOut a terminal's behind that. */
+/*
+ * See console_sim.h. Paths: PciRoot(0)/Pci(CARD,0), a line's with a UART behind it and in ConOut a terminal's
+ * behind that.
+ */
 #include "console_sim.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * A firmware for boot/ to call, on the host: handles with interfaces, memory, events; a volume, screens and serial lines
- * of which each can fail in the ways that firmware is known to. One at a time: firmware_sim_reset() makes it anew.
+ * A firmware for boot/ to call, on the host: handles with interfaces, memory, events; a volume, screens and serial
+ * lines of which each can fail in the ways that firmware is known to. One at a time: firmware_sim_reset() makes it
+ * anew.
  */
 #ifndef BARETICK_FIRMWARE_SIM_H
 #define BARETICK_FIRMWARE_SIM_H

@@ -11,7 +11,8 @@ void table_begun(struct text *out, const struct report *report);      /* what ra
 void table_cpu(struct text *out, const struct report *report);
 void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
 void table_verdict(struct text *out, const struct report *report);
-void table_quality(struct text *out, const struct report *report); /* how much time was stolen; nothing before it is judged */
+/* How much time was stolen; nothing before it is judged. */
+void table_quality(struct text *out, const struct report *report);
 /* Of the clock of that id; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
 void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
 void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */

@@ -71,7 +71,7 @@ check_saved(const char *sentence_wanted, const char *folder)
 }
 
 static void
-a_driver_that_takes_64_KiB_below_4_GiB_gets_a_report_of_a_megabyte(void **state)
+a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte(void **state)
 {
 	struct volume_sim *volume = *state;
 
@@ -108,7 +108,8 @@ a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun(void **state)
 
 	volume->flush = EFI_VOLUME_FULL;
 	assert_false(save_report(saved, 0, sentence));
-	assert_string_equal(sentence, "No report on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
+	assert_string_equal(sentence,
+			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
 	assert_null(volume_sim_find("\\baretick"));
 }
 
@@ -120,7 +121,8 @@ a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
 
 	volume->room_bytes = PAGE_BYTES / 2;
 	assert_false(save_report(saved, 0, sentence));
-	assert_string_equal(sentence, "No report on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
+	assert_string_equal(sentence,
+			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
 	assert_null(volume_sim_find("\\baretick"));
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
@@ -152,7 +154,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_report_of_a_megabyte, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte, open_all, close_all),
 		cmocka_unit_test_setup_teardown(without_memory_below_4_GiB_it_is_written_from_where_it_is, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_driver_without_Flush_keeps_the_report, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun, open_all, close_all),

@@ -67,7 +67,7 @@ a_file_of_8_KiB_is_read(void **state)
 }
 
 static void
-a_file_that_is_too_long_is_named_and_the_run_ends_as_it_asks(void **state)
+a_file_that_is_too_long_is_named_and_its_exit_is_heeded(void **state)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options options;
@@ -119,7 +119,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_the_run_ends_as_it_asks, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_is_heeded, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
 	};
