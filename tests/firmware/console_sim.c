@@ -182,6 +182,13 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 	return EFI_SUCCESS;
 }
 
+size_t
+console_sim_shorten(size_t by)
+{
+	con_out_size -= by;
+	return con_out_size;
+}
+
 void
 console_sim_forget(void)
 {

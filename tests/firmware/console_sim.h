@@ -26,6 +26,9 @@ struct display_sim *console_sim_open(void);
 EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool on_console);
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);
 
+/* The variable ConOut has so many bytes less; how many it has. */
+size_t console_sim_shorten(size_t by);
+
 /* The variable ConOut is not there at all. */
 void console_sim_forget(void);
 

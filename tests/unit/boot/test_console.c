@@ -9,6 +9,11 @@
 #include "console.h"
 #include "console_sim.h"
 
+/* Bytes of ConOut: its first node, a terminal's path with the end behind it, a display's without. */
+#define NODE         12u
+#define LINE_PATH    61u
+#define DISPLAY_PATH 18u
+
 static struct display_sim *con_out;
 static struct display_sim first, second;
 static struct line_sim line, other;
@@ -93,6 +98,31 @@ without_the_variable_the_first_display_is_taken_where_there_are_lines(void **sta
 	assert_int_equal(con_out->written, 6);
 }
 
+/* Each byte less of it is another end in the middle of a path. */
+static void
+a_variable_that_is_cut_off_is_read_no_further(void **state)
+{
+	EFI_HANDLE display, terminal;
+	size_t left;
+
+	(void)state;
+	terminal = console_sim_line(&line, 9, true);
+	display = console_sim_display(&first, 1, true);
+	do {
+		struct parts parts;
+
+		left = console_sim_shorten(1);
+		parts_open(&parts);
+		if (left < NODE) /* no node is whole */
+			assert_false(parts_have(&parts, terminal) || parts_have(&parts, display));
+		if (left >= LINE_PATH)
+			assert_true(parts_have(&parts, terminal));
+		if (left >= LINE_PATH + DISPLAY_PATH)
+			assert_true(parts_have(&parts, display));
+		parts_close(&parts);
+	} while (left);
+}
+
 static void
 a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back(void **state)
 {
@@ -167,6 +197,7 @@ main(void)
 		cmocka_unit_test_setup(where_the_console_goes_over_a_line_too_its_own_display_is_written_to, open_firmware),
 		cmocka_unit_test_setup(a_console_on_a_line_alone_is_no_screen_but_a_display_is, open_firmware),
 		cmocka_unit_test_setup(without_the_variable_the_first_display_is_taken_where_there_are_lines, open_firmware),
+		cmocka_unit_test_setup(a_variable_that_is_cut_off_is_read_no_further, open_firmware),
 		cmocka_unit_test_setup(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back, open_firmware),
 		cmocka_unit_test_setup(a_firmware_in_its_text_mode_stays_there, open_firmware),
 		cmocka_unit_test_setup(a_line_that_is_no_part_of_the_console_is_left_alone, open_firmware),
