@@ -5,10 +5,12 @@
 #include "drivers.h"
 #include "firmware.h"
 #include "hw.h"
+#include "interrupts.h"
 #include "mp.h"
 #include "processor.h"
 #include "registers.h"
 #include "rules.h"
+#include "timers.h"
 
 static const uint8_t *
 memory_at(void *context, uint64_t address, size_t length)
@@ -178,6 +180,8 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 		.drivers = drivers,
 		.checks = device_checks,
 		.platform = &machine->platform,
+		.timers = timer_drivers,
+		.window = interrupts_open(),
 		.hooks = progress_hooks(&machine->progress, console, cpu->lfence_serialises),
 		.start_cores = start_cores,
 		.describe_cores = describe_cores,
@@ -195,4 +199,5 @@ void
 machine_close(struct machine *machine)
 {
 	progress_end(&machine->progress);
+	interrupts_end(&machine->run.window);
 }

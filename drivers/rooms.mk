@@ -5,5 +5,6 @@ USES_drivers/smbios := src/base
 USES_drivers/smp    := drivers/hw
 USES_drivers/clocks := drivers/hw drivers/acpi
 USES_drivers/checks := drivers/clocks
+USES_drivers/timers := drivers/clocks
 
-ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/clocks drivers/checks
+ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/clocks drivers/checks drivers/timers

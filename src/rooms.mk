@@ -12,6 +12,7 @@ USES_src/measure         := src/report
 USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
+USES_src/measure/timers  := src/measure
 USES_src/judge           := src/rules
 USES_src/render/layout   := src/report
 USES_src/render/cores    := src/render/layout
@@ -21,9 +22,9 @@ USES_src/render/screen   := src/render/sections
 USES_src/render/fields   := src/rules
 USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
-USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/judge
+USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge
 
 ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
-         src/measure src/measure/clocks src/measure/rates src/measure/skew src/judge \
+         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/run

@@ -13,14 +13,27 @@ processor_gdtr(void)
 	return value;
 }
 
+struct table_register
+processor_idtr(void)
+{
+	struct table_register value;
+
+	__asm__ volatile("sidt %0" : "=m"(value));
+	return value;
+}
+
+void
+processor_set_idtr(const struct table_register *value)
+{
+	__asm__ volatile("lidt %0" : : "m"(*value));
+}
+
 void
 processor_as_found(struct as_found *registers)
 {
-	struct table_register idtr;
 	struct lapic lapic;
 
-	__asm__ volatile("sidt %0" : "=m"(idtr));
-	as_found_add(registers, "the IDT's base", idtr.base);
+	as_found_add(registers, "the IDT's base", processor_idtr().base);
 	as_found_add(registers, "the GDT's base", processor_gdtr().base);
 	as_found_add(registers, "CR3", read_cr3());
 	as_found_add(registers, "CR4", read_cr4());

@@ -10,6 +10,8 @@ struct table_register { /* as LGDT and LIDT read it in 64-bit mode: SDM vol. 3A,
 } __attribute__((packed));
 
 struct table_register processor_gdtr(void);
+struct table_register processor_idtr(void);
+void processor_set_idtr(const struct table_register *value);
 
 struct gate { /* of the interrupt table in 64-bit mode */
 	uint16_t offset_0, selector;

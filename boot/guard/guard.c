@@ -26,21 +26,6 @@ static struct {
 	struct table_register found, boot, core; /* the firmware's, and copies of it with handlers of ours */
 } tables;
 
-static struct table_register
-read_idtr(void)
-{
-	struct table_register value;
-
-	__asm__ volatile("sidt %0" : "=m"(value));
-	return value;
-}
-
-static void
-write_idtr(const struct table_register *value)
-{
-	__asm__ volatile("lidt %0" : : "m"(*value));
-}
-
 /* A copy of what was found, in which TAKEN come to STUBS. */
 static struct table_register
 make_table(const uint8_t *stubs)
@@ -70,7 +55,7 @@ guard_open(void)
 {
 	const struct gate *gates;
 
-	tables.found = read_idtr();
+	tables.found = processor_idtr();
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/* A shadow stack would have to be unwound too, and FRED passes by the table. */
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
@@ -84,7 +69,7 @@ guard_open(void)
 		drop_table(&tables.core);
 		return false;
 	}
-	write_idtr(&tables.boot);
+	processor_set_idtr(&tables.boot);
 	return true;
 }
 
@@ -93,8 +78,8 @@ guard_close(void)
 {
 	if (!tables.boot.base)
 		return;
-	if (read_idtr().base == tables.boot.base)
-		write_idtr(&tables.found);
+	if (processor_idtr().base == tables.boot.base)
+		processor_set_idtr(&tables.found);
 	drop_table(&tables.boot);
 	drop_table(&tables.core);
 }
@@ -133,7 +118,7 @@ guard_run(void (*work)(void *argument), void *argument, struct fault *fault)
 bool
 guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	struct table_register found = read_idtr();
+	struct table_register found = processor_idtr();
 	uint64_t gs_base = hw_msr_read(MSR_GS_BASE);
 	struct guard *top = NULL; /* where the handlers look */
 	bool back;
@@ -143,9 +128,9 @@ guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fa
 		return true;
 	}
 	hw_msr_write(MSR_GS_BASE, (uintptr_t)&top);
-	write_idtr(&tables.core);
+	processor_set_idtr(&tables.core);
 	back = run_under(&top, work, argument, fault);
-	write_idtr(&found);
+	processor_set_idtr(&found);
 	hw_msr_write(MSR_GS_BASE, gs_base);
 	return back;
 }

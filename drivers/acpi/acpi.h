@@ -12,6 +12,7 @@
 #define ACPI_PROBLEMS_MAX 8
 #define ACPI_PROBLEM_SIZE 128
 #define ACPI_CORES_MAX    4096
+#define ACPI_IOAPICS_MAX  8
 
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
 
@@ -39,6 +40,10 @@ struct acpi_madt {
 	size_t core_count;
 	uint32_t *apic_ids;  /* the caller's, space for core_max; enabled ones, in table order, each id once */
 	size_t core_max;
+	size_t ioapic_count; /* those that fit */
+	struct acpi_ioapic {
+		uint32_t address, first_pin; /* the global number of its first one */
+	} ioapics[ACPI_IOAPICS_MAX];
 };
 
 struct acpi_facts {

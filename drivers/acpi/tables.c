@@ -170,6 +170,10 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 	if (type == TYPE_LAPIC)
 		read_processor(walk, (uint32_t)acpi_field(table, at + 3, 1), LAPIC_ID_ALL,
 			       (uint32_t)acpi_field(table, at + 4, 4));
+	else if (type == TYPE_IOAPIC && walk->facts->madt.ioapic_count < ACPI_IOAPICS_MAX)
+		walk->facts->madt.ioapics[walk->facts->madt.ioapic_count++] = (struct acpi_ioapic){
+			(uint32_t)acpi_field(table, at + 4, 4), (uint32_t)acpi_field(table, at + 8, 4),
+		};
 	else if (type == TYPE_X2APIC)
 		read_processor(walk, (uint32_t)acpi_field(table, at + 4, 4), X2APIC_ID_ALL,
 			       (uint32_t)acpi_field(table, at + 8, 4));

@@ -65,7 +65,7 @@ lapic_read(const struct lapic *lapic, uint32_t offset)
 	return lapic->x2apic ? (uint32_t)hw_msr_read(MSR_X2APIC(offset)) : hw_read32(lapic->base + offset);
 }
 
-static void
+void
 lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value)
 {
 	if (lapic->x2apic)

@@ -1,7 +1,7 @@
 /*
  * The local APIC, as far as starting and waking cores needs it: where it is, and commands to other
  * cores, in xAPIC mode through its page, in x2APIC mode through MSRs. On the boot core nothing but
- * the interrupt command register is ever written; lapic_join() is for cores that were started.
+ * the interrupt command register is written here; lapic_join() is for cores that were started.
  */
 #ifndef BARETICK_LAPIC_H
 #define BARETICK_LAPIC_H
@@ -20,6 +20,7 @@
 #define LAPIC_ICR_HIGH      0x310u
 #define LAPIC_LVT_TIMER     0x320u
 #define LAPIC_INITIAL_COUNT 0x380u
+#define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u
 
 struct lapic {
@@ -32,6 +33,7 @@ const char *lapic_open(struct lapic *lapic);
 
 /* The register at OFFSET of this core's LAPIC, in either mode. */
 uint32_t lapic_read(const struct lapic *lapic, uint32_t offset);
+void lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value);
 
 /*
  * This core's id, by which commands name it and the MADT lists it: CPUID's is its initial value, and firmware may have

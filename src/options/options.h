@@ -41,6 +41,7 @@ struct options {
 	bool save;
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
+	bool irq;             /* timers are programmed, and their interrupts taken */
 	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */

@@ -32,6 +32,7 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
+#define REPORT_INTERVALS_MAX 16
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_LATER_MAX    2 /* tournaments after the first */
 
@@ -220,6 +221,25 @@ struct report_discontinuity { /* time that went otherwise for some clocks than f
 	} groups[REPORT_GROUPS_MAX];
 };
 
+struct report_interval { /* what a source of timer interrupts was asked for on the boot core, and what came */
+	const char *source; /* its id; static storage */
+	bool periodic;
+	const char *route_kind;
+	uint32_t pin, vector;
+	enum clock_state state;
+	char reason[CLOCK_REASON_SIZE]; /* why it could not be asked, else "" */
+	uint64_t asked_ns, asked; /* of how many */
+	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
+	uint64_t delivered, empty, doubled, early, excused;
+	uint64_t expired; /* of the empty and excused one-shots, those that the device itself calls due */
+	struct report_lateness {
+		uint64_t count; /* 0: none came */
+		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
+		uint64_t error_ns; /* any of them may be so far off */
+	} lateness;
+	uint64_t held_ns, held_delivered; /* behind interrupts that were masked so long, in as long; 0: not tried */
+};
+
 struct report_quality { /* judged: what stolen time leaves of the latencies */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* of the observed time */
@@ -297,6 +317,8 @@ struct report {
 	struct report_interference interference;
 	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
+	size_t interval_count;
+	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
 	struct report_advice advice;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */

@@ -124,6 +124,10 @@ marker_heed(const struct marker *found, struct report *report)
 
 	if (cut_off)
 		note_end(found, report);
+	if (cut_off && text_equal(found->phase, MARKER_TIMERS)) {
+		report->options.irq = false;
+		report_note(report, "So this run takes no timer's interrupts (irq=off); the next one will.");
+	}
 	if (cut_off && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)

@@ -12,6 +12,7 @@
 
 #define MARKER_SIZE       160 /* bytes on the volume, always as many: a sector is written, and nothing else changes */
 #define MARKER_PHASE_SIZE 24
+#define MARKER_TIMERS     "timers" /* the phase in which interrupts are taken from the firmware */
 
 struct marker {
 	char phase[MARKER_PHASE_SIZE]; /* that began, by run_phases[]; "" where the run came to its end */

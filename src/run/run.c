@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "judge.h"
+#include "marker.h"
 #include "recommend.h"
 #include "run_checks.h"
 #include "survey_clocks.h"
@@ -170,6 +171,19 @@ start_cores(struct run *run)
 }
 
 static void
+measure_timers(struct run *run)
+{
+	struct survey_timers *timers = &run->timers;
+
+	if (!run->machine->window.play || !run->report.options.irq)
+		return;
+	timers->window = &run->machine->window;
+	timers->drivers = run->machine->timers;
+	timers->platform = run->machine->platform;
+	survey_timers(&run->survey, timers);
+}
+
+static void
 stop_cores(struct run *run)
 {
 	run->machine->stop_cores(run->machine->context, run);
@@ -192,6 +206,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
+	{ .id = MARKER_TIMERS, .play = measure_timers }, /* last: all else is on the volume by then */
 	{ .id = NULL },
 };
 
@@ -249,7 +264,7 @@ play_phases(struct run *run)
 		struct playing playing = { run, phase };
 
 		play_guarded(&playing, play_phase, phase->anew);
-		if (phase->play != run_checks) /* which stop and set devices */
+		if (phase->play != run_checks && phase->play != measure_timers) /* which set devices */
 			play_guarded(&playing, observe, true);
 	}
 }

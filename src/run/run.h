@@ -15,6 +15,7 @@
 #include "report.h"
 #include "smp.h"
 #include "survey.h"
+#include "survey_timers.h"
 
 #define RUN_DRIVERS_MAX 8
 #define RUN_SAMPLES     8192
@@ -28,6 +29,8 @@ struct run_machine {
 	const struct driver *const *drivers;  /* in the order in which people see the clocks; ends with NULL */
 	const struct device_check *checks;    /* in the order in which they are played; ends with a NULL driver */
 	const struct platform *platform;      /* the drivers' own */
+	const struct timer_driver *const *timers; /* likewise; asked where the window can be played */
+	struct timer_window window;
 	struct survey_hooks hooks;
 	/*
 	 * Starts the other cores, by the TSC's rate in the run's report, and leaves in run->smp which are there. Not called
@@ -57,6 +60,7 @@ struct run {
 	struct survey survey;
 	struct sample samples[RUN_SAMPLES];
 	struct latency scratch;
+	struct survey_timers timers;
 	struct as_found before; /* the first clock was opened */
 	uint64_t begin_tsc;
 };

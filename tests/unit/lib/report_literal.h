@@ -380,6 +380,26 @@ literal_give_options(struct report *report)
 }
 
 /* Before it is judged: every clock is there and well, and so are four cores. */
+/* A source that is well, one that loses ticks, one that is not there. */
+static inline void
+literal_intervals(struct report *report)
+{
+	struct report_interval *row = report->intervals;
+
+	*row++ = (struct report_interval){
+		.source = "lapic", .route_kind = "lapic", .vector = 0xe0, .state = CLOCK_PRESENT, .asked_ns = 100000,
+		.asked = 200, .delivered = 200, .excused = 3, .lateness = { 197, 812, 1021, 4096, 5210, 5210, 310 },
+	};
+	*row++ = (struct report_interval){
+		.source = "hpet0", .periodic = true, .route_kind = "ioapic", .pin = 23, .vector = 0xe0, .state = CLOCK_PRESENT,
+		.asked_ns = 1000000, .asked = 800, .delivered = 781, .empty = 19, .early = 2, .doubled = 4,
+		.lateness = { 781, -1250, 2400, 61000, 250000, 250000, 35 }, .held_ns = 20500000, .held_delivered = 38,
+	};
+	*row = (struct report_interval){ .source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED };
+	LITERAL_COPY(row->reason, "In use by the firmware: not asked.");
+	report->interval_count = 3;
+}
+
 static inline struct report *
 literal_clean(void)
 {
@@ -534,6 +554,7 @@ literal_sick(void)
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-warp");
 	report->options.limits[0].value = 16;
 	literal_give_options(report);
+	literal_intervals(report);
 	return report;
 }
 

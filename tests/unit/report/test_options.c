@@ -260,13 +260,13 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+		       "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				  "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+			    "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 }
 
 static void
@@ -419,7 +419,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, serial, label, identity, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				     "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 

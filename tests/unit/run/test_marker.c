@@ -123,6 +123,23 @@ a_run_that_ended_with_no_other_core_at_work_changes_nothing(void **state)
 }
 
 static void
+a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none(void **state)
+{
+	(void)state;
+	begin(CORES_SIPI, false);
+	report.options.irq = true;
+	assert_int_equal(heed("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
+	assert_false(report.options.irq);
+	assert_string_equal(report.notes[1], "So this run takes no timer's interrupts (irq=off); the next one will.");
+
+	begin(CORES_SIPI, false);
+	report.options.irq = true;
+	heed("checks", CORES_OFF, CORES_SIPI, 2);
+	heed("", CORES_OFF, CORES_SIPI, 0);
+	assert_true(report.options.irq);
+}
+
+static void
 what_was_learnt_once_is_kept_by_runs_that_came_to_their_end(void **state)
 {
 	(void)state;
@@ -160,6 +177,7 @@ main(void)
 		cmocka_unit_test(what_is_no_marker_is_refused),
 		cmocka_unit_test(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one),
 		cmocka_unit_test(a_run_that_ended_with_no_other_core_at_work_changes_nothing),
+		cmocka_unit_test(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none),
 		cmocka_unit_test(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end),
 		cmocka_unit_test(what_the_reader_asks_for_is_done),
 	};

@@ -1,0 +1,147 @@
+/*
+ * The firmware's tick is stopped through its own timer protocol, whatever it ticks by, and started again likewise: so it
+ * programs its own device anew. See interrupts.h.
+ */
+#include "interrupts.h"
+
+#include "firmware.h"
+#include "guard.h"
+#include "hw.h"
+#include "lapic.h"
+#include "processor.h"
+#include "recorder.h"
+
+#define VECTORS         256u
+#define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
+#define VECTOR          0xe0u /* of no firmware that is known: EDK II's are 20h and up, a few */
+#define VECTOR_SPURIOUS 0x0fu /* what EDK II gives the LAPIC: takes no EOI */
+#define GATE_INTERRUPT  0x8eu
+#define DRAIN_NOPS      64
+
+/* EFI_TIMER_ARCH_PROTOCOL: PI 1.7, volume 2, 12.11; periods in 100 ns. GNU-EFI does not declare it. */
+struct timer_arch {
+	EFI_STATUS (EFIAPI *register_handler)(struct timer_arch *timer, VOID *handler);
+	EFI_STATUS (EFIAPI *set_period)(struct timer_arch *timer, UINT64 period);
+	EFI_STATUS (EFIAPI *get_period)(struct timer_arch *timer, UINT64 *period);
+	EFI_STATUS (EFIAPI *soft_interrupt)(struct timer_arch *timer);
+};
+
+static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
+
+struct timer_slot *recorder_slot;
+static struct gate *gates;
+
+static void
+open_interrupts(void)
+{
+	__asm__ volatile("sti" : : : "memory");
+}
+
+/* Behind STI no interrupt comes within one instruction, and none at all where CLI follows at once. */
+static void
+close_interrupts(void)
+{
+	__asm__ volatile("nop; nop; nop; cli" : : : "memory");
+}
+
+/* Exceptions are taken as they were before: by a guard, or by the firmware. */
+static void
+fill_gates(const struct gate *found, uint16_t selector)
+{
+	__builtin_memcpy(gates, found, EXCEPTIONS * sizeof(*gates));
+	for (unsigned vector = 0; vector < VECTORS; vector++) {
+		const uint8_t *handler = vector == VECTOR ? recorder_take : vector == VECTOR_SPURIOUS ? recorder_ignore :
+					 recorder_stray;
+
+		if (vector < EXCEPTIONS && vector != VECTOR_SPURIOUS)
+			continue;
+		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
+		gate_aim(&gates[vector], (uintptr_t)handler);
+	}
+}
+
+struct window {
+	void (*work)(void *argument);
+	void (*after)(void *argument);
+	void *argument;
+	bool fell;
+	struct fault fault;
+};
+
+/* What the firmware's own table must not get comes to ours: interrupts that are pending, be it of the firmware's tick. */
+static void
+drain(void)
+{
+	open_interrupts();
+	for (unsigned i = 0; i < DRAIN_NOPS; i++)
+		hw_pause();
+	close_interrupts();
+}
+
+static void
+play_masked(struct window *window)
+{
+	struct table_register found = processor_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
+	uint16_t selector;
+
+	__asm__ volatile("movw %%cs, %0" : "=r"(selector));
+	fill_gates((const struct gate *)(uintptr_t)found.base, selector);
+	processor_set_idtr(&own);
+	window->fell = !guard_run(window->work, window->argument, &window->fault);
+	window->after(window->argument);
+	drain();
+	processor_set_idtr(&found);
+}
+
+static const char *
+play(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+{
+	struct window window = { work, after, argument, false, { 0 } };
+	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
+	UINT64 period_100ns = 0;
+	EFI_TPL tpl;
+
+	if (!timer || EFI_ERROR(timer->get_period(timer, &period_100ns)))
+		return "The firmware has no timer protocol by which its tick could be stopped.";
+	tpl = firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
+	if (EFI_ERROR(timer->set_period(timer, 0))) {
+		firmware_boot->RestoreTPL(tpl);
+		return "The firmware does not stop its tick.";
+	}
+	uint64_t interrupts = hw_interrupts_mask();
+
+	play_masked(&window);
+	timer->set_period(timer, period_100ns);
+	hw_interrupts_restore(interrupts);
+	firmware_boot->RestoreTPL(tpl);
+	if (window.fell)
+		guard_raise(&window.fault);
+	return NULL;
+}
+
+struct timer_window
+interrupts_open(void)
+{
+	struct lapic lapic;
+
+	gates = firmware_allocate(VECTORS * sizeof(*gates));
+	recorder_slot = firmware_allocate(sizeof(*recorder_slot));
+	if (!gates || !recorder_slot || lapic_open(&lapic))
+		return (struct timer_window){ .slot = NULL };
+	recorder_slot->eoi_address = lapic_eoi_address(&lapic);
+	return (struct timer_window){
+		.slot = recorder_slot, .vector = VECTOR, .play = play, .open = open_interrupts, .close = close_interrupts,
+	};
+}
+
+void
+interrupts_end(struct timer_window *window)
+{
+	if (gates)
+		firmware_boot->FreePool(gates);
+	if (recorder_slot)
+		firmware_boot->FreePool(recorder_slot);
+	gates = NULL;
+	recorder_slot = NULL;
+	window->play = NULL;
+}

@@ -1,0 +1,13 @@
+/* Windows in which the boot core takes timer interrupts itself, with the firmware alive before and after. */
+#ifndef BARETICK_INTERRUPTS_H
+#define BARETICK_INTERRUPTS_H
+
+#include "timer.h"
+
+/* What a run is given; its functions are NULL where there is no memory for it. */
+struct timer_window interrupts_open(void);
+
+/* Gives the memory back. */
+void interrupts_end(struct timer_window *window);
+
+#endif

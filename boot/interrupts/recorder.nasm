@@ -1,0 +1,85 @@
+; The handlers of a window. Each writes into the boot core's slot and nothing else, and changes no register.
+
+struc timer_slot			; src/clock/timer.h
+	.taken		resq 1
+	.strays		resq 1
+	.space		resq 1
+	.counter_address resq 1
+	.eoi_address	resq 1
+	.events		resq 0
+endstruc
+
+MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
+FLAG_IF		equ 200h
+
+extern recorder_slot
+
+section .text align=16
+bits 64
+
+global recorder_take:data hidden
+global recorder_stray:data hidden
+global recorder_ignore:data hidden
+
+; The source's interrupt. On entry: as the CPU enters an interrupt gate. Its counter is read before all else, then the
+; TSC. More than there is space for is a storm: interrupts stay masked behind it.
+	align 16
+recorder_take:
+	push rax
+	push rcx
+	push rdx
+	push rdi
+	mov rdi, [rel recorder_slot]
+	mov rax, [rdi + timer_slot.counter_address]
+	test rax, rax
+	jz .read
+	mov eax, [rax]
+.read:
+	mov rcx, rax
+	lfence				; the counter first
+	rdtsc
+	shl rdx, 32
+	or rax, rdx
+	mov rdx, [rdi + timer_slot.taken]
+	inc qword [rdi + timer_slot.taken]
+	cmp rdx, [rdi + timer_slot.space]
+	jae .storm
+	shl rdx, 4
+	mov [rdi + timer_slot.events + rdx], rcx
+	mov [rdi + timer_slot.events + rdx + 8], rax
+	jmp acknowledge
+.storm:
+	and qword [rsp + 32 + 16], ~FLAG_IF
+	jmp acknowledge
+
+; Any other interrupt.
+	align 16
+recorder_stray:
+	push rax
+	push rcx
+	push rdx
+	push rdi
+	mov rdi, [rel recorder_slot]
+	inc qword [rdi + timer_slot.strays]
+acknowledge:
+	mov rax, [rdi + timer_slot.eoi_address]
+	test rax, rax
+	jz .x2apic
+	mov dword [rax], 0
+	jmp .back
+.x2apic:
+	mov ecx, MSR_X2APIC_EOI
+	xor eax, eax
+	xor edx, edx
+	wrmsr
+.back:
+	pop rdi
+	pop rdx
+	pop rcx
+	pop rax
+	iretq
+
+; A spurious one takes no EOI.
+	align 16
+recorder_ignore:
+	iretq

@@ -1,0 +1,110 @@
+/*
+ * The local APIC's timer of the boot core: it counts down from the initial count at a rate that nothing claims, and
+ * interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
+ */
+#include "hw.h"
+#include "lapic.h"
+#include "platform.h"
+#include "text.h"
+#include "timers.h"
+
+#define LVT_MASKED   (1u << 16) /* 10.5.1, figure 10-8 */
+#define LVT_PERIODIC (1u << 17)
+#define DIVIDE_BY_1  0xbu       /* figure 10-10 */
+
+enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
+
+static struct lapic
+lapic_of(const struct timer *timer)
+{
+	return (struct lapic){ timer->address == 0, timer->address };
+}
+
+static void
+lapic_timer_open(const struct platform *platform, struct timer *timer)
+{
+	struct lapic lapic;
+	const char *refusal = lapic_open(&lapic);
+	struct text reason;
+
+	(void)platform;
+	timer->state = refusal ? CLOCK_ABSENT : CLOCK_PRESENT;
+	timer->route = (struct timer_route){ .kind = "lapic" };
+	timer->ticks_max = UINT32_MAX;
+	text_init(&reason, timer->reason, sizeof(timer->reason));
+	if (refusal)
+		text_put(&reason, refusal);
+	else
+		timer->address = lapic.x2apic ? 0 : lapic.base;
+}
+
+static void
+lapic_timer_disarm(struct timer *timer)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_MASKED | timer->route.vector);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);
+}
+
+static void
+lapic_timer_take(struct timer *timer, uint32_t vector)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	timer->route.vector = vector;
+	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
+	timer->saved[SAVED_INITIAL] = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
+	timer->saved[SAVED_DIVIDE] = lapic_read(&lapic, LAPIC_DIVIDE);
+	lapic_timer_disarm(timer);
+	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_1);
+}
+
+static uint64_t
+lapic_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	lapic_write(&lapic, LAPIC_LVT_TIMER, timer->route.vector | (periodic ? LVT_PERIODIC : 0));
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)ticks);
+	return 0;
+}
+
+static uint64_t
+lapic_timer_left(const struct timer *timer)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	return lapic_read(&lapic, LAPIC_CURRENT_COUNT);
+}
+
+static bool
+lapic_timer_expired(const struct timer *timer)
+{
+	return lapic_timer_left(timer) == 0;
+}
+
+/* The count last: it starts the timer. */
+static void
+lapic_timer_give_back(struct timer *timer)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	lapic_timer_disarm(timer);
+	lapic_write(&lapic, LAPIC_DIVIDE, (uint32_t)timer->saved[SAVED_DIVIDE]);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, (uint32_t)timer->saved[SAVED_LVT]);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)timer->saved[SAVED_INITIAL]);
+}
+
+const struct timer_driver timer_lapic = {
+	.id = "lapic",
+	.title = "local APIC timer",
+	.periodic = true,
+	.open = lapic_timer_open,
+	.take = lapic_timer_take,
+	.arm = lapic_timer_arm,
+	.expired = lapic_timer_expired,
+	.left = lapic_timer_left,
+	.disarm = lapic_timer_disarm,
+	.give_back = lapic_timer_give_back,
+};

@@ -1,0 +1,88 @@
+/*
+ * What a source of timer interrupts is: one file, one export. It is opened with the clocks, programmed in windows in
+ * which interrupts come to a recorder, and leaves its registers as it found them.
+ */
+#ifndef BARETICK_TIMER_H
+#define BARETICK_TIMER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+
+#define TIMER_SAVED_MAX  6
+#define TIMER_EVENTS_MAX 1024
+
+struct timer_event {
+	uint64_t count; /* of the source's own counter, the first that is read; 0 where it has none */
+	uint64_t tsc;   /* behind that */
+};
+
+/*
+ * Where the recorder of a core writes, and it alone. All else is the core's own, written while interrupts are masked.
+ * boot/interrupts/recorder.nasm has the same layout.
+ */
+struct timer_slot {
+	uint64_t taken;           /* interrupts of the source */
+	uint64_t strays;          /* of any other vector */
+	uint64_t space;           /* in EVENTS; one more, and interrupts stay masked: that is a storm's end */
+	uint64_t counter_address; /* of the 32 bits that are read first; 0: none */
+	uint64_t eoi_address;     /* as of lapic_eoi_address() */
+	struct timer_event events[TIMER_EVENTS_MAX];
+};
+
+struct timer_route {
+	const char *kind; /* "lapic", "ioapic"; static storage */
+	uint32_t pin;     /* of the I/O APIC's, by its global number; 0 where there is none */
+	uint32_t vector;
+};
+
+struct timer_driver;
+
+struct timer {
+	const struct timer_driver *driver;
+	enum clock_state state;
+	char reason[CLOCK_REASON_SIZE]; /* a sentence where it is not present, or can't be asked */
+	struct timer_route route;
+	struct rate hz;           /* of its counter; den 0: it claims none, and is timed by the TSC */
+	uint64_t ticks_max;       /* that can be programmed at once */
+	uint64_t count_mask;      /* of what the recorder reads */
+	uint64_t counter_address; /* for the slot; 0: none */
+	/* The driver's own. */
+	uint64_t address, pin_address;
+	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS */
+	uint64_t saved[TIMER_SAVED_MAX];
+};
+
+struct platform;
+
+struct timer_driver {
+	const char *id, *title;
+	bool periodic; /* it has a periodic mode */
+	/* Fills TIMER, which is zeroed, in every case; writes nothing. */
+	void (*open)(const struct platform *platform, struct timer *timer);
+	/* The rest is called within a window, on the boot core. */
+	void (*take)(struct timer *timer, uint32_t vector); /* remembers the registers, and routes it, disarmed */
+	/* Arms it for TICKS of its counter from now; returns the counter's reading at which it is due, if it has one. */
+	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
+	bool (*expired)(const struct timer *timer); /* by its own status: the last one-shot was due */
+	uint64_t (*left)(const struct timer *timer); /* ticks until it is due, by its own counter; 0: it is over */
+	void (*disarm)(struct timer *timer);
+	void (*give_back)(struct timer *timer);
+};
+
+/* What a run needs to take interrupts: NULL functions where it can't. */
+struct timer_window {
+	struct timer_slot *slot; /* the boot core's */
+	uint32_t vector;         /* that the recorder serves */
+	/*
+	 * Plays WORK and, whatever became of it, AFTER, with the firmware's tick stopped, interrupts masked and the recorders
+	 * in place, then puts all back. NULL, or why it could not.
+	 */
+	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
+	void (*open)(void);  /* interrupts, within WORK */
+	void (*close)(void); /* masked again */
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* Intervals that are programmed, and whether, how often and when their interrupts come. On the boot core alone. */
+#ifndef BARETICK_SURVEY_TIMERS_H
+#define BARETICK_SURVEY_TIMERS_H
+
+#include "lateness.h"
+#include "survey.h"
+#include "timer.h"
+
+#define SURVEY_TIMERS_MAX 4
+
+#define SURVEY_AWAY_MAX 512
+
+struct survey_away { /* the core was, between two readings of the TSC */
+	uint64_t from, to;
+};
+
+struct survey_timers {
+	const struct timer_window *window;
+	const struct timer_driver *const *drivers; /* ends with NULL */
+	const struct platform *platform;
+	struct timer timers[SURVEY_TIMERS_MAX];
+	struct lateness values[TIMER_EVENTS_MAX];
+	uint8_t slots[TIMER_EVENTS_MAX];
+	struct survey_away gaps[SURVEY_AWAY_MAX];
+};
+
+/* A row of report.intervals for each source, mode and period. Every wait ends, by the TSC and by a count. */
+void survey_timers(struct survey *survey, struct survey_timers *timers);
+
+#endif

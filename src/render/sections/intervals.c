@@ -1,0 +1,101 @@
+/* Intervals that were programmed, and when their interrupts came. */
+#include "table_sections.h"
+
+#include "number.h"
+
+#define SOURCE_COLUMNS 7
+#define P99_COUNT      100 /* with less no percentile is between p50 and the largest */
+#define P999_COUNT     1000
+
+static void
+put_figure(struct text *out, bool known, int64_t ns)
+{
+	char bytes[32] = "-";
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	if (known)
+		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
+	else
+		text_put(&text, "-");
+	text_printf(out, " %7s", bytes);
+}
+
+static void
+put_refusal(struct text *out, const struct report_interval *row)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	text_printf(text, "%s: %s", clock_state_word(row->state), row->reason);
+	text_put_char(out, ' ');
+	table_sentence_end(out, &sentence);
+}
+
+static void
+put_row(struct text *out, const struct report_interval *row)
+{
+	const struct report_lateness *late = &row->lateness;
+	bool came = late->count != 0;
+
+	table_label(out, row->source, SOURCE_COLUMNS);
+	if (row->state != CLOCK_PRESENT) {
+		put_refusal(out, row);
+		return;
+	}
+	text_printf(out, " %s %6s %3lu %3lu %3lu %3lu %3lu", row->periodic ? "tick" : "shot", number_ns(row->asked_ns).text,
+		    row->asked, row->empty, row->early, row->doubled, row->excused);
+	put_figure(out, came, late->min_ns);
+	put_figure(out, came, late->p50_ns);
+	put_figure(out, late->count >= P99_COUNT, late->p99_ns);
+	put_figure(out, came, late->max_ns);
+	text_printf(out, " %6s\n", came ? number_ns(late->error_ns).text : "-");
+}
+
+/* What comes once interrupts are open again is not judged. */
+static void
+put_held(struct text *out, const struct report_interval *row)
+{
+	uint64_t missed, kept;
+	struct table_sentence sentence;
+	struct text *text;
+
+	if (!row->held_ns)
+		return;
+	missed = row->held_ns / row->asked_ns;
+	kept = row->held_delivered > missed ? row->held_delivered - missed : 0;
+	text = table_sentence(&sentence);
+	text_printf(text, "After %lu periods in which its interrupts were masked %s sent %lu in as many: ", missed,
+		    row->source, row->held_delivered);
+	if (kept <= 1)
+		text_put(text, "what was due meanwhile is not made up for.");
+	else
+		text_printf(text, "%lu were made up for.", kept);
+	table_sentence_end(out, &sentence);
+}
+
+static void
+put_legend(struct text *out)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	text_put(text, "Of the deadlines that were asked for: those missed, come early, doubled, and those excused by a gap in "
+		 "the core's time. Late is the handler's first reading less the deadline. Nothing here is judged.");
+	table_sentence_end(out, &sentence);
+}
+
+void
+table_intervals(struct text *out, const struct report *report)
+{
+	if (!report->interval_count)
+		return;
+	text_put_inked(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
+	text_put(out, "source  mode period ask mis ear dbl exc     min     p50     p99     max  error\n");
+	for (size_t i = 0; i < report->interval_count; i++)
+		put_row(out, &report->intervals[i]);
+	text_put_char(out, '\n');
+	put_legend(out);
+	for (size_t i = 0; i < report->interval_count; i++)
+		put_held(out, &report->intervals[i]);
+}

@@ -1,0 +1,62 @@
+"""Timers' interrupts, taken with the firmware alive. On a machine that is driven by its instructions they are exact."""
+import pytest
+
+from boots import EFI_BUILT, ICOUNT, SECURE, checked, qemu
+from harness import FAST_TCG, TCG
+
+pytestmark = EFI_BUILT
+long = pytest.mark.long
+
+ONE_CORE = [*FAST_TCG, "--cpus", "1"]
+SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
+BY_INSTRUCTIONS = pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:]), "--", *SHORT)
+IN_CASE = pytest.mark.boot(*ONE_CORE, "--", *SHORT)
+
+
+def rows(report):
+    return {(row["source"], row["mode"]): row for row in report["intervals"]}
+
+
+@BY_INSTRUCTIONS
+def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(booted):
+    found = rows(checked(booted))
+    assert set(found) == {(source, mode) for source in ("lapic", "hpet0") for mode in ("one-shot", "periodic")}
+    for row in found.values():
+        assert row["state"] == "present" and not row["empty"] and not row["early"] and not row["excused"], row
+        late, asked = row["lateness_ns"], row["asked"]["count"]
+        assert row["delivered"] - row["doubled"] == asked == {"one-shot": 100, "periodic": 80}[row["mode"]], row
+        assert late["max"] - late["min"] <= 100 and 0 < late["p50"] < 1000, row
+        assert late["error"] <= {"one-shot": 500, "periodic": 5000}[row["mode"]], row
+    assert found["lapic", "one-shot"]["doubled"] == found["lapic", "periodic"]["doubled"] == 0
+    assert found["hpet0", "one-shot"]["route"]["kind"] == "ioapic" and found["hpet0", "one-shot"]["route"]["pin"] > 15
+    assert found["lapic", "periodic"]["held"]["delivered"] == 21, "20 on time, and of those that were masked one"
+
+
+@IN_CASE
+def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
+    """checked() looks for registers that were not put back; the report came out by the firmware's own tick."""
+    report = checked(booted)
+    assert rows(report)
+    for row in report["intervals"]:
+        late, asked = row["lateness_ns"], row["asked"]["count"]
+        assert row["empty"] + row["excused"] <= asked and row["doubled"] <= row["delivered"], row
+        assert row["delivered"] + row["empty"] + row["excused"] >= asked, row
+        assert late is None or late["min"] <= late["p50"] <= late["max"], row
+    assert not [found for found in report["findings"] if found["rule"].startswith("irq")]
+
+
+def test_with_irq_off_none_is_asked(run):
+    report = checked(run(*ONE_CORE, "--", *SHORT, "irq=off"))
+    assert report["intervals"] == [] and report["options"]["irq"] == "off"
+
+
+@pytest.mark.parametrize("hpet, arguments", [
+    pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
+    pytest.param("disabled", [*FAST_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # to pin 2 alone it can be routed
+    pytest.param("absent", [*FAST_TCG, "--cpus", "1", *qemu("-machine", "hpet=off")], id="without-hpet", marks=long),
+])
+def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, arguments):
+    found = rows(checked(run(*arguments, "--", *SHORT)))
+    assert found["lapic", "one-shot"]["delivered"] > 0, found
+    row = found["hpet0", "one-shot"]
+    assert row["state"] == hpet and (row["delivered"] > 0) == (hpet == "present") == (row["reason"] is None), row

@@ -1,0 +1,453 @@
+/*
+ * Intervals on a source that is made up here: its interrupts come when the test says, into the slot that a recorder
+ * would write, while the simulated machine's time goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+#include "survey_timers.h"
+
+#define TICK_PS    UINT64_C(10000) /* 100 MHz */
+#define LATE_PS    UINT64_C(500000)
+#define ERROR_NS   2000 /* of a source that is timed by the TSC: the bracket around its arming, and its calibration */
+#define FOUND      0x1234 /* in its register, before */
+
+static struct {
+	bool has_counter, well;
+	/* What is wrong with it: */
+	unsigned drop_every, double_every;
+	int64_t late_ps; /* besides LATE_PS */
+	bool storms, keeps; /* fires at each poll; makes up for what was masked */
+	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
+
+	bool open, armed, periodic, taken;
+	uint64_t due_ps, period_ps, last_due_ps, delivered, pending;
+	uint32_t saved_register;
+} source;
+
+static struct timer_slot slot;
+
+static uint64_t
+counter(void)
+{
+	return sim.now_ps / TICK_PS;
+}
+
+static void
+record(void)
+{
+	sim_advance_ps(LATE_PS);
+	if (slot.taken < slot.space)
+		slot.events[slot.taken] = (struct timer_event){ slot.counter_address ? (uint32_t)counter() : 0, hw_tsc_lfence() };
+	else
+		source.open = false;
+	slot.taken++;
+}
+
+/* An interrupt is due: it is given, unless it is to be dropped. */
+static void
+fire(void)
+{
+	source.delivered++;
+	if (source.drop_every && source.delivered % source.drop_every == 0)
+		return;
+	if (!source.open) {
+		source.pending = source.keeps ? source.pending + 1 : 1;
+		return;
+	}
+	record();
+	if (source.double_every && source.delivered % source.double_every == 0)
+		record();
+}
+
+static void
+let_time_go_on(void)
+{
+	hw_pause();
+	if (source.stall_ps && source.delivered == source.stall_at) {
+		sim_advance_ps(source.stall_ps);
+		source.stall_ps = 0;
+	}
+	for (; source.open && source.pending > 0; source.pending--)
+		record();
+	if (source.storms && source.open && source.armed)
+		record();
+	while (source.armed && (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps) {
+		source.armed = source.periodic;
+		source.last_due_ps = source.due_ps;
+		source.due_ps += source.period_ps;
+		fire();
+	}
+}
+
+static void
+open_source(const struct platform *platform, struct timer *timer)
+{
+	(void)platform;
+	timer->state = CLOCK_PRESENT;
+	timer->route.kind = "ioapic";
+	timer->ticks_max = UINT32_MAX;
+	if (!source.has_counter)
+		return;
+	timer->hz = (struct rate){ 100000000, 1 };
+	timer->count_mask = UINT32_MAX;
+	timer->counter_address = 1;
+}
+
+static void
+take_source(struct timer *timer, uint32_t vector)
+{
+	assert_false(source.taken);
+	timer->route.vector = vector;
+	timer->saved[0] = source.saved_register;
+	source.saved_register = 0;
+	source.taken = true;
+}
+
+static uint64_t
+arm_source(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	(void)timer;
+	assert_true(source.taken);
+	sim_advance_ps(100000);
+	source.armed = true;
+	source.periodic = periodic;
+	source.period_ps = ticks * TICK_PS;
+	source.due_ps = (counter() + ticks) * TICK_PS;
+	source.pending = 0;
+	return (uint32_t)(counter() + ticks);
+}
+
+static uint64_t
+left_of_source(const struct timer *timer)
+{
+	(void)timer;
+	sim_advance_ps(100000);
+	return sim.now_ps < source.due_ps ? (source.due_ps - sim.now_ps) / TICK_PS : 0;
+}
+
+static bool
+has_expired(const struct timer *timer)
+{
+	return left_of_source(timer) == 0;
+}
+
+static void
+disarm_source(struct timer *timer)
+{
+	(void)timer;
+	source.armed = false;
+}
+
+static void
+give_source_back(struct timer *timer)
+{
+	source.armed = source.taken = false;
+	source.saved_register = (uint32_t)timer->saved[0];
+}
+
+static const struct timer_driver made_up = {
+	.id = "made_up", .title = "made up", .periodic = true, .open = open_source, .take = take_source, .arm = arm_source,
+	.expired = has_expired, .left = left_of_source, .disarm = disarm_source, .give_back = give_source_back,
+};
+
+static unsigned windows;
+static uint64_t longest_window_ps;
+
+static const char *
+play(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+{
+	uint64_t begin_ps = sim.now_ps;
+
+	windows++;
+	source.open = false;
+	work(argument);
+	after(argument);
+	if (sim.now_ps - begin_ps > longest_window_ps)
+		longest_window_ps = sim.now_ps - begin_ps;
+	return NULL;
+}
+
+static const char *
+refuse(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+{
+	(void)work;
+	(void)after;
+	(void)argument;
+	return "The firmware does not stop its tick.";
+}
+
+static void
+open_interrupts(void)
+{
+	source.open = true;
+}
+
+static void
+close_interrupts(void)
+{
+	source.open = false;
+}
+
+static struct bench *bench;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(&source, 0, sizeof(source));
+	memset(&slot, 0, sizeof(slot));
+	source.saved_register = FOUND;
+	windows = 0;
+	longest_window_ps = 0;
+	sim_reset();
+	bench = bench_new();
+	bench_open(bench, 1);
+	bench->run.survey.hooks.pause = let_time_go_on;
+	survey_prepare(&bench->run.survey);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	assert_int_equal(source.saved_register, FOUND);
+	bench_free(bench);
+	return 0;
+}
+
+/* The two rows of a quick run: shots, then periods. */
+static const struct report_interval *
+asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
+{
+	static const struct timer_driver *const drivers_here[] = { &made_up, NULL };
+	struct timer_window here = { &slot, 0xe0, window, open_interrupts, close_interrupts };
+	struct survey_timers *timers = &bench->run.timers;
+
+	timers->window = &here;
+	timers->drivers = drivers_here;
+	timers->platform = &bench->platform;
+	survey_timers(&bench->run.survey, timers);
+	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
+	return bench->run.report.intervals;
+}
+
+static void
+assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t empty, uint64_t early, uint64_t doubled,
+	      uint64_t excused)
+{
+	assert_int_equal(row->delivered, delivered);
+	assert_int_equal(row->empty, empty);
+	assert_int_equal(row->early, early);
+	assert_int_equal(row->doubled, doubled);
+	assert_int_equal(row->excused, excused);
+}
+
+/* The handler is entered at most a poll late, after LATE_PS, and its counter is read to a tick. */
+static void
+a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	rows = asked(play);
+	assert_int_equal(bench->run.report.interval_count, 2);
+	assert_string_equal(rows[0].source, "made_up");
+	assert_false(rows[0].periodic);
+	assert_true(rows[1].periodic);
+	assert_int_equal(rows[0].asked, 100);
+	assert_int_equal(rows[1].asked, 80);
+	assert_counts(&rows[0], 100, 0, 0, 0, 0);
+	assert_counts(&rows[1], 80, 0, 0, 0, 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct report_lateness *late = &rows[i].lateness;
+
+		assert_true(late->min_ns + (int64_t)late->error_ns >= 500);
+		assert_true(late->min_ns <= late->p50_ns && late->p50_ns <= late->p99_ns && late->p99_ns <= late->max_ns);
+		assert_true(late->max_ns < 2000);
+		assert_int_equal(late->error_ns, 5);
+	}
+	assert_int_equal(rows[1].held_delivered, 21); /* of those that were masked one is pending */
+	assert_int_equal(rows[1].held_ns / 1000000, 20);
+}
+
+static void
+a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	rows = asked(play);
+	assert_counts(&rows[0], 100, 0, 0, 0, 0);
+	assert_counts(&rows[1], 80, 0, 0, 0, 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct report_lateness *late = &rows[i].lateness;
+
+		assert_true(late->error_ns <= (i ? 20 : 1) * ERROR_NS);
+		assert_true(late->min_ns - (int64_t)late->error_ns <= 2000);
+		assert_true(late->max_ns + (int64_t)late->error_ns >= 500);
+	}
+}
+
+static void
+what_it_drops_is_empty_whether_shot_or_period(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.drop_every = 10;
+	rows = asked(play);
+	assert_counts(&rows[0], 90, 10, 0, 0, 0);
+	assert_int_equal(rows[0].expired, 10);
+	assert_counts(&rows[1], 72, 8, 0, 0, 0);
+}
+
+static void
+what_it_does_twice_is_doubled(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.double_every = 8;
+	rows = asked(play);
+	assert_int_equal(rows[1].doubled, 10);
+	assert_int_equal(rows[1].empty, 0);
+	assert_int_equal(rows[1].delivered, 90);
+}
+
+static void
+what_comes_before_its_deadline_is_early(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.late_ps = -3 * (int64_t)SIM_PS_PER_US;
+	rows = asked(play);
+	assert_counts(&rows[0], 100, 0, 100, 0, 0);
+	assert_true(rows[0].lateness.p50_ns < -1500 && rows[0].lateness.p50_ns > -3000);
+	assert_counts(&rows[1], 80, 0, 80, 0, 0);
+}
+
+/* By so much that it is nearer to the next deadline, but for the first. */
+static void
+what_comes_late_is_not_early_for_the_next_deadline(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.late_ps = 900 * (int64_t)SIM_PS_PER_US;
+	rows = asked(play);
+	assert_int_equal(rows[0].early, 0);
+	assert_int_equal(rows[1].early, 0);
+	assert_int_equal(rows[1].empty, 0);
+	assert_true(rows[0].lateness.min_ns >= 900000);
+	assert_true(rows[1].lateness.min_ns >= 900000);
+}
+
+static void
+a_source_that_never_fires_is_given_up_after_three_shots(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.drop_every = 1;
+	rows = asked(play);
+	assert_int_equal(rows[0].asked, 3);
+	assert_counts(&rows[0], 0, 3, 0, 0, 0);
+	assert_int_equal(rows[0].lateness.count, 0);
+	assert_counts(&rows[1], 0, 80, 0, 0, 0);
+	assert_int_equal(rows[1].held_ns, 0);
+}
+
+static void
+a_storm_ends_and_its_source_is_not_asked_on(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.storms = true;
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* but for those */
+	rows = asked(play);
+	assert_int_equal(rows[0].early, 100);
+	assert_int_equal(rows[1].state, CLOCK_BROKEN);
+	assert_string_equal(rows[1].reason, "Its interrupts came without an end: it was not asked on.");
+}
+
+static void
+what_it_keeps_while_interrupts_are_masked_comes_afterwards(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.keeps = true;
+	rows = asked(play);
+	assert_int_equal(rows[1].held_delivered, 40);
+}
+
+/* Five periods long: what came meanwhile was one interrupt. */
+static void
+what_is_lost_while_the_core_was_away_is_excused(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.stall_at = 120; /* in the periodic row */
+	source.stall_ps = 5 * SIM_PS_PER_MS;
+	rows = asked(play);
+	assert_counts(&rows[0], 100, 0, 0, 0, 0);
+	assert_int_equal(rows[1].empty, 0);
+	assert_in_range(rows[1].excused, 4, 7);
+}
+
+static void
+a_firmware_whose_tick_goes_on_is_a_row_that_says_so(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	rows = asked(refuse);
+	assert_int_equal(rows[0].state, CLOCK_DISABLED);
+	assert_string_equal(rows[0].reason, "The firmware does not stop its tick.");
+	assert_int_equal(rows[0].asked, 0);
+	assert_int_equal(windows, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes),
+		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
+		TEST(what_it_drops_is_empty_whether_shot_or_period),
+		TEST(what_it_does_twice_is_doubled),
+		TEST(what_comes_before_its_deadline_is_early),
+		TEST(what_comes_late_is_not_early_for_the_next_deadline),
+		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
+		TEST(a_storm_ends_and_its_source_is_not_asked_on),
+		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
+		TEST(what_is_lost_while_the_core_was_away_is_excused),
+		TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
