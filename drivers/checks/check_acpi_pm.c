@@ -83,7 +83,17 @@ acpi_pm_leaps(const struct checking *checking, const struct sample *then, const 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }
 
-/* Single readings, since it takes no threefold one to see what that is for: one off, the next right again. */
+/* By the timer alone: the TSC, which may stand, has no part in it. */
+static bool
+acpi_pm_goes_back(const struct checking *checking, const struct sample *then, const struct sample *now)
+{
+	return clock_stepped_back(checking->rows, clock_elapsed_ticks(checking->rows, then->ticks, now->ticks));
+}
+
+/*
+ * Single readings, since it takes no threefold one to see what that is for: one off, the next right again, so that the timer
+ * went back on the way there or from there.
+ */
 static void
 acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)
 {
@@ -100,7 +110,8 @@ acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row
 		reads += PM_BATCH;
 		for (size_t i = 1; i + 1 < PM_BATCH; i++) {
 			if (!acpi_pm_leaps(checking, &s[i - 1], &s[i]) ||
-			    acpi_pm_leaps(checking, &s[i - 1], &s[i + 1]))
+			    acpi_pm_leaps(checking, &s[i - 1], &s[i + 1]) ||
+			    !(acpi_pm_goes_back(checking, &s[i - 1], &s[i]) || acpi_pm_goes_back(checking, &s[i], &s[i + 1])))
 				continue;
 			glitches++;
 			before = s[i - 1].ticks;

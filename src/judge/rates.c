@@ -5,6 +5,7 @@
 #include "judge_internal.h"
 
 #include "falseticker.h"
+#include "set.h"
 #include "text.h"
 #include "witnesses.h"
 
@@ -19,6 +20,7 @@ struct vote {
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* by clock */
 	struct falseticker found;
 	uint32_t changed; /* bit I: clock I has a finding of a change, alone or in one of two groups */
+	bool by_doubtful_tsc; /* what it was all read by may have stood: no clock is named */
 };
 
 static uint64_t
@@ -223,6 +225,39 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 		   &by, limit);
 }
 
+/*
+ * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed against another,
+ * between two readings by the TSC, may as well be a TSC that stood between these.
+ */
+static bool
+may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
+{
+	return halves && vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
+	       (accusers(&vote->found) & sources->siblings);
+}
+
+static void
+name_no_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[reference(&vote->found)], &vote->rates[clock]);
+
+	vote->changed |= set_of(clock);
+	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s %s; nothing shows which of the two groups changed.",
+				     id_of(vote, clock), group_phrase(vote, accusers(&vote->found)).bytes,
+				     ppm_phrase(&by).bytes, halves ? "within the window" : "between the window and the end"),
+		   &by, limit);
+}
+
+/* Two groups of devices which in a guest count one clock: between their readings the TSC may have stood. */
+static bool
+are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
+{
+	uint32_t groups = vote->found.group_a | vote->found.group_b;
+
+	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
+}
+
 /* Groups of which no clock has a finding of a change yet. */
 static bool
 has_new_groups(const struct vote *vote)
@@ -247,19 +282,64 @@ name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 }
 
 static void
-judge_changes(struct vote *vote, bool halves)
+hold_vote_on_changes(struct vote *vote, bool halves, struct falseticker_sources *sources)
 {
-	uint64_t limit = limit_ppb(vote->report, "rate-changed");
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
 
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		implied[i] = vote->report->clocks[i].implied_window;
+	*sources = witnesses_of(vote->report, implied);
 	collect_changes(vote, halves);
-	hold_vote(vote, implied, limit);
-	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
+	hold_vote(vote, implied, limit_ppb(vote->report, "rate-changed"));
+}
+
+static uint32_t
+tsc_of(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			return set_of(i);
+	return 0;
+}
+
+/* Whether the TSC and others parted, or changed against each other, and it may have been the TSC. */
+static bool
+is_tsc_doubtful(struct vote *vote)
+{
+	const struct report *report = vote->report;
+	uint32_t tsc = tsc_of(report);
+	struct falseticker_sources sources;
+
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		for (size_t g = 0; g < report->discontinuities[i].group_count; g++)
+			if (report->discontinuities[i].class == DISCONTINUITY_PARTED && report->discontinuities[i].groups[g].clocks == tsc)
+				return true;
+	for (int halves = 0; halves < 2; halves++) {
+		hold_vote_on_changes(vote, halves, &sources);
+		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
+			return true;
+	}
+	return false;
+}
+
+static void
+judge_changes(struct vote *vote, bool halves)
+{
+	uint64_t limit = limit_ppb(vote->report, "rate-changed");
+	struct falseticker_sources sources;
+
+	hold_vote_on_changes(vote, halves, &sources);
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
+			continue;
+		if (vote->by_doubtful_tsc)
+			vote->changed |= set_of(i);
+		else if (may_be_the_tscs(vote, &sources, i, halves))
+			name_no_change(vote, i, halves, limit);
+		else
 			name_change(vote, i, halves, limit);
-	if (has_new_groups(vote))
+	}
+	if (has_new_groups(vote) && !are_siblings(vote, &sources))
 		name_changed_groups(vote, halves, limit);
 }
 
@@ -323,7 +403,7 @@ judge_each_rate(struct vote *vote)
 	collect_rates(vote);
 	hold_vote(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (set_has(vote->found.falsetickers, i))
+		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc)
 			name_rate(vote, i);
 }
 
@@ -400,7 +480,7 @@ judge_disagreement(struct vote *vote)
 	const struct falseticker *found = &vote->found;
 
 	hold_vote(vote, vote->rates, limit);
-	if (!has_new_groups(vote))
+	if (!has_new_groups(vote) || vote->by_doubtful_tsc)
 		return;
 	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
 	bool swap = by.known && by.value < 0;
@@ -424,6 +504,7 @@ judge_rates(struct report *report)
 {
 	struct vote vote = { .report = report };
 
+	vote.by_doubtful_tsc = is_tsc_doubtful(&vote);
 	judge_changes(&vote, true);
 	judge_changes(&vote, false);
 	judge_each_rate(&vote);

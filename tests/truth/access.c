@@ -209,6 +209,15 @@ happen(void)
 	}
 }
 
+static void
+halt_tsc(void)
+{
+	uint64_t by_ps = draw_log(machine.by_ps / 20, machine.by_ps);
+
+	cores_shift(by_ps);
+	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
+}
+
 /* The access takes effect now. */
 static void
 spent(enum sim_access access, uint64_t where)
@@ -220,6 +229,9 @@ spent(enum sim_access access, uint64_t where)
 	if (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER && access <= SIM_TSC_CPUID &&
 	    ++state.tsc_reads % machine.back_reads == 0)
 		machine.back_ticks += machine.back_by_ticks;
+	if (machine.event == EVENT_HALTS && machine.at_ps != SIM_NEVER && device_of(access, where) % CLOCKS != TSC &&
+	    ++state.tsc_reads % machine.back_reads == 0)
+		halt_tsc();
 }
 
 void

@@ -154,6 +154,19 @@ draw_tsc_back(void)
 	machine.all_rows = true;
 }
 
+/* A guest of a host whose own TSCs disagree: on each way to the host it may come back on another core. */
+static void
+draw_halts(void)
+{
+	machine.is_guest = true;
+	draw_healthy_clocks();
+	machine.event = EVENT_HALTS;
+	machine.phase = "prepare";
+	machine.delay_ps = draw_below(100 * MS);
+	machine.by_ps = draw_log(10, 1000) * MS / 1000;
+	machine.back_reads = draw_log(500, 20000);
+}
+
 const struct kind kinds[] = {
 	{ "rates", "clocks, all healthy", draw_healthy_clocks },
 	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_sick },
@@ -165,6 +178,7 @@ const struct kind kinds[] = {
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_stand },
+	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_halts },
 	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_bend },
 	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_back },
 	{ "cores", "2 to 16 cores, all healthy", draw_cores },

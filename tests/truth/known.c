@@ -73,6 +73,7 @@ machine_broke(int clock)
 	case EVENT_BEND:
 		return machine.source[clock] == machine.source[machine.clock];
 	case EVENT_BACK:
+	case EVENT_HALTS:
 	case EVENT_STAND:
 		return clock == TSC;
 	default:

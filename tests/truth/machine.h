@@ -35,6 +35,7 @@ enum event {
 	EVENT_LEAP,     /* one clock is ahead by by_ps */
 	EVENT_BEND,     /* the oscillator of that clock, and of all that share it, becomes faster by bend_ppm */
 	EVENT_BACK,     /* from then on the TSC is set back, again and again */
+	EVENT_HALTS,    /* from then on it stands for a moment, up to by_ps, again and again, after accesses of devices */
 };
 
 enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* of a step: in which tournament */
@@ -72,7 +73,7 @@ struct machine {
 	uint64_t delay_ps, by_ps;
 	int clock;
 	int64_t bend_ppm;
-	uint64_t back_reads;         /* the TSC is set back after so many readings of it, */
+	uint64_t back_reads;         /* the TSC is set back after so many readings of it (stands: accesses of devices), */
 	uint64_t back_by_ticks;
 	uint64_t back_ticks;         /* by so much in all by now */
 	uint64_t at_ps;              /* SIM_NEVER as long as it has not happened */

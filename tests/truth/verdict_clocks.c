@@ -149,7 +149,7 @@ look_at_elapsed(const struct report *report, const struct report_group *a, const
 	long double truth = moved_ns(first_of(report, a)) - moved_ns(first_of(report, b));
 	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
 
-	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK)
+	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK || machine.event == EVENT_HALTS)
 		return;
 	tally(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
 			     a->elapsed.high - b->elapsed.low >= truth - slack,
@@ -173,7 +173,7 @@ look_at_discontinuities(const struct report *report)
 {
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
-		bool then = machine.event == EVENT_BACK || is_within(row, machine.at_ps);
+		bool then = machine.event == EVENT_BACK || machine.event == EVENT_HALTS || is_within(row, machine.at_ps);
 
 		tally(CHECK_DISCONTINUITY, is_within(row, machine.core[0].steps_at_ps) || (machine.event != EVENT_BEND && then),
 		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);

@@ -869,16 +869,19 @@ of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed(void **sta
 	}
 }
 
-/* As under Xen, whose time bends: its devices are one clock, however exact they were. One device alone is another thing. */
+/*
+ * As under Xen, whose time bends: its devices are one clock, however exact they were. Nor is one device alone: a TSC that
+ * stood between the readings of two of them looks alike.
+ */
 static void
-a_hosts_time_that_changes_within_the_window_does_not_accuse_the_tsc(void **state)
+a_change_within_the_window_of_a_guest_accuses_nobody(void **state)
 {
 	(void)state;
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		become_a_guest();
 		change_within_the_window(c);
-		assert_only("rate-changed", c == TSC ? NULL : ids[c], 180);
+		assert_only("rate-changed", NULL, 180);
 		close_clocks();
 	}
 }
@@ -1359,7 +1362,7 @@ main(void)
 		RATE_TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid),
 		RATE_TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is),
 		RATE_TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed),
-		RATE_TEST(a_hosts_time_that_changes_within_the_window_does_not_accuse_the_tsc),
+		RATE_TEST(a_change_within_the_window_of_a_guest_accuses_nobody),
 		RATE_TEST(the_scale_is_not_taken_from_the_clock_that_is_accused),
 		RATE_TEST(the_clocks_of_one_crystal_have_one_vote),
 		RATE_TEST(by_how_much_a_group_is_faster_holds_of_each_in_it),
