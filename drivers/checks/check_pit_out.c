@@ -166,7 +166,7 @@ is_better(const struct rise *rise, const struct rise *best, const struct asked *
 void
 pit_look_at_out(const struct checking *checking, struct behaviour *row)
 {
-	struct rise best = { 0, 0 }, rise;
+	struct rise best = { 0, 0 }, rise = best;
 	struct asked time;
 	unsigned counts[OUT_KINDS] = { 0 };
 
