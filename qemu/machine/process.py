@@ -13,6 +13,7 @@ from machine.interruption import SIGNALS
 F_SETPIPE_SZ = 1031           # <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # a busy terminal does not make the guest wait
 END_S = 1.0                   # from SIGKILL to the end of its pipe, which children of its own may hold open
+DRAIN_S = 30.0                # of one that ended by itself, as long as something comes: a busy host reads a full pipe slowly
 WAIT_S = 5.0                  # to its own end, after that
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # bytes: no answer of the machine protocol comes near it
@@ -115,13 +116,16 @@ class Process:
         and nothing at its end. Its status; None where not even SIGKILL ends it: it hangs in the kernel."""
         status = None
         if self._process:
+            drain_s = END_S if self._process.poll() is None else DRAIN_S
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            end = time.monotonic() + END_S
+            end, last = time.monotonic() + END_S, time.monotonic() + drain_s
             while (data := hear()) != b"" and time.monotonic() < end:
-                if not data:
+                if data:
+                    end = min(time.monotonic() + END_S, last)
+                else:
                     time.sleep(POLL_S)
             while note() and time.monotonic() < end:
                 pass

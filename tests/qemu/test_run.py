@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import textwrap
 import time
 
@@ -14,7 +15,9 @@ import pytest
 
 from harness import CHATTER, RUNNER, block, check_schema, report, spoken
 from machine import command, transcript
+from machine.process import Process
 from machine.transcript import Transcript
+from machine.words import Words
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
 BOUND_S = 60  # for what takes a fraction of a second on an idle machine
@@ -320,6 +323,23 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
     assert process.stderr.read() == b""
     process.stderr.close()
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
+
+
+def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
+    """As on a busy host: QEMU has ended by itself, and half of what it said is not read yet."""
+    said, heard, process = b"x" * 10, [], Process()
+    with open(os.devnull, "wb") as null:
+        process.start(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
+    while process.poll() is None:
+        time.sleep(0.01)
+
+    def hear():
+        time.sleep(0.3)
+        data = process.line.read(1)
+        heard.append(data or b"")
+        return data
+    process.end(hear, lambda: b"")
+    assert b"".join(heard) == said
 
 
 def test_the_transcript_is_the_same_however_the_bytes_are_cut():
