@@ -112,16 +112,20 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 }
 
 bool
-checkpoint_meanwhile(struct checkpoint *checkpoint)
+checkpoint_is_due(const struct checkpoint *checkpoint)
 {
 	uint64_t ago_ticks = hw_tsc() - checkpoint->saved_tsc;
 
 	if (!checkpoint->saves || !checkpoint->marker.report || !checkpoint->phase->whole_within)
 		return false;
-	if (scale_ns(&checkpoint->run->survey.scale, ago_ticks) < MINUTE_NS || ago_ticks < SHARE * checkpoint->took_ticks)
-		return false;
+	return scale_ns(&checkpoint->run->survey.scale, ago_ticks) >= MINUTE_NS &&
+	       ago_ticks >= SHARE * checkpoint->took_ticks;
+}
+
+void
+checkpoint_meanwhile(struct checkpoint *checkpoint)
+{
 	save(checkpoint);
-	return true;
 }
 
 unsigned

@@ -44,8 +44,10 @@ void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 /* PHASE begins: saves what there is, from the end of the boot core's part on, and marks the phase. Whether it saved. */
 bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
-/* Between two batches of a phase that may last for hours: saves once a minute. Whether it did. */
-bool checkpoint_meanwhile(struct checkpoint *checkpoint);
+/* Between two batches of a phase that may last for hours: whether it is time to save, once a minute. */
+bool checkpoint_is_due(const struct checkpoint *checkpoint);
+
+void checkpoint_meanwhile(struct checkpoint *checkpoint); /* saves then */
 
 /* The run is measured. Returns the number for its report. */
 unsigned checkpoint_measured(struct checkpoint *checkpoint);

@@ -162,8 +162,20 @@ meanwhile(void *context)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
-	if (checkpoint_meanwhile(machine->checkpoint))
-		progress_excuse(&machine->progress, begin_tsc);
+	if (!checkpoint_is_due(machine->checkpoint))
+		return;
+	run_let_tick(machine->played, true);
+	checkpoint_meanwhile(machine->checkpoint);
+	run_let_tick(machine->played, false);
+	progress_excuse(&machine->progress, begin_tsc);
+}
+
+static bool
+quiet_tick(void *context, bool quiet)
+{
+	struct machine *machine = context;
+
+	return tick_quiet(&machine->tick, quiet);
 }
 
 void
@@ -172,6 +184,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
+	machine->played = run;
 	machine->plan = plan;
 	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
@@ -188,6 +201,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
 		.timed = timed,
+		.quiet_tick = quiet_tick,
 		.begins = begins,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "run.h"
 #include "smbios.h"
+#include "tick.h"
 
 struct machine {
 	struct platform platform; /* machine_read() fills it, */
@@ -16,7 +17,9 @@ struct machine {
 	uint32_t apic_id;         /* of the boot core, as its LAPIC has it */
 	struct cores cores;
 	struct progress progress;
-	const struct plan *plan;  /* the caller's, */
+	struct tick tick;
+	struct run *played;       /* the caller's, */
+	const struct plan *plan;  /* too, */
 	struct checkpoint *checkpoint; /* too */
 	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* what is handed to run_open() */

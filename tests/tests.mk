@@ -1,13 +1,13 @@
 # The tests, and what else is made to look at baretick: included by the Makefile.
 
-# A test image: the same objects, and started cores whose TSC can be offset. The linker is the seam; what
+# A test image: the same objects, started cores whose TSC can be offset, and firmware that can tick by the HPET. The linker is the seam; what
 # reaches across it is built without link-time optimisation.
 SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c)))
 
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot) $(EFI_INCLUDES) -Itests/skew -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
 
 $(SKEW_OBJECTS): | deps-build
 
@@ -26,7 +26,7 @@ $(FAULT_OBJECT): tests/fault/acpi_pm.c Makefile tests/tests.mk | deps-build
 $(BUILD)/baretick-fault.so: $(filter-out $(BUILD)/efi/drivers/clocks/acpi_pm.o,$(OBJECTS)) $(FAULT_OBJECT) boot/efi.lds
 
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
-$(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main
+$(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
 
 # Host side: the same sources, a library for each folder, with the simulated machine in place of the hardware leaves.
 HOST_CC        := gcc

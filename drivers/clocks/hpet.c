@@ -150,6 +150,11 @@ hpet_start(struct device *device, struct clock *clock)
 		hpet_arm(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
 		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
+	} else {
+		/* EDK II's HpetTimerDxe, TimerInterruptHandler(): it stops the main counter while it sets the comparator. */
+		clock->firmware_ticks = hpet_armed(device) != 0;
+		if (clock->firmware_ticks)
+			probe_note(clock, "It is on, with interrupts: the firmware may tick by it.");
 	}
 	if (probe_moves(hpet_read32, device))
 		return true;
@@ -178,6 +183,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 			probe_note(&clocks[HPET], "Its base is above 4 GiB.");
 	}
 	probe_same(clocks, HPET_COUNT);
+	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
 		probe_state(&clocks[HPET_32], CLOCK_ABSENT,
 			    "This HPET is 32 bits wide: the row hpet reads the same.");

@@ -224,6 +224,11 @@ say_rate(const struct report *report, struct behaviour *row)
 	struct text text;
 	bool parted;
 
+	if (report_find_clock(report, row->clock)->stands_in_ticks) {
+		row->checked = row->open = true;
+		behaviour_say(row, "%s: the firmware ticks by it, which may stop it for moments, and goes on to.", row->clock);
+		return;
+	}
 	if (!rate && !same) {
 		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
 		return;

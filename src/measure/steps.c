@@ -39,10 +39,7 @@
 static bool
 is_compared(const struct survey *survey, size_t i)
 {
-	const struct report_clock *entry = &survey->report->clocks[i];
-
-	return survey_usable(entry) && report_clock_is_main(entry) && entry->clock.claimed.den &&
-	       !text_equal(entry->clock.id, "tsc") && survey->steps[i].implied.known;
+	return survey_can_vouch(survey, &survey->report->clocks[i]) && survey->steps[i].implied.known;
 }
 
 static bool
@@ -506,6 +503,18 @@ survey_forget(struct survey *survey, size_t series)
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (survey->report->clocks[i].series == series)
 			survey->steps[i].then.end = 0;
+}
+
+void
+survey_tick(struct survey *survey, bool ticking)
+{
+	survey->ticking = ticking;
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		if (!survey->report->clocks[i].clock.firmware_ticks)
+			continue;
+		survey->steps[i].then.end = 0;
+		survey->tracks[i].stood = true;
+	}
 }
 
 bool

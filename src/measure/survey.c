@@ -85,6 +85,13 @@ survey_living(const struct survey *survey)
 	return living;
 }
 
+bool
+survey_can_vouch(const struct survey *survey, const struct report_clock *entry)
+{
+	return survey_usable(entry) && report_clock_is_main(entry) && entry->clock.claimed.den &&
+	       !text_equal(entry->clock.id, "tsc") && !(survey->ticking && entry->clock.firmware_ticks);
+}
+
 static bool
 tsc_moves(const struct survey *survey)
 {

@@ -76,6 +76,7 @@ struct survey_track {
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
 	struct sample fit;          /* the latest that fitted all others: where an epoch ends that something cuts off */
+	bool stood;                 /* after the window its counter may have been stopped for moments */
 	bool edge_seen;
 };
 
@@ -110,6 +111,7 @@ struct survey {
 	uint64_t paces[REPORT_CLOCKS_MAX];
 	struct survey_step steps[REPORT_CLOCKS_MAX];
 	uint64_t step_tsc;              /* the begin of the step that they are in */
+	bool ticking;                   /* the firmware's tick goes on: clocks that it may stop are not compared */
 	unsigned cuts;                  /* discontinuities up to now: no rate spans one */
 	unsigned leaps_looked;          /* leaps of one clock against the TSC at which all others were asked; see survey_leapt() */
 	unsigned window_cuts;           /* of them up to the end of the rates' window */
@@ -149,5 +151,11 @@ enum survey_end survey_guarded(struct survey *survey, const char *what, const st
 
 /* The counter of the clocks of SERIES was set: they are compared from their next reading on. */
 void survey_forget(struct survey *survey, size_t series);
+
+/*
+ * The firmware's timer tick goes on from now on, or is quiet. What the clocks that it may stop show while it does is
+ * compared with nothing, and no rate of theirs spans it.
+ */
+void survey_tick(struct survey *survey, bool ticking);
 
 #endif

@@ -29,6 +29,9 @@ survey_usable(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT;
 }
 
+/* A main clock with a claim, by which the TSC can be measured now. */
+bool survey_can_vouch(const struct survey *survey, const struct report_clock *entry);
+
 /* ENTRY's clock was well at first, and was seen to be sick at NOW_TSC; the first time counts. */
 void survey_turned_sick(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
 

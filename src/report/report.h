@@ -98,6 +98,7 @@ struct report_clock {
 	struct resolution resolution;
 	struct monotonic monotonic;
 	struct report_cost cost;
+	bool stands_in_ticks;      /* the firmware's tick may have stopped it at any time: nothing is said of its rate */
 	enum verdict verdict;
 	size_t open; /* judged: of its promises, those that are not determined */
 };

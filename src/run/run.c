@@ -5,6 +5,7 @@
 #include "marker.h"
 #include "recommend.h"
 #include "run_checks.h"
+#include "run_tick.h"
 #include "survey_clocks.h"
 #include "survey_rates.h"
 #include "survey_skew.h"
@@ -259,8 +260,11 @@ play_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
+		run_let_tick(run, true);
 		if (machine->begins)
 			machine->begins(machine->context, run, phase);
+		run->needs_tick = run_needs_tick(run, phase);
+		run_let_tick(run, false);
 		struct playing playing = { run, phase };
 
 		play_guarded(&playing, play_phase, phase->anew);
@@ -299,6 +303,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	machine->read_registers(machine->context, &run->before);
 	open_clocks(run);
 	prepare_survey(run, memory, cores, widest);
+	run_find_tick(run);
 }
 
 /* The phases, and how many SMIs the boot core took meanwhile, where it says so. */
@@ -337,6 +342,7 @@ run_so_far(const struct run *run, const struct run_phase *phase, struct report *
 void
 run_close(struct run *run)
 {
+	run_let_tick(run, true);
 	close_clocks(run);
 	compare_registers(run);
 	conclude(run, &run->report);

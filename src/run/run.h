@@ -44,6 +44,11 @@ struct run_machine {
 	void (*read_registers)(void *context, struct as_found *registers);
 	/* The TSC's rate as far as it is known, and how long the run may last from its begin. Called more than once. */
 	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
+	/*
+	 * Stops the firmware's timer tick, or lets it go on as it was; false: it can't be stopped. Called only where a clock
+	 * was opened that the tick comes from. NULL: it can't either.
+	 */
+	bool (*quiet_tick)(void *context, bool quiet);
 	/* A phase begins: what was measured up to now is whole, see run_so_far(). NULL: there is nothing to call. */
 	void (*begins)(void *context, const struct run *run, const struct run_phase *phase);
 	/* The SMIs that the boot core has taken, modulo 2^32. NULL: it doesn't count them. */
@@ -62,6 +67,8 @@ struct run {
 	struct latency scratch;
 	struct survey_timers timers;
 	struct as_found before; /* the first clock was opened */
+	bool tick_matters;      /* the firmware's tick comes from a clock of the run, */
+	bool needs_tick;        /* and the phase is one in which that is to go on */
 	uint64_t begin_tsc;
 };
 
@@ -77,6 +84,12 @@ void run_open(struct run *run, const struct run_machine *machine, void *memory, 
 	      enum tournament widest);
 
 void run_measure(struct run *run); /* plays run_phases[] */
+
+/*
+ * The firmware is to work for a moment, and perhaps waits by its tick: GOES_ON before it does; after it, as the phase has
+ * it. Nothing is done where no clock of the run is the tick's.
+ */
+void run_let_tick(struct run *run, bool goes_on);
 
 /*
  * What is measured up to now, judged, in REPORT: a copy that says that PHASE had begun and that it is incomplete. It

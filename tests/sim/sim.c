@@ -83,6 +83,8 @@ spend(enum sim_access access, uint64_t where)
 	sim_advance_ps(sim.cost_ps[access]);
 	if (sim.preempt_every && draw() % sim.preempt_every == 0)
 		sim_advance_ps(sim.preempt_ps);
+	if (sim.hpet.tick_ps && !sim.interrupts_masked)
+		sim_hpet_tick();
 	if (sim.spent)
 		sim.spent(access, where);
 }

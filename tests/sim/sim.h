@@ -81,6 +81,12 @@ struct sim_hpet {
 	uint64_t configuration;
 	uint64_t timers[SIM_HPET_TIMERS]; /* their configuration registers */
 	unsigned armed_while_on;    /* writes that switched it on, or its timers' interrupts, the other being on */
+	/*
+	 * The firmware's tick, by timer 0 while that may interrupt and interrupts are on: every tick_ps the counter stands for
+	 * tick_stop_ps, as with EDK II's HpetTimerDxe. 0: it ticks by something else.
+	 */
+	uint64_t tick_ps, tick_stop_ps, ticked_ps;
+	unsigned ticks;
 	bool counts_when_off;
 	bool loses_value;           /* it is 0 when it is switched off */
 	uint64_t high_late_ps;      /* so long after a rollover of the low half the high one is the old one */

@@ -115,6 +115,20 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	count_armed();
 }
 
+void
+sim_hpet_tick(void)
+{
+	uint64_t ticks = hpet_count();
+
+	if (!(sim.hpet.configuration & ENABLE_CNF) || !(sim.hpet.timers[0] & TN_INT_ENB) ||
+	    sim.now_ps - sim.hpet.ticked_ps < sim.hpet.tick_ps)
+		return;
+	sim_advance_ps(sim.hpet.tick_stop_ps);
+	sim_counter_set(&sim.hpet.counter, ticks);
+	sim.hpet.ticked_ps = sim.now_ps;
+	sim.hpet.ticks++;
+}
+
 /* The PM timer. */
 
 void

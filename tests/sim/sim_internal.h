@@ -7,6 +7,7 @@
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
+void sim_hpet_tick(void); /* interrupts are on */
 
 bool sim_pm_answers(uint64_t address, bool is_memory);
 uint32_t sim_pm_read(void);

@@ -35,7 +35,7 @@ expected_ticks(const struct survey_track *track, uint64_t now_tsc)
 static bool
 is_followed(const struct survey_track *track)
 {
-	return track->entry && survey_usable(track->entry) && track->entry->implied.known;
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood;
 }
 
 /*
@@ -202,14 +202,17 @@ record_changes(struct survey *survey, struct sample *ends)
 	}
 }
 
-/* Whether each clock was followed to the end, and none, and so not the TSC either, changed on the way. */
+/*
+ * Whether each clock was followed to the end that the firmware let count on, and none, and so not the TSC either, changed
+ * on the way.
+ */
 static bool
 is_steady(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (track->entry && track->entry->implied_window.known &&
+		if (track->entry && track->entry->implied_window.known && !track->stood &&
 		    (!track->entry->change_since.known || least_size(&track->entry->change)))
 			return false;
 	}

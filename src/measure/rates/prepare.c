@@ -15,13 +15,6 @@
 #define EDGES_WITHIN_SHARE   2000 /* a clock that was not seen to move yet is taken to be so right, */
 #define UNKNOWN_WITHIN_SHARE 2   /* and one of which nothing could be learnt */
 
-bool
-survey_can_vouch(const struct report_clock *entry)
-{
-	return survey_usable(entry) && report_clock_is_main(entry) && entry->clock.claimed.den &&
-	       !text_equal(entry->clock.id, "tsc");
-}
-
 /*
  * The smallest difference between readings that follow each other is no smaller than the TSC's resolution; where that
  * is not even, as that of a TSC which a hypervisor scales, a larger one is larger by a tick.
@@ -125,7 +118,7 @@ begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
 
 		survey->steps[i] = (struct survey_step){ .implied = implied[i] };
-		if (survey_can_vouch(entry) && !implied[i].known)
+		if (survey_can_vouch(survey, entry) && !implied[i].known)
 			survey->steps[i].implied =
 				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
 	}
@@ -148,7 +141,7 @@ guess_scale(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		if (survey_can_vouch(entry) && !entry->clock.edges_only)
+		if (survey_can_vouch(survey, entry) && !entry->clock.edges_only)
 			implied[i] = provisional(survey, entry);
 		votes += implied[i].known;
 	}

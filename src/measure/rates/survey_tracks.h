@@ -17,9 +17,6 @@ struct survey_window { /* a window, while it lasts */
 	bool cut; /* it ended where time went otherwise for some clocks than for others */
 };
 
-/* A main clock with a claim, by which the TSC can be measured. */
-bool survey_can_vouch(const struct report_clock *entry);
-
 /* Follows CLOCK from SAMPLE on. */
 void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
 

@@ -1,0 +1,18 @@
+/*
+ * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is quiet no timer event comes: no
+ * time-out of a driver of the firmware ends, and no key is read.
+ */
+#ifndef BARETICK_TICK_H
+#define BARETICK_TICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tick {
+	uint64_t period_100ns; /* as found, while it is quiet; 0: it is not */
+};
+
+/* Stops it, or lets it go on as found. False: nothing was changed, for the firmware has no such protocol or refuses. */
+bool tick_quiet(struct tick *tick, bool quiet);
+
+#endif

@@ -1,0 +1,42 @@
+/* When the firmware's tick is quiet. See run_tick.h, and run.h for what it is asked by. */
+#include "run_tick.h"
+
+void
+run_find_tick(struct run *run)
+{
+	const struct report *report = &run->report;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		run->tick_matters |= report->clocks[i].clock.firmware_ticks;
+	survey_tick(&run->survey, run->tick_matters);
+}
+
+/* Starting and stopping cores may be the firmware's work; all of it with cores is, where its MP services run the jobs. */
+bool
+run_needs_tick(const struct run *run, const struct run_phase *phase)
+{
+	return phase->with_cores && (phase->play || run->report.options.cores == CORES_MP);
+}
+
+/* What was not measured yet when the tick could not be stopped never is. */
+static void
+say_it_stays(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].stands_in_ticks |= report->clocks[i].clock.firmware_ticks &&
+						     !report->clocks[i].implied.known;
+}
+
+void
+run_let_tick(struct run *run, bool goes_on)
+{
+	const struct run_machine *machine = run->machine;
+
+	goes_on |= run->needs_tick;
+	if (!run->tick_matters || run->survey.ticking == goes_on)
+		return;
+	if (!machine->quiet_tick || !machine->quiet_tick(machine->context, !goes_on))
+		say_it_stays(&run->report);
+	else
+		survey_tick(&run->survey, goes_on);
+}

@@ -1,0 +1,47 @@
+"""Firmware that ticks by the HPET and stops it in each tick: a test image (tests/skew/ticking.c) that makes OVMF such a one."""
+import json
+
+import pytest
+
+from boots import EFI_BUILT, SHORT, checked, clocks, qemu
+from harness import FAST_TCG, ROOT
+
+TICKING = ROOT / "build" / "baretick-skew.efi"
+AS_FOUND = "QEMU ended with status 69"  # EXIT_AS_FOUND of tests/skew/ticking.c, as isa-debug-exit has it
+
+pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
+                                            reason="build/baretick-skew.efi is not there: type make check")]
+
+
+def ticking(run, word, *options):
+    """One of 100 us that are lost in 10 ms, or 10,000 ppm: far more than a busy host makes of a healthy clock."""
+    return run(*FAST_TCG, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
+
+
+def of_hpet(report):
+    row, = (row for row in report["behaviours"] if row["clock"] == "hpet" and row["rule"].startswith("rate-"))
+    assert clocks(report)["hpet"]["reason"] == "It is on, with interrupts: the firmware may tick by it."
+    assert not [finding for finding in report["findings"] if finding["clock"] == "hpet"]
+    return row
+
+
+def test_a_tick_that_stops_the_hpet_is_quiet_while_that_is_compared(run):
+    report = checked(ticking(run, "on", "profile=quick"))
+    assert of_hpet(report)["outcome"] in ("passed", "not_checked")  # of one source with all others of QEMU
+    low, high = (clocks(report)["hpet"]["error_ppm"][end] for end in ("low", "high"))
+    assert -2000 < low <= high < 2000
+
+
+def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
+    report = checked(ticking(run, "absent", "profile=quick"))
+    row = of_hpet(report)
+    assert row["outcome"] == "not_determined"
+    assert row["text"] == "hpet: the firmware ticks by it, which may stop it for moments, and goes on to."
+    assert clocks(report)["hpet"]["measured_hz"] is None
+    assert clocks(report)["acpi_pm"]["measured_hz"]
+
+
+def test_the_tick_goes_on_after_the_run_as_it_was(run):
+    done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off", "exit=return")
+    assert AS_FOUND in done.stderr, done
+    assert of_hpet(json.loads(done.file("report.json")))["outcome"] != "failed"

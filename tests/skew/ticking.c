@@ -1,0 +1,133 @@
+/*
+ * What makes it a test image of firmware that ticks by the HPET, as EDK II's HpetTimerDxe does, where QEMU's fw_cfg item
+ * `opt/baretick/tick` is there: timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us, until the
+ * tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away. A run that returns
+ * ends the machine, with a value that says whether the tick was stopped and is as it was.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <efi.h>
+
+#include "fw_cfg.h"
+#include "hpet_registers.h"
+#include "hw.h"
+
+#define ITEM         "opt/baretick/tick"
+#define WORD_SIZE    16
+#define HPET         UINT64_C(0xfed00000)
+#define TICK_100NS   100000
+#define STOPPED_TSC  UINT64_C(100000) /* of QEMU's emulated TSC, which has 1 GHz */
+#define PORT_EXIT    0x501            /* see skew.c */
+#define EXIT_AS_FOUND 0x22
+#define EXIT_NOT_PUT_BACK 0x23
+
+struct timer_arch {
+	EFI_STATUS (EFIAPI *register_handler)(struct timer_arch *timer, VOID *handler);
+	EFI_STATUS (EFIAPI *set_period)(struct timer_arch *timer, UINT64 period_100ns);
+	EFI_STATUS (EFIAPI *get_period)(struct timer_arch *timer, UINT64 *period_100ns);
+	EFI_STATUS (EFIAPI *interrupt)(struct timer_arch *timer);
+};
+
+typedef EFI_STATUS entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* Which of the two is called first depends on GNU-EFI's version. */
+entry __wrap__entry, __real__entry, __wrap_efi_main, __real_efi_main;
+
+static EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
+static EFI_STATUS (EFIAPI *set_period_as_found)(struct timer_arch *timer, UINT64 period_100ns);
+static unsigned stops, starts;
+
+static bool
+is_armed(void)
+{
+	return hw_read32(HPET + HPET_TIMER(0)) & HPET_TN_INT_ENB;
+}
+
+static void
+arm(bool on)
+{
+	uint32_t timer = hw_read32(HPET + HPET_TIMER(0)) & ~HPET_TN_INT_ENB;
+
+	hw_write32(HPET + HPET_TIMER(0), on ? timer | HPET_TN_INT_ENB : timer);
+}
+
+static VOID EFIAPI
+tick(EFI_EVENT event, VOID *context)
+{
+	uint64_t begin = hw_tsc();
+
+	(void)event;
+	(void)context;
+	if (!is_armed())
+		return;
+	hw_write32(HPET + HPET_CONFIGURATION, 0);
+	while (hw_tsc() - begin < STOPPED_TSC)
+		hw_pause();
+	hw_write32(HPET + HPET_CONFIGURATION, HPET_ENABLE_CNF);
+}
+
+static EFI_STATUS EFIAPI
+set_period(struct timer_arch *timer, UINT64 period_100ns)
+{
+	stops += period_100ns == 0;
+	starts += period_100ns != 0;
+	arm(period_100ns != 0);
+	return set_period_as_found(timer, period_100ns);
+}
+
+static void
+take_protocol_away(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
+{
+	EFI_HANDLE *handles;
+	UINTN count;
+
+	if (boot->LocateHandleBuffer(ByProtocol, &guid_timer_arch, NULL, &count, &handles) == EFI_SUCCESS)
+		boot->UninstallProtocolInterface(handles[0], &guid_timer_arch, timer);
+}
+
+static void
+begin_ticking(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
+{
+	EFI_EVENT event;
+
+	set_period_as_found = timer->set_period;
+	timer->set_period = set_period;
+	hw_write32(HPET + HPET_CONFIGURATION, HPET_ENABLE_CNF);
+	arm(true);
+	boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, tick, NULL, &event);
+	boot->SetTimer(event, TimerPeriodic, TICK_100NS);
+}
+
+static EFI_STATUS
+run(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
+{
+	EFI_BOOT_SERVICES *boot = system->BootServices;
+	struct timer_arch *timer = NULL;
+	char word[WORD_SIZE];
+	EFI_STATUS status;
+	size_t length = 0;
+
+	if (!fw_cfg_read_file(ITEM, word, sizeof(word), &length))
+		return real(image, system);
+	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);
+	begin_ticking(boot, timer);
+	if (word[0] == 'a')
+		take_protocol_away(boot, timer);
+	status = real(image, system);
+	hw_out8(PORT_EXIT, is_armed() && stops && stops == starts ? EXIT_AS_FOUND : EXIT_NOT_PUT_BACK);
+	return status;
+}
+
+EFI_STATUS
+__wrap__entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	return run(image, system, __real__entry);
+}
+
+EFI_STATUS
+__wrap_efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	return run(image, system, __real_efi_main);
+}

@@ -1,0 +1,223 @@
+/*
+ * Firmware that ticks by the HPET and stops its counter in each tick, as EDK II's HpetTimerDxe does: 10 us of each 10 ms,
+ * which is 1,000 ppm. A healthy HPET is not accused for that, and the tick is as it was after the run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "rules.h"
+#include "sim.h"
+
+#define INT_ENB UINT64_C(4)
+#define WORK_PS (100 * SIM_PS_PER_MS) /* of the firmware, with interrupts on, as each phase begins */
+
+static struct {
+	unsigned calls, phases;
+	unsigned refuse_from; /* the call that is refused, and all after it; 0: none */
+} firmware;
+
+/* As SetTimerPeriod() of that driver: the counter is stopped for it as well. */
+static bool
+quiet_tick(void *context, bool quiet)
+{
+	(void)context;
+	if (++firmware.calls >= firmware.refuse_from && firmware.refuse_from)
+		return false;
+	assert_int_equal(sim.hpet.timers[0] & INT_ENB, quiet ? INT_ENB : 0);
+	sim.hpet.timers[0] ^= INT_ENB;
+	return true;
+}
+
+/* The firmware writes a volume: it may wait by its tick. */
+static void
+work(void *context, const struct run *run, const struct run_phase *phase)
+{
+	unsigned ticks = sim.hpet.ticks;
+
+	(void)context;
+	(void)phase;
+	for (uint64_t begin_ps = sim.now_ps; sim.now_ps - begin_ps < WORK_PS;) {
+		sim_advance_ps(SIM_PS_PER_MS);
+		run->machine->hooks.tsc_ordered();
+	}
+	if (sim.hpet.tick_ps)
+		assert_in_range(sim.hpet.ticks - ticks, 8, 10);
+	firmware.phases++;
+}
+
+static void
+switch_on(uint64_t tick_stop_ps)
+{
+	sim_reset();
+	memset(&firmware, 0, sizeof(firmware));
+	sim.accesses_max *= 4;
+	sim.hpet.configuration = 1;
+	if (!tick_stop_ps)
+		return;
+	sim.hpet.timers[0] = INT_ENB;
+	sim.hpet.tick_ps = 10 * SIM_PS_PER_MS;
+	sim.hpet.tick_stop_ps = tick_stop_ps;
+}
+
+static struct bench *
+played(size_t cores, bool can_be_quiet, enum options_cores way)
+{
+	struct bench *bench = bench_new();
+
+	bench_open(bench, cores);
+	bench->run.report.options.cores = way;
+	bench->machine.begins = work;
+	bench->machine.quiet_tick = can_be_quiet ? quiet_tick : NULL;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_int_equal(sim.hpet.timers[0] & INT_ENB, sim.hpet.tick_ps ? INT_ENB : 0);
+	assert_true(firmware.phases > 10);
+	return bench;
+}
+
+static const struct behaviour *
+rate_of_hpet(const struct bench *bench)
+{
+	const struct behaviours *behaviours = &bench->run.report.behaviours;
+
+	for (size_t i = 0; i < behaviours->count; i++)
+		if (strcmp(behaviours->rows[i].clock, "hpet") == 0 && strncmp(behaviours->rows[i].rule, "rate-", 5) == 0)
+			return &behaviours->rows[i];
+	fail_msg("nothing is said of the HPET's rate");
+	return NULL;
+}
+
+static void
+assert_nobody_accused(const struct bench *bench)
+{
+	const struct report *report = &bench->run.report;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		print_message("%s\n", report->findings[i].text);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->discontinuity_count, 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+}
+
+static void
+an_hpet_that_the_firmware_stops_in_each_tick_passes(void **state)
+{
+	struct bench *bench;
+
+	(void)state;
+	switch_on(10 * SIM_PS_PER_US);
+	bench = played(1, true, CORES_SIPI);
+	assert_nobody_accused(bench);
+	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_false(bench_find(bench, "hpet")->rate_whole_run);
+	assert_string_equal(bench_find(bench, "hpet")->clock.reason,
+			    "It is on, with interrupts: the firmware may tick by it.");
+	bench_free(bench);
+}
+
+static void
+one_that_is_slow_besides_is_accused(void **state)
+{
+	struct bench *bench;
+
+	(void)state;
+	switch_on(10 * SIM_PS_PER_US);
+	sim_counter_hasten(&sim.hpet.counter, -2000);
+	bench = played(1, true, CORES_SIPI);
+	assert_int_equal(bench->run.report.finding_count, 1);
+	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
+	assert_in_range(-bench->run.report.findings[0].measured, 1990, 2010);
+	bench_free(bench);
+}
+
+/* While the firmware's MP services run the jobs, they wait by the tick: all of that is compared with nothing. */
+static void
+the_tick_goes_on_where_the_firmware_runs_the_cores(void **state)
+{
+	struct bench *bench;
+	unsigned quiet;
+
+	(void)state;
+	switch_on(10 * SIM_PS_PER_US);
+	bench = played(1, true, CORES_SIPI);
+	quiet = sim.hpet.ticks;
+	bench_free(bench);
+	switch_on(10 * SIM_PS_PER_US);
+	bench = played(1, true, CORES_MP);
+	assert_nobody_accused(bench);
+	assert_true(sim.hpet.ticks > quiet);
+	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	bench_free(bench);
+}
+
+static void
+a_tick_that_cannot_be_stopped_leaves_the_rate_open(void **state)
+{
+	(void)state;
+	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) { /* without the protocol, and where it refuses */
+		struct bench *bench;
+		const struct behaviour *row;
+
+		switch_on(10 * SIM_PS_PER_US);
+		firmware.refuse_from = refuse_from;
+		bench = played(1, refuse_from > 0, CORES_SIPI);
+		assert_nobody_accused(bench);
+		row = rate_of_hpet(bench);
+		assert_int_equal(rules_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
+		assert_string_equal(row->text,
+				    "hpet: the firmware ticks by it, which may stop it for moments, and goes on to.");
+		assert_false(bench_find(bench, "hpet")->implied.known);
+		assert_true(bench_find(bench, "acpi_pm")->implied.known);
+		bench_free(bench);
+	}
+}
+
+/* Refused later, in the phase after the rates: what was measured by then counts. */
+static void
+a_tick_that_goes_on_later_is_not_compared(void **state)
+{
+	struct bench *bench;
+
+	(void)state;
+	switch_on(10 * SIM_PS_PER_US);
+	firmware.refuse_from = 5; /* prepare and rates: off, on, off, on */
+	bench = played(1, true, CORES_SIPI);
+	assert_nobody_accused(bench);
+	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	bench_free(bench);
+}
+
+static void
+an_hpet_without_a_tick_leaves_the_firmware_alone(void **state)
+{
+	struct bench *bench;
+
+	(void)state;
+	switch_on(0);
+	bench = played(1, true, CORES_SIPI);
+	assert_nobody_accused(bench);
+	assert_int_equal(firmware.calls, 0);
+	assert_true(bench_find(bench, "hpet")->rate_whole_run);
+	bench_free(bench);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_hpet_that_the_firmware_stops_in_each_tick_passes),
+		cmocka_unit_test(one_that_is_slow_besides_is_accused),
+		cmocka_unit_test(the_tick_goes_on_where_the_firmware_runs_the_cores),
+		cmocka_unit_test(a_tick_that_cannot_be_stopped_leaves_the_rate_open),
+		cmocka_unit_test(a_tick_that_goes_on_later_is_not_compared),
+		cmocka_unit_test(an_hpet_without_a_tick_leaves_the_firmware_alone),
+	};
+
+	return cmocka_run_group_tests_name("tick", tests, NULL, NULL);
+}
