@@ -11,7 +11,7 @@
 #define US            UINT64_C(1000)
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* an update comes every second */
 #define WATCH_LONG_NS (3 * WATCH_NS)          /* where an update left something open */
-/* The update cycle lasts 1,984 us and UIP rises 244 before it; QEMU's lasts 244 in all. */
+/* The update cycle lasts 1,984 us and UIP rises 244 before it, in Intel's chip sets 488; QEMU's lasts 244 in all. */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
 #define GAP_NS_MAX    WAIT_NS_PER_MS          /* looks with more time between say nothing of UIP's length */

@@ -23,8 +23,9 @@ pit_mode(void)
 static void
 add_rtc(struct as_found *registers)
 {
-	const struct device rtc = { .saved = { [RTC_NMI] = hw_in8(RTC_INDEX) & RTC_INDEX_NMI } };
+	struct device rtc = { .opened = false };
 
+	rtc_find(&rtc);
 	as_found_add(registers, "RTC register A", rtc_read_register(&rtc, REGISTER_A) & (uint8_t)~A_UIP);
 	as_found_add(registers, "RTC register B", rtc_read_register(&rtc, REGISTER_B));
 	(void)rtc_read_register(&rtc, REGISTER_D);

@@ -3,9 +3,12 @@
  * Registers are named as in Motorola's MC146818 data sheet.
  *
  * Port 70h holds the index and, in bit 7, the switch that masks NMIs; on most chip sets it reads
- * FFh. Bit 7 is written as it reads, which is what EDK2's own RTC driver does before each of its
- * accesses: so NMIs stay as the firmware left them. An index that can't be read can't be put back
- * either: it is left at 0Dh, register D, as IBM's technical references ask.
+ * FFh. Intel's have the same registers at ports 74h and 75h, where the index can be read and the
+ * switch is not touched (321088, Accessing the Real Time Clock Registers and the NMI Enable Bit;
+ * EDK II's Whitley platform uses them so): there port 70h is left alone. Elsewhere bit 7 is written
+ * as it reads, which is what EDK II's own RTC driver does before each of its accesses: so NMIs stay as
+ * it leaves them. An index that can't be read can't be put back either: it is left at 0Dh, register D,
+ * as IBM's technical references ask.
  *
  * A read of register C clears its flags: an alarm that comes due during a run is lost to
  * others.
@@ -16,8 +19,11 @@
 
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8 /* an emulator raises the flag when its host lets it: milliseconds late */
-/* UIP lasts 244 us and the update cycle 1,984; no poll of two registers takes less than 223 ns. */
-#define RTC_UPDATE_POLLS_MAX 10000u
+/*
+ * UIP rises 244 us before the update cycle, in Intel's chip sets 488, and that takes 1,984; no poll of two registers takes
+ * less than 223 ns.
+ */
+#define RTC_UPDATE_POLLS_MAX 12000u
 
 unsigned
 rtc_decode(uint8_t seconds, uint8_t b)
@@ -40,8 +46,8 @@ rtc_follows(const struct device *device, unsigned seconds)
 
 /*
  * Reads the register; false while an update goes on, in which it may hold anything. UIP that is 0
- * stays so for 244 us: more than that may be stolen from a core, so before a new second counts, UIP is
- * asked for again.
+ * stays so for 244 us or more: more than that may be stolen from a core, so before a new second counts,
+ * UIP is asked for again. Linux's mc146818_avoid_UIP() does the same.
  *
  * In a guest the second that must come next counts at once. An emulator works it out when it is
  * asked for it, but drops UIP when its main loop comes to that: QEMU was seen to be 150 us late, on
@@ -194,7 +200,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	if (device->saved[SAVED_B] & B_SET)
 		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
 	else if (updating)
-		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,228 us.");
+		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,472 us at most.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
 		probe_state(clock, CLOCK_BROKEN,
 			    "Its seconds register reads %02xh, which is not a second in %s.",
@@ -246,13 +252,50 @@ rtc_open_flag(struct device *device, struct clock *clock)
 		probe_state(clock, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
 }
 
+/*
+ * Whether ports 74h and 75h are another way to the same registers: nothing is written where the index reads FFh, as it
+ * does where nothing answers, and the index must then read as it is written, with an RTC's registers behind it.
+ */
+static bool
+rtc_has_alias(uint8_t found)
+{
+	struct device device = { .address = RTC_INDEX_ALIAS, .saved = { [RTC_NMI] = found & RTC_INDEX_NMI } };
+	uint8_t d, a;
+	bool keeps;
+
+	if (found == RTC_UNREADABLE)
+		return false;
+	d = rtc_read_register(&device, REGISTER_D);
+	keeps = (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_D;
+	a = rtc_read_register(&device, REGISTER_A);
+	keeps &= (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_A;
+	keeps &= (a & d) != RTC_UNREADABLE && (a & A_DIVIDER) == A_DIVIDER_32768_HZ;
+	if (!keeps)
+		hw_out8(RTC_INDEX_ALIAS, found);
+	return keeps;
+}
+
+void
+rtc_find(struct device *device)
+{
+	uint8_t index = hw_in8(RTC_INDEX), alias = index == RTC_UNREADABLE ? hw_in8(RTC_INDEX_ALIAS) : RTC_UNREADABLE;
+
+	device->address = RTC_INDEX;
+	if (rtc_has_alias(alias)) {
+		device->address = RTC_INDEX_ALIAS;
+		index = alias;
+	}
+	device->saved[RTC_NMI] = index & RTC_INDEX_NMI;
+	device->saved[SAVED_INDEX] = index == RTC_UNREADABLE ? RTC_INDEX_NMI | REGISTER_D : index;
+}
+
 void
 rtc_leave(const struct device *device)
 {
-	hw_out8(RTC_INDEX, (uint8_t)device->saved[SAVED_INDEX]);
+	hw_out8((uint16_t)device->address, (uint8_t)device->saved[SAVED_INDEX]);
 	/* IBM's references ask for an access of port 71h after each write to port 70h. */
 	if ((device->saved[SAVED_INDEX] & (uint8_t)~RTC_INDEX_NMI) != REGISTER_C)
-		(void)hw_in8(RTC_DATA);
+		(void)hw_in8((uint16_t)device->address + RTC_DATA);
 }
 
 static void
@@ -269,10 +312,9 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
 	interrupts = hw_interrupts_mask();
-	device->saved[SAVED_INDEX] = hw_in8(RTC_INDEX);
-	device->saved[RTC_NMI] = device->saved[SAVED_INDEX] & RTC_INDEX_NMI;
-	if (device->saved[SAVED_INDEX] == RTC_UNREADABLE)
-		device->saved[SAVED_INDEX] = RTC_INDEX_NMI | REGISTER_D;
+	rtc_find(device);
+	if (device->address == RTC_INDEX_ALIAS)
+		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, as Intel's chip sets have it";
 	if (rtc_identify(device, &clocks[RTC])) {
 		rtc_open_seconds(device, &clocks[RTC]);
 		rtc_open_flag(device, &clocks[RTC_PF]);

@@ -6,7 +6,8 @@
 #include "hw.h"
 
 #define RTC_INDEX          0x70u
-#define RTC_DATA           0x71u
+#define RTC_INDEX_ALIAS    0x74u /* Intel's chip sets: see rtc_find() */
+#define RTC_DATA           1u    /* from the index port on */
 #define RTC_INDEX_NMI      0x80u
 #define RTC_UNREADABLE     0xffu
 
@@ -18,6 +19,7 @@
 
 #define A_UIP              0x80u /* update in progress; read only */
 #define A_DIVIDER          0x70u
+#define A_DIVIDER_32768_HZ 0x20u /* the time base of every PC's */
 #define A_DIVIDER_RESET    0x60u /* both set: the divider is held in reset */
 /* Periodic rate table, time base 32.768 kHz. */
 #define A_RATE_8192_HZ     0x03u
@@ -35,18 +37,24 @@ enum { RTC, RTC_PF, RTC_COUNT }; /* rows */
 /* device.saved: registers as found, and the driver's own memory. */
 enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 
+/*
+ * By which ports it is read, with the index as found. Interrupts are masked until rtc_leave(). DEVICE needs no more than
+ * that for rtc_read_register().
+ */
+void rtc_find(struct device *device);
+
 static inline uint8_t
 rtc_read_register(const struct device *device, uint8_t number)
 {
-	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
-	return hw_in8(RTC_DATA);
+	hw_out8((uint16_t)device->address, (uint8_t)device->saved[RTC_NMI] | number);
+	return hw_in8((uint16_t)device->address + RTC_DATA);
 }
 
 static inline void
 rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 {
-	hw_out8(RTC_INDEX, (uint8_t)device->saved[RTC_NMI] | number);
-	hw_out8(RTC_DATA, value);
+	hw_out8((uint16_t)device->address, (uint8_t)device->saved[RTC_NMI] | number);
+	hw_out8((uint16_t)device->address + RTC_DATA, value);
 }
 
 /* The seconds register as a number; above 59 where it holds none. */

@@ -181,6 +181,12 @@ is_pit(uint16_t port)
 	return (port >= 0x40 && port <= 0x43) || port == 0x61;
 }
 
+static bool
+is_rtc(uint16_t port)
+{
+	return port == 0x70 || port == 0x71 || port == 0x74 || port == 0x75;
+}
+
 uint8_t
 hw_in8(uint16_t port)
 {
@@ -191,7 +197,7 @@ hw_in8(uint16_t port)
 		return hook->in ? (uint8_t)hook->in(hook->context, port, 1) : 0xff;
 	if (is_pit(port))
 		return sim_pit_in(port);
-	if (port == 0x70 || port == 0x71)
+	if (is_rtc(port))
 		return sim_rtc_in(port);
 	if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
 		return sim.pic_mask[port == PORT_PIC_SLAVE];
@@ -219,7 +225,7 @@ hw_out8(uint16_t port, uint8_t value)
 		hook->out(hook->context, port, value, 1);
 	else if (is_pit(port))
 		sim_pit_out(port, value);
-	else if (port == 0x70 || port == 0x71)
+	else if (is_rtc(port))
 		sim_rtc_out(port, value);
 	else if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
 		sim.pic_mask[port == PORT_PIC_SLAVE] = value;

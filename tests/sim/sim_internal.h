@@ -18,7 +18,7 @@ uint8_t sim_pit_in(uint16_t port); /* 40h..43h and 61h */
 void sim_pit_out(uint16_t port, uint8_t value);
 
 void sim_rtc_reset(void);
-uint8_t sim_rtc_in(uint16_t port); /* 70h and 71h */
+uint8_t sim_rtc_in(uint16_t port); /* 70h and 71h, 74h and 75h */
 void sim_rtc_out(uint16_t port, uint8_t value);
 
 void sim_lapic_reset(void);

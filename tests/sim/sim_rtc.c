@@ -10,6 +10,7 @@
 #define REGISTER_B 0x0bu
 #define REGISTER_C 0x0cu
 #define REGISTER_D 0x0du
+#define INDEX_NMI  0x80u
 #define A_UIP        0x80u
 #define A_DIVIDER_RESET 0x60u
 #define A_RATE       0x0fu
@@ -116,6 +117,10 @@ sim_rtc_in(uint16_t port)
 	sim_advance_ps(sim.rtc.extra_ps);
 	if (port == 0x70)
 		return sim.rtc.index_readable ? sim.rtc.index : 0xff;
+	if ((port == 0x74 || port == 0x75) && !sim.rtc.has_alias)
+		return 0xff;
+	if (port == 0x74)
+		return sim.rtc.index & (uint8_t)~INDEX_NMI;
 	if (sim.rtc.absent)
 		return 0xff;
 	switch (sim.rtc.index & 0x7fu) {
@@ -137,8 +142,14 @@ sim_rtc_in(uint16_t port)
 void
 sim_rtc_out(uint16_t port, uint8_t value)
 {
+	if ((port == 0x74 || port == 0x75) && !sim.rtc.has_alias)
+		return;
 	if (port == 0x70) {
 		sim.rtc.index = value;
+		return;
+	}
+	if (port == 0x74) {
+		sim.rtc.index = (sim.rtc.index & INDEX_NMI) | (value & (uint8_t)~INDEX_NMI);
 		return;
 	}
 	if ((sim.rtc.index & 0x7fu) == REGISTER_A) {

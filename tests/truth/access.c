@@ -68,7 +68,7 @@ device_of(enum sim_access access, uint64_t where)
 		return CLOCKS;
 	if (where == SIM_PM_PORT)
 		return PM;
-	return where == 0x70 || where == 0x71 ? RTC : PIT;
+	return where >= 0x70 && where <= 0x75 ? RTC : PIT;
 }
 
 static uint64_t
