@@ -2,6 +2,9 @@
 #include "warp.h"
 
 #define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted, or dead */
+#define ROUND_TURNS    8
+#define ROUND_PAUSES   (1u << 17) /* a core that is missing may be preempted, or dead: */
+#define ROUNDS_MISSED  4          /* when so many waits were in vain, nobody waits any more */
 #define RAISE_TRIES    64 /* where others raise the stamp as often, theirs are later anyway */
 #define POLITE_PAUSES  64 /* after a turn, for another core to take one: it alone is proof */
 #define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved */
@@ -125,6 +128,28 @@ be_polite(const struct warp_table *table, size_t core, void (*pause)(void))
 	}
 }
 
+/*
+ * A core whose cache is near the lock's line wins it again and again while others contend for it, and those of another
+ * socket may not once. So a core that has had as many turns as all others get leaves the lock to them.
+ */
+static void
+await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
+{
+	uint64_t ended_by_all = turns / ROUND_TURNS * expected;
+
+	if (table->kind != WARP_LOCKED || turns % ROUND_TURNS)
+		return;
+	__atomic_add_fetch(&table->rounds_ended, 1, __ATOMIC_ACQ_REL);
+	for (unsigned i = 0; i < ROUND_PAUSES; i++) {
+		if (__atomic_load_n(&table->rounds_ended, __ATOMIC_ACQUIRE) >= ended_by_all ||
+		    __atomic_load_n(&table->rounds_missed, __ATOMIC_RELAXED) >= ROUNDS_MISSED ||
+		    barrier_is_stopped(&table->barrier))
+			return;
+		pause();
+	}
+	__atomic_add_fetch(&table->rounds_missed, 1, __ATOMIC_RELAXED);
+}
+
 static void
 record(struct warp_slot *slot, const struct turn *turn, size_t core, size_t cores)
 {
@@ -152,6 +177,7 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 		spent = turn.now_tsc > start ? turn.now_tsc - start : 0;
 		record(slot, &turn, core, table->cores);
 		be_polite(table, core, pause);
+		await_others(table, slot->turns, expected, pause);
 	}
 }
 

@@ -5,7 +5,7 @@
  * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
  *
  * It is done in two ways. With a lock, one core at a time looks and stamps, so that every step back against
- * the core before is seen. Without one all cores look and stamp at once, and none waits for a line that
+ * the core before is seen; in rounds, so that cores far from the lock get it as often as those near it. Without one all cores look and stamp at once, and none waits for a line that
  * another holds: a shorter way from stamp to reading.
  */
 #ifndef BARETICK_WARP_H
@@ -47,6 +47,9 @@ struct warp_table {
 	uint64_t last_tsc, last_core; /* last_core: cores where none has been yet */
 	/* Raised by a core that has a later stamp: stamp, and core in the low bits; 0 where none has been yet. */
 	uint64_t last_both __attribute__((aligned(WARP_LINE)));
+	/* Counted up by every core: rounds of turns that it ended, and waits for the others' that were in vain. */
+	uint64_t rounds_ended __attribute__((aligned(WARP_LINE)));
+	uint32_t rounds_missed;
 	struct barrier barrier;
 	struct warp_slot slots[];
 };
@@ -68,7 +71,7 @@ void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uin
 
 /*
  * One core's part, run on all of EXPECTED cores at once; CORE is less than the table's cores. Always comes
- * back: waits for the others, and for the lock, a bounded number of pauses.
+ * back: waits for the others, at the begin and after each round, and for the lock, a bounded number of pauses.
  */
 void warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
 	       void (*pause)(void));

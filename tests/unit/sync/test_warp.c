@@ -20,7 +20,7 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* by which the world moves on at each reading */
-#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, and */
+#define PATIENCE   100 /* pauses in a row after which a thread seems to wait in vain, but in one test, and */
 #define RARELY     65536 /* hands the baton on only at every so many */
 #define PAUSES_MAX (UINT64_C(6) << 20) /* of one core in all: the barrier, one lock, its turns */
 
@@ -36,6 +36,9 @@ static struct {
 	uint64_t dies_reading[CORES]; /* at this read, with the lock in its hand; 0: never */
 	uint64_t calms_reading[CORES]; /* its offset falls to CALM at this read; 0: never */
 	uint64_t dies_pausing[CORES]; /* at the first pause after so many reads */
+	uint64_t patience;
+	unsigned far[CORES]; /* while it looks at the lock once, the others may so often, and once more */
+	uint64_t lead;       /* turns by which a core that holds the lock was ahead of another, at most */
 	size_t expected;
 	struct warp_table *table;
 } sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
@@ -92,10 +95,23 @@ die(void)
 	pthread_exit(NULL);
 }
 
+static void
+note_lead(void)
+{
+	for (size_t i = 0; i < CORES; i++) {
+		uint64_t ahead = sim.table->slots[self].turns - sim.table->slots[i].turns;
+
+		if ((int64_t)ahead > (int64_t)sim.lead)
+			sim.lead = ahead;
+	}
+}
+
 static uint64_t
 sim_tsc(void)
 {
 	sim.idle[self] = 0;
+	if (!sim.free_for_all)
+		note_lead();
 	if (++sim.reads[self] == sim.dies_reading[self])
 		die();
 	if (sim.reads[self] == sim.calms_reading[self])
@@ -116,7 +132,9 @@ sim_pause(void)
 	sim.pauses[self]++;
 	if (sim.dies_pausing[self] && sim.reads[self] >= sim.dies_pausing[self])
 		die();
-	if (++sim.idle[self] <= PATIENCE || sim.idle[self] % RARELY == 0)
+	if (++sim.idle[self] > sim.patience && sim.idle[self] % RARELY)
+		return;
+	for (unsigned i = 0; i <= sim.far[self]; i++)
 		hand_on();
 }
 
@@ -165,6 +183,9 @@ begin_kind(enum warp_kind kind)
 	memset(sim.dies_reading, 0, sizeof(sim.dies_reading));
 	memset(sim.calms_reading, 0, sizeof(sim.calms_reading));
 	memset(sim.dies_pausing, 0, sizeof(sim.dies_pausing));
+	memset(sim.far, 0, sizeof(sim.far));
+	sim.lead = 0;
+	sim.patience = PATIENCE;
 	sim.table = aligned_alloc(WARP_LINE, warp_table_size(CORES));
 	memset(sim.table, 0xa5, warp_table_size(CORES));
 	warp_begin(sim.table, kind, CORES, TURNS, sim.world);
@@ -333,6 +354,34 @@ a_core_that_never_comes_is_waited_for_and_missed(void **state)
 	assert_true(result.starved);
 }
 
+/* They look at the lock so seldom that one of the near ones has nearly always taken it. */
+static void
+cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.far[2] = sim.far[3] = 8;
+	sim.patience = UINT64_MAX;
+	result = run(CORES);
+	assert_int_equal(result.turns, CORES * TURNS);
+	assert_false(result.starved);
+	assert_int_equal(result.warps, 0);
+	assert_in_range(sim.lead, 1, 2 * 8); /* a round, and the one before that has ended for all */
+}
+
+/* What remains is what there was before: each for itself. */
+static void
+a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all(void **state)
+{
+	(void)state;
+	sim.dies_pausing[1] = 51;
+	run(CORES);
+	assert_in_range(sim.table->rounds_missed, 4, 4 + CORES);
+	for (size_t i = 0; i < CORES; i++)
+		assert_in_range(sim.pauses[i], 0, UINT64_C(4) << 18);
+}
+
 static void
 cores_that_play_one_after_the_other_prove_nothing(void **state)
 {
@@ -433,6 +482,7 @@ none_writes_on_a_line_that_is_anothers(void **state)
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, last_both) % WARP_LINE, 0);
+	assert_int_equal(offsetof(struct warp_table, rounds_ended) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, barrier.arrived) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, barrier.stop) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, slots) % WARP_LINE, 0);
@@ -458,6 +508,8 @@ main(void)
 		WARP_TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait),
 		WARP_TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
 		WARP_TEST(a_core_that_never_comes_is_waited_for_and_missed),
+		WARP_TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time),
+		WARP_TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all),
 		WARP_TEST(cores_that_play_one_after_the_other_prove_nothing),
 		WARP_TEST(a_check_that_is_stopped_ends_at_once),
 		WARP_TEST(cores_that_really_run_at_once_have_none_either),
