@@ -111,6 +111,13 @@ checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const st
 	return due;
 }
 
+void
+checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores)
+{
+	checkpoint->marker.cores = cores;
+	mark(checkpoint, checkpoint->phase->id);
+}
+
 bool
 checkpoint_is_due(const struct checkpoint *checkpoint)
 {

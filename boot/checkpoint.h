@@ -44,6 +44,9 @@ void checkpoint_planned(struct checkpoint *checkpoint, struct plan *plan);
 /* PHASE begins: saves what there is, from the end of the boot core's part on, and marks the phase. Whether it saved. */
 bool checkpoint_begins(struct checkpoint *checkpoint, const struct run *run, const struct run_phase *phase);
 
+/* The cores of this phase are to be started in another way than its begin said. */
+void checkpoint_falls_back(struct checkpoint *checkpoint, enum options_cores cores);
+
 /* Between two batches of a phase that may last for hours: whether it is time to save, once a minute. */
 bool checkpoint_is_due(const struct checkpoint *checkpoint);
 

@@ -12,11 +12,21 @@
 #include "rules.h"
 #include "timers.h"
 
+#define QEMU_OEM "BOCHS " /* QEMU, docs/specs: its tables' OEM id, unless x-oem-id= says otherwise */
+
 static const uint8_t *
 memory_at(void *context, uint64_t address, size_t length)
 {
 	(void)context;
 	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+static bool
+begins_with(const char *text, const char *begin)
+{
+	while (*begin && *text == *begin)
+		text++, begin++;
+	return *begin == '\0';
 }
 
 void
@@ -33,6 +43,10 @@ machine_read(struct machine *machine, struct report *report)
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
+	if (!machine->platform.cpu.hypervisor[0] && begins_with(acpi->oem, QEMU_OEM)) {
+		cpu_take_for_guest(&machine->platform.cpu);
+		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are QEMU's: this is taken for a guest.");
+	}
 	smbios_read_facts(&smbios_memory, firmware_smbios_3(), firmware_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])
 		report_note(report, "%s.", machine->smbios.problem);
@@ -77,6 +91,7 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
 	run->report.options.cores = CORES_MP;
+	checkpoint_falls_back(machine->checkpoint, CORES_MP);
 }
 
 /* Starts the cores as the options say, within the plan. */
@@ -85,7 +100,9 @@ start_cores(void *context, struct run *run)
 {
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
-	const struct cores_limits limits = { machine->plan->cores, options->cores_max };
+	/* In a guest a core that waits awake takes the host's time from others, and the frequency is the host's. */
+	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
+					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
 	uint32_t own = machine->apic_id;
 
 	if (options->cores == CORES_SIPI)

@@ -199,6 +199,8 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	smp->count = listed;
 	cores_name(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
+	for (size_t i = 1; i < cores->startup.count; i++)
+		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
 
 	size_t alive = startup_cores(&cores->startup);
 
@@ -244,6 +246,7 @@ core_main(struct core_slot *slot)
 			core_sleep();
 			break;
 		case DISPATCH_WORKED:
+			dispatch_stay_awake(slot);
 			break;
 		case DISPATCH_REST:
 			core_rest();

@@ -1,6 +1,6 @@
 /*
- * The machine's cores as a struct smp, two ways: started by baretick itself (INIT-SIPI-SIPI, sleeping in
- * hlt between jobs), or borrowed from the firmware (mp.h). Whatever happens there is one: at
+ * The machine's cores as a struct smp, two ways: started by baretick itself (INIT-SIPI-SIPI, halting
+ * when no job comes for a while), or borrowed from the firmware (mp.h). Whatever happens there is one: at
  * worst the boot core alone, and each core that is missing has a sentence. All memory is taken
  * before a core starts.
  *
@@ -44,6 +44,7 @@ struct cores {
 struct cores_limits {
 	size_t listed;  /* so many have a number and a record at most, whether they are started or not */
 	size_t started;
+	uint64_t awake_ns; /* for which a core that cores_start() started waits for its next job without halting */
 };
 
 /* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */

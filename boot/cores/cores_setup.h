@@ -67,6 +67,7 @@ SAME_OFFSET(core_slot, fault, 76);
 SAME_OFFSET(core_slot, fault_error, 80);
 SAME_OFFSET(core_slot, fault_at, 88);
 SAME_OFFSET(core_slot, fault_address, 96);
+SAME_OFFSET(core_slot, awake_ticks, 104);
 
 SAME_OFFSET(core_setup, cr0, 0);
 SAME_OFFSET(core_setup, cr4, 8);

@@ -87,6 +87,20 @@ read_rates(struct cpu_facts *facts)
 }
 
 static void
+name_unknown(struct cpu_facts *facts)
+{
+	for (unsigned i = 0; i < sizeof(UNNAMED); i++)
+		facts->hypervisor[i] = UNNAMED[i];
+}
+
+void
+cpu_take_for_guest(struct cpu_facts *facts)
+{
+	name_unknown(facts);
+	facts->counts_smis = false;
+}
+
+static void
 read_hypervisor(struct cpu_facts *facts)
 {
 	struct hw_cpuid r = hw_cpuid(LEAF_HYPERVISOR_MAX, 0);
@@ -94,8 +108,7 @@ read_hypervisor(struct cpu_facts *facts)
 	put_register(put_register(put_register(facts->hypervisor, r.ebx), r.ecx), r.edx);
 	trim(facts->hypervisor);
 	if (facts->hypervisor[0] == 0)
-		for (unsigned i = 0; i < sizeof(UNNAMED); i++)
-			facts->hypervisor[i] = UNNAMED[i];
+		name_unknown(facts);
 	if (r.eax >= LEAF_HYPERVISOR_CLOCK) {
 		uint64_t khz = hw_cpuid(LEAF_HYPERVISOR_CLOCK, 0).eax;
 

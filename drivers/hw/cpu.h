@@ -30,6 +30,9 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
+/* Something else shows that this is a guest, whose hypervisor hides from CPUID. */
+void cpu_take_for_guest(struct cpu_facts *facts);
+
 struct cpu_identity {
 	bool known;         /* there is a CPUID 1h: */
 	uint32_t family, model, stepping; /* as /proc/cpuinfo has them, with their extensions */

@@ -13,6 +13,8 @@
 #define REST_NS         (20 * WAIT_NS_PER_MS)
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS) /* patience with them before the boot core begins */
 
+#define AWAKE_POLLS_MAX (1u << 20) /* should the TSC have stopped */
+
 enum stage { STAGE_TAKEN, STAGE_DONE };
 
 struct batch {
@@ -182,6 +184,19 @@ dispatch_work(struct core_slot *slot)
 		job(slot->argument, slot->number);
 	__atomic_store_n(&slot->done, posted, __ATOMIC_RELEASE);
 	return job ? DISPATCH_WORKED : DISPATCH_REST;
+}
+
+bool
+dispatch_stay_awake(const struct core_slot *slot)
+{
+	uint64_t begin = hw_tsc();
+
+	for (uint32_t polls = 0; polls < AWAKE_POLLS_MAX && hw_tsc() - begin < slot->awake_ticks; polls++) {
+		if (__atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE) != slot->done)
+			return true;
+		hw_pause();
+	}
+	return false;
 }
 
 void

@@ -51,6 +51,7 @@ struct core_slot {
 	uint32_t done;          /* and as of the job that it last finished */
 	uint32_t fault;         /* the last to be written; before it: */
 	uint64_t fault_error, fault_at, fault_address; /* as in struct fault; AT is an address */
+	uint64_t awake_ticks;   /* constant: after a job it waits awake for the next, for so long by the TSC; then it halts */
 };
 
 _Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");

@@ -21,6 +21,7 @@
 #include "scale.h"
 #include "warp.h"
 
+#define SURVEY_AWAKE_NS    UINT64_C(10000000) /* a core that waits for its next batch should not halt for so long */
 #define SURVEY_SAMPLES_MIN 256 /* that the sample buffer has space for */
 
 struct survey_hooks {

@@ -14,6 +14,7 @@
 #define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits, which wraps in 4.7 s, can be compared in it */
 #define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
 #define CORE_BATCHES_MIN 2
+#define SPIN_PAUSES_MAX  (1u << 20) /* should its TSC have stopped */
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S) /* for one batch on another core, which takes a millisecond */
 
 static uint64_t
@@ -153,10 +154,22 @@ survey_latencies(struct survey *survey)
 }
 
 struct core_batch { /* what a core is asked for */
+	const struct survey_hooks *hooks;
 	const struct clock *clock;
 	struct sample *samples;
 	size_t count;
+	uint64_t spin_ticks; /* before it, by the core's own TSC */
+	uint64_t end_tsc;    /* of the latest one, by the boot core's; 0: there was none */
 };
+
+static void
+spin(const struct survey_hooks *hooks, uint64_t ticks)
+{
+	uint64_t begin = hooks->tsc_ordered();
+
+	for (unsigned i = 0; i < SPIN_PAUSES_MAX && hooks->tsc_ordered() - begin < ticks; i++)
+		hooks->pause();
+}
 
 static void
 take_core_batch(void *argument, size_t core)
@@ -164,6 +177,8 @@ take_core_batch(void *argument, size_t core)
 	const struct core_batch *batch = argument;
 
 	(void)core;
+	if (batch->spin_ticks)
+		spin(batch->hooks, batch->spin_ticks);
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
@@ -186,31 +201,48 @@ survey_summary(const struct survey *survey, const struct latency *latency)
 	};
 }
 
-/* One clock from one core for SHARE_NS of sampling; false once the core no longer answers. */
+/*
+ * A batch on CORE. One that comes out of a halt runs slowly for a while, until its frequency has risen: so it spins first,
+ * unless its last batch is so near that it has not halted.
+ */
 static bool
-measure_on_core(struct survey *survey, size_t core, const struct clock *clock, uint64_t share_ns)
+run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 {
 	const struct smp *smp = survey->smp;
-	struct core_batch batch = { clock, survey->samples, SURVEY_WARM_UP };
+	uint64_t idle_ticks = survey->hooks.tsc_ordered() - batch->end_tsc;
+	bool is_awake = batch->end_tsc && idle_ticks < scale_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
+
+	batch->spin_ticks = is_awake ? 0 : scale_ticks(&survey->scale, SURVEY_SPIN_NS);
+	if (!smp->run(smp->context, core, take_core_batch, batch, CORE_BOUND_NS))
+		return false;
+	batch->end_tsc = survey->hooks.tsc_ordered();
+	return true;
+}
+
+/* BATCH's clock from one core for SHARE_NS of sampling; false once the core no longer answers. */
+static bool
+measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
+{
 	uint64_t share_ticks = scale_ticks(&survey->scale, share_ns);
 	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t taken_ticks = 0;
 
 	latency_clear(survey->scratch);
-	if (!smp->run(smp->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+	batch->count = SURVEY_WARM_UP;
+	if (!run_batch(survey, core, batch))
 		return false;
 	for (uint64_t turn = 0; turn < batches; turn++) {
-		uint64_t ticks = survey->samples[batch.count - 1].end - survey->samples[0].begin;
+		uint64_t ticks = survey->samples[batch->count - 1].end - survey->samples[0].begin;
 
-		batch.count = survey_batch_size(survey, ticks, batch.count);
+		batch->count = survey_batch_size(survey, ticks, batch->count);
 		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_if_due(survey)))
 			break;
-		if (!smp->run(smp->context, core, take_core_batch, &batch, CORE_BOUND_NS))
+		if (!run_batch(survey, core, batch))
 			return false;
 		if (survey_end_if_untimed(survey))
 			break;
-		latency_fold(survey->scratch, &survey->scale, survey->samples, batch.count);
-		taken_ticks += survey->samples[batch.count - 1].end - survey->samples[0].begin;
+		latency_fold(survey->scratch, &survey->scale, survey->samples, batch->count);
+		taken_ticks += survey->samples[batch->count - 1].end - survey->samples[0].begin;
 	}
 	return true;
 }
@@ -219,11 +251,13 @@ static void
 measure_core(struct survey *survey, size_t core, uint64_t share_ns)
 {
 	struct report *report = survey->report;
+	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->samples };
 
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
 			continue;
-		bool answered = measure_on_core(survey, core, &report->clocks[i].clock, share_ns);
+		batch.clock = &report->clocks[i].clock;
+		bool answered = measure_on_core(survey, core, &batch, share_ns);
 
 		report->cores[core].latency[i] = survey_summary(survey, survey->scratch);
 		if (!answered)

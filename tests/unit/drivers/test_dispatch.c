@@ -383,6 +383,40 @@ a_core_is_told_once_to_rest_after_its_last_job(void **state)
 	assert_int_equal(runs[1], 1);
 }
 
+/* The next job comes while the core waits: at the so manieth pause, and never where that is 0. */
+static unsigned post_at, pauses;
+
+static void
+post_in_time(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access == SIM_PAUSE && ++pauses == post_at)
+		slots[1].posted++;
+}
+
+static void
+a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may(void **state)
+{
+	(void)state;
+	sim.spent = post_in_time;
+	for (unsigned at = 0; at < 2; at++) {
+		uint64_t begin_ps = sim.now_ps;
+
+		pauses = 0;
+		post_at = at * 500;
+		slots[1].awake_ticks = 1000000; /* 1 ms; a pause takes 990 ns here, a reading of the TSC 10 */
+		assert_int_equal(dispatch_stay_awake(&slots[1]), at > 0);
+		assert_int_equal(pauses, at > 0 ? 500 : 1000);
+		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 499 : 999) * SIM_PS_PER_US, 1001 * SIM_PS_PER_US);
+	}
+	slots[1].done = slots[1].posted;
+	slots[1].awake_ticks = 0;
+	pauses = 0;
+	assert_false(dispatch_stay_awake(&slots[1])); /* in a guest */
+	assert_int_equal(pauses, 0);
+	sim.spent = NULL;
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, set_up)
 
 int
@@ -409,6 +443,7 @@ main(void)
 		CASE(checking_in_is_one_word_in_the_slot),
 		CASE(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer),
 		CASE(a_core_is_told_once_to_rest_after_its_last_job),
+		CASE(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

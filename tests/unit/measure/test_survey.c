@@ -350,6 +350,61 @@ each_core_has_its_own_latency(void **state)
 	}
 }
 
+/*
+ * Cores whose frequency falls in a halt: after one every access but a pause takes twice as long, for 12 ms. A core that got
+ * no job for 10 ms has halted.
+ */
+static struct {
+	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
+	uint64_t ended_ps[CORES], woken_ps[CORES];
+	unsigned halts[CORES];
+} cold;
+
+static bool
+run_cold(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+{
+	bool came_back;
+
+	if (sim.now_ps - cold.ended_ps[core] > 10 * SIM_PS_PER_MS || !cold.halts[core]) {
+		cold.woken_ps[core] = sim.now_ps;
+		cold.halts[core]++;
+	}
+	came_back = cold.run(context, core, job, argument, bound_ns);
+	cold.ended_ps[core] = sim.now_ps;
+	return came_back;
+}
+
+static void
+slow_down(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (sim.core && access != SIM_PAUSE && sim.now_ps - cold.woken_ps[sim.core] < 12 * SIM_PS_PER_MS)
+		sim.now_ps += sim.cost_ps[access];
+}
+
+static void
+a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is(void **state)
+{
+	struct bench *bench = *state;
+
+	bench_open(bench, CORES);
+	memset(&cold, 0, sizeof(cold));
+	cold.run = bench->run.smp.run;
+	bench->run.smp.run = run_cold;
+	sim.spent = slow_down;
+	measure(bench);
+	for (size_t i = 0; i < bench->run.report.clock_count; i++)
+		for (size_t core = 1; core < CORES; core++) {
+			const struct core_latency *boot = &bench->run.report.cores[0].latency[i];
+			const struct core_latency *latency = &bench->run.report.cores[core].latency[i];
+
+			assert_true(latency->count > 0);
+			assert_int_equal(latency->min_ns, boot->min_ns);
+			assert_int_equal(latency->p99_ns, boot->p50_ns);
+		}
+	sim.spent = NULL;
+}
+
 static void
 a_core_that_falls_silent_leaves_the_others_measured(void **state)
 {
@@ -397,6 +452,7 @@ main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_deadline_keeps_what_was_measured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_core_has_its_own_latency, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_core_that_falls_silent_leaves_the_others_measured, set_up,
 						tear_down),
 	};
