@@ -108,6 +108,7 @@ run_all(struct application *app)
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	cpu_read_facts(&machine->platform.cpu);
+	machine_read(machine, report);
 	bool good = read_options(app, error);
 
 	serial_speak(&app->console.serial, report->options.serial);
@@ -116,7 +117,6 @@ run_all(struct application *app)
 		return refuse(app, error);
 	if (report->options.rules || report->options.help)
 		return show_list(app);
-	machine_read(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
 	machine_choose_way(machine, report);

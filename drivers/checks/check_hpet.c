@@ -26,7 +26,7 @@ low_half(void *device)
 static void
 look_at_period(const struct checking *checking, struct behaviour *row)
 {
-	uint32_t period_fs = hw_read32(checking->device->address + HPET_PERIOD);
+	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD); /* opened or not */
 
 	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
 	behaviour_say(row, "The period register reads %u fs (valid: %u to %u).", period_fs,

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from boots import EFI_BUILT, ICOUNT, IMAGE_BUILT, SECURE, SHORT, check_interval, checked, clocks, of_16, qemu
+from boots import EFI_BUILT, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
 from harness import FAST_TCG, ROOT, TCG
 from results import cases
 
@@ -333,3 +333,38 @@ def test_stricter_firmware_boots_it(run, firmware):
     if not os.path.exists(firmware):
         pytest.skip(f"{os.path.basename(firmware)} is not there")
     checked(run(*TCG, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
+
+
+# CPUs and tables with something missing: each run takes its options, ends in its time, and says why.
+
+no_tsc = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
+hidden = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)
+two_without_acpi = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-machine", "acpi=off"), "--", *SHORT)
+
+
+@no_tsc
+def test_without_a_tsc_no_clock_is_measured_and_none_fails(booted):
+    report = booted.report
+    assert booted.status == VERDICT_STATUS[report["verdict"]] != 1, booted
+    assert set(states(report).values()) == {"absent"}
+    assert all(clock["reason"] == "CPUID 1h EDX[4] reports no TSC." for clock in report["clocks"])
+    assert not [finding for finding in report["findings"] if finding["clock"]], report["findings"]
+    assert {row["rule"]: row["outcome"] for row in report["behaviours"] if row["clock"] == "hpet"} == {
+        "hpet-period": "passed", "hpet-base": "passed"}
+
+
+@hidden
+def test_a_guest_whose_hypervisor_hides_takes_its_options_from_fw_cfg(booted):
+    report = booted.report
+    assert booted.status == VERDICT_STATUS[report["verdict"]] != 2, booted
+    assert report["machine"]["cores_started"] == 2
+    assert report["options"]["profile"] == "quick"
+    assert report["machine"]["hypervisor"] == "unknown"
+    assert ("CPUID shows no hypervisor, but the ACPI tables are QEMU's: this is taken for a guest."
+            in report["notes"]), report["notes"]
+
+
+@two_without_acpi
+def test_two_cores_that_no_table_lists_are_started_by_the_firmware(booted):
+    report = checked(booted, started=2)
+    assert [note for note in report["notes"] if "cores=mp" in note], report["notes"]

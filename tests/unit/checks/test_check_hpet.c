@@ -32,6 +32,19 @@ a_period_that_can_not_be_has_a_row_though_the_clock_is_broken(void **state)
 	assert_only("hpet-period", "The period register reads 100000001 fs (valid: 100000 to 100000000).");
 }
 
+/* Where the CPU has no TSC no clock is opened: what is read is where the table says. */
+static void
+without_a_tsc_its_registers_are_read_where_they_are(void **state)
+{
+	(void)state;
+	platform.cpu.has_tsc = false;
+	open_and_check(&hpet_driver, BUDGET_NS);
+	assert_int_equal(clocks[0].state, CLOCK_ABSENT);
+	assert_int_equal(rows.count, 2);
+	assert_passed("hpet-period", "The period register reads 100000000 fs (valid: 100000 to 100000000).");
+	assert_passed("hpet-base", "Its table gives the base address fed00000h, below 4 GiB.");
+}
+
 static uint64_t
 read_above_4_gib(uint64_t address, unsigned width_bytes)
 {
@@ -187,6 +200,7 @@ main(void)
 		cmocka_unit_test_setup(a_healthy_hpet_keeps_its_promises, reset),
 		cmocka_unit_test_setup(a_period_that_can_not_be_has_a_row_though_the_clock_is_broken, reset),
 		cmocka_unit_test_setup(a_base_above_4_gib_is_told, reset),
+		cmocka_unit_test_setup(without_a_tsc_its_registers_are_read_where_they_are, reset),
 		cmocka_unit_test_setup(counting_while_it_is_off_is_a_fault, reset),
 		cmocka_unit_test_setup(so_is_losing_its_value, reset),
 		cmocka_unit_test_setup(an_hpet_that_the_firmware_left_on_is_not_stopped, reset),

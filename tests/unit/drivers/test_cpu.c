@@ -6,31 +6,13 @@
 #include <cmocka.h>
 
 #include "cpu.h"
-#include "sim.h"
+#include "cpuid_leaves.h"
 
-static uint32_t
-four(const char *text)
-{
-	uint32_t value;
-
-	memcpy(&value, text, sizeof(value));
-	return value;
-}
-
-static void
-set_vendor(const char *vendor, uint32_t basic_max)
-{
-	sim_cpuid_set(0, 0, (struct hw_cpuid){ basic_max, four(vendor), four(vendor + 8),
-					       four(vendor + 4) });
-}
-
-/* Twelve characters in the order of a hypervisor's leaf: EBX, ECX, EDX. */
 static void
 set_hypervisor(const char *name, uint32_t max)
 {
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0, UINT32_C(1) << 31, 0 });
-	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ max, four(name), four(name + 4),
-							 four(name + 8) });
+	set_hypervisor_leaf(name, max);
 }
 
 static void

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cpu.h"
-#include "sim.h"
+#include "cpuid_leaves.h"
 
 #define MICROCODE 0x8bu
 
@@ -18,26 +18,17 @@ set_up(void **state)
 	return 0;
 }
 
-static uint32_t
-four(const char *text)
-{
-	uint32_t value;
-
-	memcpy(&value, text, sizeof(value));
-	return value;
-}
-
 static void
 set_cpu(const char *vendor, uint32_t signature, bool guest)
 {
-	sim_cpuid_set(0, 0, (struct hw_cpuid){ 1, four(vendor), four(vendor + 8), four(vendor + 4) });
+	set_vendor(vendor, 1);
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ signature, 0, guest ? UINT32_C(1) << 31 : 0, 0 });
 }
 
 static void
 set_host(const char *name, uint32_t max)
 {
-	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+	set_hypervisor_leaf(name, max);
 }
 
 static struct cpu_identity

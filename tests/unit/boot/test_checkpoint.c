@@ -1,0 +1,70 @@
+/* The marker of a run's phase, as a boot that finds it reads it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "checkpoint.h"
+#include "volume_sim.h"
+
+/* Nothing is saved here. */
+bool
+plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
+{
+	(void)plan;
+	(void)report;
+	(void)texts;
+	return false;
+}
+
+static struct marker
+marker_on(const char *name)
+{
+	char path[VOLUME_SIM_PATH];
+	struct volume_sim_file *file;
+	struct marker marker;
+
+	snprintf(path, sizeof(path), "\\baretick\\%s", name);
+	file = volume_sim_find(path);
+	assert_non_null(file);
+	assert_true(marker_parse(file->bytes, file->length, &marker));
+	return marker;
+}
+
+static void
+cores_that_the_firmware_starts_after_all_are_marked_so(void **state)
+{
+	static const struct run_phase start = { .id = "start-cores", .with_cores = true };
+	struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
+	struct run *run = calloc(1, sizeof(*run));
+	const struct smbios_facts smbios = { .product = "sim" };
+
+	(void)state;
+	firmware_sim_reset();
+	volume_sim_open();
+	options_default(&run->report.options);
+	run->report.options.cores = CORES_SIPI;
+	checkpoint_open(checkpoint, &run->report, &smbios);
+	checkpoint_begins(checkpoint, run, &start);
+	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
+	assert_int_equal(marker_on(checkpoint->name).cores, CORES_SIPI);
+	checkpoint_falls_back(checkpoint, CORES_MP);
+	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
+	assert_int_equal(marker_on(checkpoint->name).cores, CORES_MP);
+	volume_sim_close();
+	free(checkpoint);
+	free(run);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cores_that_the_firmware_starts_after_all_are_marked_so),
+	};
+
+	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
+}

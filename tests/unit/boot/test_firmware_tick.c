@@ -1,0 +1,97 @@
+/* The firmware's tick, stopped and started again by its protocol; a firmware without one, and one that refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "firmware_sim.h"
+#include "tick.h"
+
+#define PERIOD 100000 /* 10 ms */
+
+/* As PI 1.7, volume 2, 12.13 has it. */
+struct timer {
+	void *register_handler;
+	EFI_STATUS (EFIAPI *set_period)(struct timer *timer, UINT64 period_100ns);
+	EFI_STATUS (EFIAPI *get_period)(struct timer *timer, UINT64 *period_100ns);
+	void *interrupt;
+};
+
+static const EFI_GUID guid = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
+static UINT64 period;
+static bool refuses;
+
+static EFI_STATUS EFIAPI
+set_period(struct timer *timer, UINT64 period_100ns)
+{
+	(void)timer;
+	if (refuses)
+		return EFI_DEVICE_ERROR;
+	period = period_100ns;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+get_period(struct timer *timer, UINT64 *period_100ns)
+{
+	(void)timer;
+	*period_100ns = period;
+	return EFI_SUCCESS;
+}
+
+static struct timer timer = { NULL, set_period, get_period, NULL };
+
+static int
+begin(void **state)
+{
+	(void)state;
+	firmware_sim_reset();
+	period = PERIOD;
+	refuses = false;
+	return 0;
+}
+
+static void
+it_is_stopped_and_goes_on_as_found(void **state)
+{
+	struct tick tick = { 0 };
+
+	(void)state;
+	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	assert_true(tick_quiet(&tick, true));
+	assert_int_equal(period, 0);
+	assert_true(tick_quiet(&tick, false));
+	assert_int_equal(period, PERIOD);
+	assert_false(tick_quiet(&tick, false)); /* it does already */
+	assert_int_equal(period, PERIOD);
+}
+
+static void
+without_the_protocol_or_where_that_refuses_it_goes_on(void **state)
+{
+	struct tick tick = { 0 };
+
+	(void)state;
+	assert_false(tick_quiet(&tick, true));
+	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	refuses = true;
+	assert_false(tick_quiet(&tick, true));
+	assert_int_equal(period, PERIOD);
+	refuses = false;
+	period = 0; /* it stands already: nothing would say how to start it again */
+	assert_false(tick_quiet(&tick, true));
+	assert_int_equal(tick.period_100ns, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(it_is_stopped_and_goes_on_as_found, begin),
+		cmocka_unit_test_setup(without_the_protocol_or_where_that_refuses_it_goes_on, begin),
+	};
+
+	return cmocka_run_group_tests_name("firmware_tick", tests, NULL, NULL);
+}

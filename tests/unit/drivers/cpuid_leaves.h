@@ -1,0 +1,30 @@
+/* CPUID's leaves of text, set on the simulated machine. Included by tests, behind cmocka.h. */
+#ifndef BARETICK_CPUID_LEAVES_H
+#define BARETICK_CPUID_LEAVES_H
+
+#include "sim.h"
+
+/* Four characters as a register holds them. */
+static inline uint32_t
+four(const char *text)
+{
+	uint32_t value;
+
+	memcpy(&value, text, sizeof(value));
+	return value;
+}
+
+static inline void
+set_vendor(const char *vendor, uint32_t basic_max)
+{
+	sim_cpuid_set(0, 0, (struct hw_cpuid){ basic_max, four(vendor), four(vendor + 8), four(vendor + 4) });
+}
+
+/* A hypervisor's twelve characters, in the order of its leaf: EBX, ECX, EDX. */
+static inline void
+set_hypervisor_leaf(const char *name, uint32_t max)
+{
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+}
+
+#endif
