@@ -290,6 +290,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
+	sim.rtc.index_readable = true; /* by no other ports than those that are hooked */
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
