@@ -89,6 +89,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.interrupts_restore = hw_interrupts_restore,
 		.tsc_ordered = lfence_serialises ? hw_tsc_lfence : hw_tsc_mfence,
 		.pause = hw_pause,
+		.spin_ns = SURVEY_SPIN_NS,
 		.core_facts = cpu_read_core,
 		.expired = has_expired,
 		.progress = show_progress,

@@ -22,6 +22,7 @@
 #include "warp.h"
 
 #define SURVEY_AWAKE_NS    UINT64_C(10000000) /* a core that waits for its next batch should not halt for so long */
+#define SURVEY_SPIN_NS     UINT64_C(15000000) /* for hooks.spin_ns on a machine */
 #define SURVEY_SAMPLES_MIN 256 /* that the sample buffer has space for */
 
 struct survey_hooks {
@@ -31,6 +32,7 @@ struct survey_hooks {
 	void (*interrupts_restore)(uint64_t saved);
 	sample_bracket *tsc_ordered; /* for ping-pongs and warp checks: reads the TSC after all that came before */
 	void (*pause)(void);
+	uint64_t spin_ns; /* a core that may come out of a halt spins so long before its batch; 0: it has no frequency to rise */
 	/* What the core that calls says of itself. May be called on any core. */
 	void (*core_facts)(struct core_facts *facts);
 	/* True once the run's deadline is over. Called between batches. */

@@ -5,7 +5,6 @@
 #include "survey.h"
 #include "survey_plan.h"
 
-#define SURVEY_SPIN_NS   (15 * SURVEY_NS_PER_MS) /* a core that may come out of a halt spins so long before it is measured */
 #define SURVEY_WARM_UP   64 /* samples thrown away before a clock is measured: first execution is slow */
 
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */

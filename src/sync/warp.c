@@ -3,7 +3,7 @@
 
 #define LOCK_PAUSES    (1u << 20) /* for one turn: the core that holds the lock may be preempted, or dead */
 #define ROUND_TURNS    8
-#define ROUND_PAUSES   (1u << 17) /* a core that is missing may be preempted, or dead: */
+#define ROUND_PAUSES   1024 /* for each core: one that is missing may be preempted, or dead; */
 #define ROUNDS_MISSED  4          /* when so many waits were in vain, nobody waits any more */
 #define RAISE_TRIES    64 /* where others raise the stamp as often, theirs are later anyway */
 #define POLITE_PAUSES  64 /* after a turn, for another core to take one: it alone is proof */
@@ -140,7 +140,7 @@ await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*p
 	if (table->kind != WARP_LOCKED || turns % ROUND_TURNS)
 		return;
 	__atomic_add_fetch(&table->rounds_ended, 1, __ATOMIC_ACQ_REL);
-	for (unsigned i = 0; i < ROUND_PAUSES; i++) {
+	for (size_t i = 0; i < ROUND_PAUSES * expected; i++) {
 		if (__atomic_load_n(&table->rounds_ended, __ATOMIC_ACQUIRE) >= ended_by_all ||
 		    __atomic_load_n(&table->rounds_missed, __ATOMIC_RELAXED) >= ROUNDS_MISSED ||
 		    barrier_is_stopped(&table->barrier))

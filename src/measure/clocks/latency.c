@@ -212,7 +212,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 	uint64_t idle_ticks = survey->hooks.tsc_ordered() - batch->end_tsc;
 	bool is_awake = batch->end_tsc && idle_ticks < scale_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
 
-	batch->spin_ticks = is_awake ? 0 : scale_ticks(&survey->scale, SURVEY_SPIN_NS);
+	batch->spin_ticks = is_awake ? 0 : scale_ticks(&survey->scale, survey->hooks.spin_ns);
 	if (!smp->run(smp->context, core, take_core_batch, batch, CORE_BOUND_NS))
 		return false;
 	batch->end_tsc = survey->hooks.tsc_ordered();

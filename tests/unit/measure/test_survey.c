@@ -390,6 +390,7 @@ a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is(void **state)
 	bench_open(bench, CORES);
 	memset(&cold, 0, sizeof(cold));
 	cold.run = bench->run.smp.run;
+	bench->run.survey.hooks.spin_ns = SURVEY_SPIN_NS;
 	bench->run.smp.run = run_cold;
 	sim.spent = slow_down;
 	measure(bench);
