@@ -116,6 +116,20 @@ survey_plan_ns(const struct report *report, size_t cores)
 	       survey_checks_ns(report);
 }
 
+void
+survey_is_at(struct survey *survey, enum survey_stage stage)
+{
+	uint64_t rest_ns = survey_checks_ns(survey->report);
+
+	if (stage <= SURVEY_AT_RATES_AGAIN)
+		rest_ns += EDGE_WAIT_NS;
+	if (stage <= SURVEY_AT_INTERFERENCE)
+		rest_ns += survey->smp->count * survey_core_share_ns(survey->report, survey->smp->count) +
+			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0);
+	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
+		survey->done_ns = survey->total_ns - rest_ns;
+}
+
 uint64_t
 survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns)
 {

@@ -161,4 +161,8 @@ void survey_forget(struct survey *survey, size_t series);
  */
 void survey_tick(struct survey *survey, bool ticking);
 
+/* For progress, the run has come so far: what was planned before is done, however long it took, or was left out. */
+enum survey_stage { SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS };
+void survey_is_at(struct survey *survey, enum survey_stage stage);
+
 #endif

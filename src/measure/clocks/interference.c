@@ -129,6 +129,7 @@ survey_interference(struct survey *survey)
 
 	if (!living)
 		return;
+	survey_is_at(survey, SURVEY_AT_INTERFERENCE);
 	report->interference.threshold_ns = report->options.gap_ns;
 	share_ns = survey_core_share_ns(report, living);
 	share_events = REPORT_EVENTS_MAX / living ? REPORT_EVENTS_MAX / living : 1;

@@ -1324,6 +1324,24 @@ the_window_grows_with_the_duration(void **state)
 	}
 }
 
+/* What a run leaves out, or takes no time for, is not still to come at its end. */
+static void
+near_the_end_only_what_comes_then_is_left(void **state)
+{
+	(void)state;
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	assert_true(bench->survey.done_ns < bench->survey.total_ns / 2);
+	survey_rates_again(&bench->survey);
+	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_ns(&bench->report) + SURVEY_NS_PER_S);
+	survey_is_at(&bench->survey, SURVEY_AT_CHECKS);
+	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_ns(&bench->report));
+	survey_is_at(&bench->survey, SURVEY_AT_INTERFERENCE); /* never back */
+	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_ns(&bench->report));
+	close_clocks();
+}
+
 static void
 what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on(void **state)
 {
@@ -1345,6 +1363,7 @@ main(void)
 		RATE_TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it),
 		RATE_TEST(the_window_grows_with_the_duration),
 		RATE_TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm),
+		RATE_TEST(near_the_end_only_what_comes_then_is_left),
 		RATE_TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on),
 		RATE_TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth),
 		RATE_TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth),
