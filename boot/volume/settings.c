@@ -8,8 +8,6 @@
 #define SOURCE_SIZE  8192 /* bytes of options in one source */
 #define READ_SIZE    (64u << 10) /* of a source that is too long, for its exit= and serial= */
 #define FW_CFG_NAME  "opt/baretick/options"
-#define QEMU_OEM_ID  "BOCHS "
-#define RSDP_OEM_ID  9 /* ACPI 6.5, 5.2.5.3 */
 
 struct reading {
 	const struct options_names *names;
@@ -113,20 +111,6 @@ take_load_options(struct reading *reading, char *buffer)
 	take(reading, buffer + skip, held - skip, length - skip, "the load options");
 }
 
-/*
- * On other machines the ports of fw_cfg may be a chip set's. A guest may be told that there is no hypervisor (-cpu
- * max,-hypervisor): its ACPI tables are QEMU's still (hw/acpi/aml-build.c, ACPI_BUILD_APPNAME6).
- */
-static bool
-is_guest(const struct cpu_facts *cpu)
-{
-	const char *rsdp = (const char *)(uintptr_t)firmware_rsdp();
-
-	if (cpu->hypervisor[0])
-		return true;
-	return rsdp && __builtin_memcmp(rsdp + RSDP_OEM_ID, QEMU_OEM_ID, sizeof(QEMU_OEM_ID) - 1) == 0;
-}
-
 bool
 settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 	      struct options *options, char *error)
@@ -142,7 +126,8 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, "baretick.cfg");
 	take_load_options(&reading, buffer);
 	length = 0;
-	if (is_guest(cpu) && (fw_cfg_read_file(FW_CFG_NAME, buffer, READ_SIZE, &length) || length))
+	if (cpu->hypervisor[0] && /* on other machines these ports may be a chip set's */
+	    (fw_cfg_read_file(FW_CFG_NAME, buffer, READ_SIZE, &length) || length))
 		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, "fw_cfg " FW_CFG_NAME);
 	firmware_boot->FreePool(buffer);
 	if (reading.good && !options_check(options, error))
