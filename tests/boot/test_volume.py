@@ -273,12 +273,6 @@ def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path,
     assert block_sums(said) == {b"TEXT": hashlib.sha256(text).hexdigest().encode()} and b"\nphase: " in said
 
 
-def test_options_reach_a_guest_that_is_told_of_no_hypervisor(run):
-    done = run(*FAST_TCG, "--cpus", "1", *qemu("-cpu", "max,-hypervisor"), "--", *FAST)
-    assert done.status in (0, 1) and done.report["machine"]["hypervisor"] is None, done
-    assert "clocks=tsc" in done.report["options"]["given"]
-
-
 LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, with the blanks between them
 
 
