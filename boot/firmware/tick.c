@@ -27,6 +27,18 @@ stop(struct tick *tick, struct timer_arch *timer)
 }
 
 bool
+tick_pause(struct tick *tick)
+{
+	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
+	UINT64 period_100ns = 0;
+
+	tick->period_100ns = 0;
+	if (!timer || EFI_ERROR(timer->get_period(timer, &period_100ns)))
+		return false;
+	return period_100ns == 0 || stop(tick, timer);
+}
+
+bool
 tick_quiet(struct tick *tick, bool quiet)
 {
 	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);

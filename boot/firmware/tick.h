@@ -12,6 +12,12 @@ struct tick {
 	uint64_t period_100ns; /* as found, while it is quiet; 0: it is not */
 };
 
+/*
+ * Stops it for a moment, unless it is quiet already; tick_quiet(TICK, false) ends that. False: the firmware has no such
+ * protocol or refuses.
+ */
+bool tick_pause(struct tick *tick);
+
 /* Stops it, or lets it go on as found. False: nothing was changed, for the firmware has no such protocol or refuses. */
 bool tick_quiet(struct tick *tick, bool quiet);
 

@@ -10,6 +10,7 @@
 #include "lapic.h"
 #include "processor.h"
 #include "recorder.h"
+#include "tick.h"
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
@@ -17,16 +18,6 @@
 #define VECTOR_SPURIOUS 0x0fu /* what EDK II gives the LAPIC: takes no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
-
-/* EFI_TIMER_ARCH_PROTOCOL: PI 1.7, volume 2, 12.11; periods in 100 ns. GNU-EFI does not declare it. */
-struct timer_arch {
-	EFI_STATUS (EFIAPI *register_handler)(struct timer_arch *timer, VOID *handler);
-	EFI_STATUS (EFIAPI *set_period)(struct timer_arch *timer, UINT64 period);
-	EFI_STATUS (EFIAPI *get_period)(struct timer_arch *timer, UINT64 *period);
-	EFI_STATUS (EFIAPI *soft_interrupt)(struct timer_arch *timer);
-};
-
-static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 
 struct timer_slot *recorder_slot;
 static struct gate *gates;
@@ -97,23 +88,17 @@ static const char *
 play(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { work, after, argument, false, { 0 } };
-	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
-	UINT64 period_100ns = 0;
-	EFI_TPL tpl;
+	struct tick tick;
 
-	if (!timer || EFI_ERROR(timer->get_period(timer, &period_100ns)))
-		return "The firmware has no timer protocol by which its tick could be stopped.";
-	tpl = firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
-	if (EFI_ERROR(timer->set_period(timer, 0))) {
-		firmware_boot->RestoreTPL(tpl);
-		return "The firmware does not stop its tick.";
-	}
+	if (!tick_pause(&tick))
+		return "The firmware's tick can't be stopped: there is no timer protocol, or it refuses.";
+	EFI_TPL tpl = firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
 	uint64_t interrupts = hw_interrupts_mask();
 
 	play_masked(&window);
-	timer->set_period(timer, period_100ns);
 	hw_interrupts_restore(interrupts);
 	firmware_boot->RestoreTPL(tpl);
+	tick_quiet(&tick, false);
 	if (window.fell)
 		guard_raise(&window.fault);
 	return NULL;
