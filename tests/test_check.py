@@ -13,18 +13,19 @@ PROGRAM = TESTS.parent / "build" / "unit" / "base" / "test_text"
 
 def check(*arguments):
     done = subprocess.run([TESTS / "check", *arguments], capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout.splitlines()[-1]
+    return done.returncode, *done.stdout.splitlines()[-2:]
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="build/unit/base/test_text is not there: type make check")
 def test_each_test_of_a_program_in_c_counts():
-    status, line = check("test_text")
+    status, _, line = check("test_text")
     found = re.fullmatch(r"(\d+) passed, 0 failed", line)
     assert status == 0 and found and int(found[1]) > 3, line
 
 
 def test_a_name_that_nothing_has_is_a_failure():
-    assert check("no-test-is-called-so") == (1, "0 passed, 1 failed")
+    assert check("no-test-is-called-so") == (
+        1, "no test is called no-test-is-called-so: neither a program, nor a file, nor a part of a name", "0 passed, 1 failed")
 
 
 def collected(*arguments):
