@@ -5,7 +5,7 @@
 #include "scale.h"
 #include "text.h"
 
-#define ID_COLUMNS    10
+#define ID_COLUMNS    11 /* with a mark */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
 #define SHORT_US      10000 /* below 10 ms tenths of a millisecond matter */
@@ -16,16 +16,30 @@ is_known(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known;
 }
 
-/* The clock of which a read costs least, or NULL. */
+/* By itself, or as the clock that it is a way of reading. */
+static bool
+failed(const struct report *report, const struct report_clock *entry)
+{
+	const struct report_clock *main = report_find_clock(report, entry->clock.main);
+
+	return entry->verdict == VERDICT_FAIL || (main && main->verdict == VERDICT_FAIL);
+}
+
+/* The clock of which a read costs least, of those that did not fail if there is one; or NULL. */
 static const struct report_clock *
 fastest(const struct report *report)
 {
 	const struct report_clock *least = NULL;
 
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_known(&report->clocks[i]) &&
-		    (!least || report->clocks[i].cost.read_ps.value < least->cost.read_ps.value))
-			least = &report->clocks[i];
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *entry = &report->clocks[i];
+
+		if (!is_known(entry))
+			continue;
+		if (!least || failed(report, entry) < failed(report, least) ||
+		    (failed(report, entry) == failed(report, least) && entry->cost.read_ps.value < least->cost.read_ps.value))
+			least = entry;
+	}
 	return least;
 }
 
@@ -44,16 +58,24 @@ put_ms(struct text *out, int64_t ps, int width)
 }
 
 static void
-put_row(struct text *out, const struct report_clock *entry, const struct report_clock *least)
+put_row(struct text *out, const struct report *report, const struct report_clock *entry, const struct report_clock *least)
 {
 	const struct report_cost *cost = &entry->cost;
+	bool worse = failed(report, entry) && !failed(report, least);
+	char label[CELL_SIZE];
+	struct text text;
 
-	table_label(out, entry->clock.id, ID_COLUMNS);
-	put_ms(out, cost->rows_ps.value, 10);
+	text_init(&text, label, sizeof(label));
+	text_printf(&text, "%s%s", entry->clock.id, failed(report, entry) ? "!" : "");
+	table_label(out, label, ID_COLUMNS);
+	put_ms(out, cost->rows_ps.value, 9);
 	put_ms(out, cost->rows_ps.low, 10);
 	text_put(out, " ..");
 	put_ms(out, cost->rows_ps.high, 8);
-	put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
+	if (worse)
+		text_printf(out, "%11s", "-");
+	else
+		put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
 	text_printf(out, "  %6s  %6s  %6s\n", number_ps((uint64_t)cost->read_ps.value).text,
 		    number_ps(cost->null_ps).text, number_ps(cost->loop_ps).text);
 }
@@ -70,11 +92,14 @@ table_database(struct text *out, const struct report *report)
 		text_put(out, "Not known: it takes reads of a clock, and of null, which is subtracted.\n");
 		return;
 	}
-	text_printf(out, "%-*s%10s%10s ..%8s%11s  a read    null    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
+	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read    null    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (is_known(&report->clocks[i]))
-			put_row(out, &report->clocks[i], least);
+			put_row(out, report, &report->clocks[i], least);
+	for (size_t i = 0; i < report->clock_count && !text->length; i++)
+		if (is_known(&report->clocks[i]) && failed(report, &report->clocks[i]))
+			text_put(text, "! It failed: its time is not to be trusted. ");
 	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
 		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
 		       "and most are of any core. The loop is the boot core's, hits included, less its null: pg_test_timing's "
