@@ -267,9 +267,10 @@ def check_qemu(run):
 
 def check_words(run):
     """A misspelt option would cost a boot. Another application may have other options."""
-    names = re.findall(r"^([a-z_]+)(?=[=.\n])", options_text(), re.MULTILINE)
+    words = [] if run.efi or run.image else run.words
+    names = re.findall(r"^([a-z_]+)(?=[=.\n])", options_text(), re.MULTILINE) if words else []
     wrong = []
-    for word in run.words if not run.efi and not run.image else []:
+    for word in words:
         name = re.split(r"[=.\s]", word, maxsplit=1)[0]
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)

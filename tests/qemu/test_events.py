@@ -34,8 +34,10 @@ def test_what_is_none_is_refused_with_what_would_be_one(text):
 
 
 def test_the_phases_are_the_applications():
-    table = re.findall(r"^\t\{ \.id = \"(.*?)\"", (ROOT / "src" / "run" / "run.c").read_text(), re.MULTILINE)
-    assert tuple(dict.fromkeys(table)) == events.PHASES
+    run, marker = ((ROOT / "src" / "run" / name).read_text() for name in ("run.c", "marker.h"))
+    names = dict(re.findall(r"^#define (MARKER_\w+) +(\".*?\")", marker, re.MULTILINE))
+    table = [names.get(word, word) for word in re.findall(r"^\t\{ \.id = (?!NULL)([\w\"-]+)", run, re.MULTILINE)]
+    assert tuple(dict.fromkeys(word.strip('"') for word in table)) == events.PHASES
 
 
 def test_they_do_not_go_with_the_rules_alone(run, fake):
