@@ -1,0 +1,82 @@
+/* What the files of this folder share while one row is asked: a source, in windows, by shots or by periods. */
+#ifndef BARETICK_ASKING_H
+#define BARETICK_ASKING_H
+
+#include "survey_internal.h"
+#include "survey_timers.h"
+
+#define ASKING_PS_PER_NS    1000
+#define ASKING_POLLS_PER_NS 1u /* no poll is shorter: bounds a wait where the TSC stands */
+#define ASKING_MISSES_MAX   3u /* in a row, and the source is given up */
+
+struct tick { /* of the source's counter, in attoseconds */
+	uint64_t value, low, high;
+};
+
+struct asking {
+	struct survey *survey;
+	struct survey_timers *all;
+	struct timer *timer;
+	struct report_interval *row;
+	struct tick tick;                /* value 0: not known yet */
+	uint64_t gap_ticks, entry_ticks; /* of the TSC; the way into a handler may take longer than what is a gap else */
+	size_t gap_count;                /* of all->gaps, since it was armed; SURVEY_AWAY_MAX: too many to be told apart */
+	size_t left;                     /* shots, or windows */
+	size_t count;                    /* of all->values */
+	unsigned misses;
+};
+
+struct arming { /* the TSC before and after the source was armed, and when it is due by its own counter */
+	uint64_t before, after, due;
+};
+
+/* watch.c */
+
+/* Empties the slot, and programs the source. */
+struct arming asking_arm(struct asking *asking, uint64_t ticks, bool periodic);
+
+/*
+ * Interrupts are open until TAKEN have come, or UNTIL. The handler's own reading of the TSC is one of the polls: what it
+ * takes is no gap.
+ */
+void asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken);
+
+/* Whether the core was away for longer than MOST at some time from FROM to TO. */
+bool asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_t most);
+
+/* More than anything that was asked for: the recorder has ended it. */
+bool asking_is_storm(struct asking *asking);
+
+/* tick.c */
+
+int64_t asking_tsc_ps(const struct asking *asking, uint64_t ticks);
+int64_t asking_ticks_ps(uint64_t ticks, uint64_t tick_as);
+uint64_t asking_ticks(const struct asking *asking, uint64_t ns);
+
+/* By its claim, or by the TSC. False: it does not count down. */
+bool asking_know_tick(struct asking *asking);
+
+/* How long after it was due for the first time, TICKS after it was armed, EVENT came. */
+struct lateness asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks,
+				const struct timer_event *event);
+
+/* timers.c */
+
+void asking_refuse(struct asking *asking, enum clock_state state, const char *why);
+
+/* Takes the source; false: it can't be asked for this row's interval. */
+bool asking_begin(struct asking *asking);
+
+/* What a window plays: see struct timer_window. ARGUMENT is a struct asking. */
+void shots_window(void *argument);
+void periods_window(void *argument);
+
+/* Interrupts stay masked for 20 periods, and are open for as many: what comes beyond those was kept. */
+void periods_hold(void *argument);
+
+/* slots.c */
+
+/* What came in one window goes into its COUNT slots. */
+void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, size_t count);
+
+#endif

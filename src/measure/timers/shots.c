@@ -1,0 +1,47 @@
+/* One-shots, and what came of each. See asking.h. */
+#include "asking.h"
+
+#define WINDOW_NS (70 * SURVEY_NS_PER_MS) /* a shot and its bound behind it: the tick is stopped for 100 ms at most */
+#define BOUND_NS  (20 * SURVEY_NS_PER_MS) /* behind a deadline; a missing one is then missing */
+
+static void
+shoot(struct asking *asking, uint64_t ticks)
+{
+	struct report_interval *row = asking->row;
+	const struct timer_slot *slot = asking->all->window->slot;
+	uint64_t bound = scale_ticks(&asking->survey->scale, row->asked_ns + BOUND_NS);
+	struct arming arming = asking_arm(asking, ticks, false);
+	bool away, expired;
+
+	asking_watch(asking, arming.after, arming.after + bound, 1);
+	expired = asking->timer->driver->expired(asking->timer);
+	asking->timer->driver->disarm(asking->timer);
+	if (asking_is_storm(asking))
+		return;
+	away = asking_was_away(asking, arming.before + scale_ticks(&asking->survey->scale, row->asked_ns),
+			       slot->taken ? slot->events[0].tsc : UINT64_MAX, asking->gap_ticks);
+	row->asked++;
+	row->excused += away;
+	asking->misses = slot->taken ? 0 : asking->misses + 1;
+	row->delivered += slot->taken != 0;
+	row->empty += !slot->taken && !away;
+	row->doubled += slot->taken > 1;
+	row->expired += !slot->taken && expired;
+	if (slot->taken && !away)
+		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);
+}
+
+void
+shots_window(void *argument)
+{
+	struct asking *asking = argument;
+	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
+	uint64_t begin = tsc(), enough = scale_ticks(&asking->survey->scale, WINDOW_NS - asking->row->asked_ns);
+
+	if (!asking_begin(asking))
+		return;
+	do {
+		asking->left--;
+		shoot(asking, asking_ticks(asking, asking->row->asked_ns));
+	} while (asking->left > 0 && asking->misses < ASKING_MISSES_MAX && tsc() - begin < enough);
+}

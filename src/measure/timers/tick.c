@@ -1,0 +1,104 @@
+/* How long a tick of a source's counter lasts, and by how much an interrupt came late by it. See asking.h. */
+#include "asking.h"
+
+#define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
+#define CALIBRATE_READS 16u /* of which the tightest counts */
+#define AS_PER_PS       1000000u
+
+int64_t
+asking_tsc_ps(const struct asking *asking, uint64_t ticks)
+{
+	return (int64_t)scale_ns(&asking->survey->scale, ticks * ASKING_PS_PER_NS);
+}
+
+int64_t
+asking_ticks_ps(uint64_t ticks, uint64_t tick_as)
+{
+	return (int64_t)scale_mul_div(ticks, tick_as, AS_PER_PS);
+}
+
+uint64_t
+asking_ticks(const struct asking *asking, uint64_t ns)
+{
+	return scale_mul_div_nearest(ns * ASKING_PS_PER_NS, AS_PER_PS, asking->tick.value);
+}
+
+struct lateness
+asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks, const struct timer_event *event)
+{
+	const struct timer *timer = asking->timer;
+	const struct tick *tick = &asking->tick;
+
+	if (timer->counter_address) {
+		/* From a quarter of its range early: it came at a reading that lasts for a tick. */
+		uint64_t early = timer->count_mask / 4;
+		int64_t late = (int64_t)((event->count - arming->due + early) & timer->count_mask) - (int64_t)early;
+		int64_t low = asking_ticks_ps(late < 0 ? (uint64_t)-late : (uint64_t)late, tick->value);
+
+		low = late < 0 ? -low : low;
+		return (struct lateness){ low, low + asking_ticks_ps(1, tick->value) };
+	}
+	return (struct lateness){
+		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks, tick->high),
+		asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps(ticks, tick->low),
+	};
+}
+
+/* A reading of what is left, in the tightest bracket of several. */
+static struct sample
+read_left(const struct asking *asking)
+{
+	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
+	struct sample best = { 0, 0, UINT64_MAX };
+
+	for (unsigned i = 0; i < CALIBRATE_READS; i++) {
+		struct sample sample;
+
+		sample.begin = tsc();
+		sample.ticks = asking->timer->driver->left(asking->timer);
+		sample.end = tsc();
+		if (sample.end - sample.begin < best.end - best.begin)
+			best = sample;
+	}
+	return best;
+}
+
+/* A tick of a source that claims no rate, by the TSC. False: it does not count down. */
+static bool
+calibrate(struct asking *asking)
+{
+	uint64_t bound = scale_ticks(&asking->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * ASKING_POLLS_PER_NS;
+	struct sample first, last;
+	uint64_t ticks;
+
+	asking->timer->driver->arm(asking->timer, asking->timer->ticks_max, false);
+	first = read_left(asking);
+	while (asking->survey->hooks.tsc_ordered() - first.end < bound && polls-- > 0)
+		asking->survey->hooks.pause();
+	last = read_left(asking);
+	asking->timer->driver->disarm(asking->timer);
+	ticks = first.ticks - last.ticks;
+	if (last.ticks >= first.ticks || ticks < 2)
+		return false;
+	uint64_t low_ps = (uint64_t)asking_tsc_ps(asking, last.begin - first.end);
+	uint64_t high_ps = (uint64_t)asking_tsc_ps(asking, last.end - first.begin);
+
+	asking->tick = (struct tick){ .low = scale_mul_div(low_ps, AS_PER_PS, ticks + 1),
+				      .high = scale_mul_div_up(high_ps, AS_PER_PS, ticks - 1) };
+	asking->tick.value = asking->tick.low + (asking->tick.high - asking->tick.low) / 2;
+	return true;
+}
+
+bool
+asking_know_tick(struct asking *asking)
+{
+	const struct rate *hz = &asking->timer->hz;
+
+	if (asking->tick.value)
+		return true;
+	if (!hz->den)
+		return calibrate(asking);
+	asking->tick.value = asking->tick.low = asking->tick.high =
+		scale_mul_div(UINT64_C(1000000000000000000), hz->den, hz->num);
+	return asking->tick.value != 0;
+}
