@@ -13,7 +13,9 @@ SAME_OFFSET(strays, 8);
 SAME_OFFSET(space, 16);
 SAME_OFFSET(counter_address, 24);
 SAME_OFFSET(eoi_address, 32);
-SAME_OFFSET(events, 40);
+SAME_OFFSET(acknowledge, 40);
+SAME_OFFSET(timer, 48);
+SAME_OFFSET(events, 56);
 _Static_assert(sizeof(struct timer_event) == 16, "boot/interrupts/recorder.nasm: event");
 
 #undef SAME_OFFSET

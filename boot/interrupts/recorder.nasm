@@ -6,6 +6,8 @@ struc timer_slot			; src/clock/timer.h
 	.space		resq 1
 	.counter_address resq 1
 	.eoi_address	resq 1
+	.acknowledge	resq 1
+	.timer		resq 1
 	.events		resq 0
 endstruc
 
@@ -47,9 +49,32 @@ recorder_take:
 	shl rdx, 4
 	mov [rdi + timer_slot.events + rdx], rcx
 	mov [rdi + timer_slot.events + rdx + 8], rax
-	jmp acknowledge
+	jmp .source
 .storm:
 	and qword [rsp + 32 + 16], ~FLAG_IF
+.source:				; a level stays up, and an RTC sends no other, until the source itself is acknowledged
+	cmp qword [rdi + timer_slot.acknowledge], 0
+	je acknowledge
+	push rsi			; a C function keeps the rest
+	push r8
+	push r9
+	push r10
+	push r11
+	push rbp
+	mov rbp, rsp
+	and rsp, -16
+	mov rax, [rdi + timer_slot.acknowledge]
+	mov rdi, [rdi + timer_slot.timer]
+	cld
+	call rax
+	mov rsp, rbp
+	pop rbp
+	pop r11
+	pop r10
+	pop r9
+	pop r8
+	pop rsi
+	mov rdi, [rel recorder_slot]
 	jmp acknowledge
 
 ; Any other interrupt.

@@ -19,6 +19,8 @@ struct timer_event {
 	uint64_t tsc;   /* behind that */
 };
 
+struct timer;
+
 /*
  * Where the recorder of a core writes, and it alone. All else is the core's own, written while interrupts are masked.
  * boot/interrupts/recorder.nasm has the same layout.
@@ -29,11 +31,13 @@ struct timer_slot {
 	uint64_t space;           /* in EVENTS; one more, and interrupts stay masked: that is a storm's end */
 	uint64_t counter_address; /* of the 32 bits that are read first; 0: none */
 	uint64_t eoi_address;     /* as of lapic_eoi_address() */
+	void (*acknowledge)(const struct timer *timer); /* the source, before the EOI; NULL: it wants nothing */
+	const struct timer *timer;
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
 struct timer_route {
-	const char *kind; /* "lapic", "ioapic"; static storage */
+	const char *kind; /* "lapic", "ioapic", "fsb", "pic", "status"; static storage */
 	uint32_t pin;     /* of the I/O APIC's, by its global number; 0 where there is none */
 	uint32_t vector;
 };
@@ -49,6 +53,10 @@ struct timer {
 	uint64_t ticks_max;       /* that can be programmed at once */
 	uint64_t count_mask;      /* of what the recorder reads */
 	uint64_t counter_address; /* for the slot; 0: none */
+	bool by_tsc;              /* arm() returns a reading of the TSC, at which it is due */
+	uint64_t phase_ticks;     /* what is armed begins up to so many of them later: a one-shot is due then or before */
+	bool own_phase;           /* its periods go on whenever they are asked for: the first is due at some time in one */
+	bool unlisted;            /* there is none of this number: no row says so */
 	/* The driver's own. */
 	uint64_t address, pin_address;
 	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS */
@@ -57,17 +65,33 @@ struct timer {
 
 struct platform;
 
+enum timer_kind {
+	TIMER_PROGRAMMED, /* one-shots of any length, and periods where it is PERIODIC */
+	TIMER_RATES,      /* periods only, of lengths of its own: fit() knows */
+	TIMER_AWAITED,    /* its interrupt comes when it will; ticks_max 1: at each step of left(), which is to be waited for */
+	TIMER_POLLED,     /* likewise, without an interrupt: expired() is asked */
+	TIMER_AT_ONCE,    /* as soon as it is armed: what the way into the handler takes */
+};
+
 struct timer_driver {
 	const char *id, *title;
-	bool periodic; /* it has a periodic mode */
+	enum timer_kind kind;
+	bool periodic;       /* it has a periodic mode */
+	bool secondary;      /* one of several alike: asked for less */
+	bool only_all, only_pic; /* asked with irq=all, with pic=on */
+	bool on_each_core;   /* each core has its own: take() and what follows are called there */
+	unsigned unit, way;  /* the driver's own */
 	/* Fills TIMER, which is zeroed, in every case; writes nothing. */
 	void (*open)(const struct platform *platform, struct timer *timer);
-	/* The rest is called within a window, on the boot core. */
+	/* The rest is called within a window, but left() and expired() of one that is awaited or polled. */
 	void (*take)(struct timer *timer, uint32_t vector); /* remembers the registers, and routes it, disarmed */
+	/* The length next to TICKS that it can be asked for; NULL: any. */
+	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/* Arms it for TICKS of its counter from now; returns the counter's reading at which it is due, if it has one. */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
 	bool (*expired)(const struct timer *timer); /* by its own status: the last one-shot was due */
 	uint64_t (*left)(const struct timer *timer); /* ticks until it is due, by its own counter; 0: it is over */
+	void (*acknowledge)(const struct timer *timer); /* in the handler: for the slot; NULL */
 	void (*disarm)(struct timer *timer);
 	void (*give_back)(struct timer *timer);
 };
@@ -81,6 +105,8 @@ struct timer_window {
 	 * in place, then puts all back. NULL, or why it could not.
 	 */
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
+	/* The same as a job of a core that baretick started: the slot is that core's meanwhile. */
+	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	void (*open)(void);  /* interrupts, within WORK */
 	void (*close)(void); /* masked again */
 };

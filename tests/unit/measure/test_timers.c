@@ -230,7 +230,7 @@ static const struct report_interval *
 asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
 {
 	static const struct timer_driver *const drivers_here[] = { &made_up, NULL };
-	struct timer_window here = { &slot, 0xe0, window, open_interrupts, close_interrupts };
+	struct timer_window here = { &slot, 0xe0, window, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
 
 	timers->window = &here;
