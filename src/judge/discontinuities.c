@@ -212,7 +212,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 	bool back = alone->elapsed.known && other->elapsed.known && alone->elapsed.value < other->elapsed.value;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
 	uint64_t limit = rules_limit_of(report, rule), jumps = count_jumps(report, id);
-	uint64_t leaps = leaps_of(report, alone->members[0]);
+	uint64_t leaps = back ? 0 : leaps_of(report, alone->members[0]);
 	char by[REPORT_SENTENCE], more[64] = "";
 	struct text text;
 
@@ -232,8 +232,8 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 	text_put(&text, "; ");
 	put_clocks(&text, report, other);
 	text_init(&text, more, sizeof(more));
-	if (!back && leaps > jumps)
-		text_printf(&text, " Its readings jumped ahead %lu times in all.", leaps);
+	if (leaps > jumps)
+		text_printf(&text, " By the TSC it jumped ahead %lu times in all.", leaps);
 	rules_set_count(rules_add_finding(report, rule, id, REPORT_NO_CORE,
 					  "%s jumped%s went on together.%s", id, by, more),
 			leaps > jumps ? leaps : jumps, limit);

@@ -127,12 +127,13 @@ judge_rate_limit_ppb(const struct report *report)
 }
 
 /* IMPLIED: by these it shows which have a source of their own. */
-static void
+static struct falseticker_sources
 hold_vote(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
 {
 	struct falseticker_sources sources = witnesses_of(vote->report, implied);
 
 	vote->found = falseticker_find(vote->rates, vote->report->clock_count, &sources, limit);
+	return sources;
 }
 
 /* Rounded outwards. */
@@ -211,6 +212,12 @@ collect_changes(struct vote *vote, bool halves)
 	}
 }
 
+static const char *
+when_phrase(bool halves)
+{
+	return halves ? "within the window" : "between the window and the end";
+}
+
 static void
 name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 {
@@ -219,8 +226,7 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 	vote->changed |= set_of(clock);
 	set_figure(rules_add_finding(vote->report, "rate-changed", id_of(vote, clock), REPORT_NO_CORE,
 				     "The rate of %s changed by %s %s; %s kept theirs.", id_of(vote, clock),
-				     ppm_phrase(&by).bytes,
-				     halves ? "within the window" : "between the window and the end",
+				     ppm_phrase(&by).bytes, when_phrase(halves),
 				     group_phrase(vote, accusers(&vote->found)).bytes),
 		   &by, limit);
 }
@@ -234,19 +240,6 @@ may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sourc
 {
 	return halves && vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
 	       (accusers(&vote->found) & sources->siblings);
-}
-
-static void
-name_no_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
-{
-	struct interval_ppb by = rate_compare(&vote->rates[reference(&vote->found)], &vote->rates[clock]);
-
-	vote->changed |= set_of(clock);
-	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s changed by %s %s; nothing shows which of the two groups changed.",
-				     id_of(vote, clock), group_phrase(vote, accusers(&vote->found)).bytes,
-				     ppm_phrase(&by).bytes, halves ? "within the window" : "between the window and the end"),
-		   &by, limit);
 }
 
 /* Two groups of devices which in a guest count one clock: between their readings the TSC may have stood. */
@@ -265,41 +258,55 @@ has_new_groups(const struct vote *vote)
 	return vote->found.undecided && !(vote->changed & (vote->found.group_a | vote->found.group_b));
 }
 
+/* CHANGED against KEPT, which CLOCK and OTHER represent: nothing shows which of them did. */
+static void
+name_groups(struct vote *vote, size_t clock, uint32_t changed, size_t other, uint32_t kept, bool halves, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
+
+	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
+				     group_phrase(vote, changed).bytes, group_phrase(vote, kept).bytes, ppm_phrase(&by).bytes,
+				     when_phrase(halves), them(changed, kept), others_phrase(vote).bytes),
+		   &by, limit);
+}
+
+/* A falseticker that may be none. */
+static void
+name_no_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+{
+	vote->changed |= set_of(clock);
+	name_groups(vote, clock, set_of(clock), reference(&vote->found), accusers(&vote->found), halves, limit);
+}
+
 static void
 name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 {
 	const struct falseticker *found = &vote->found;
-	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 
 	vote->changed |= found->group_a | found->group_b | found->others;
-	set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
-				     group_phrase(vote, found->group_a).bytes, group_phrase(vote, found->group_b).bytes,
-				     ppm_phrase(&by).bytes,
-				     halves ? "within the window" : "between the window and the end",
-				     them(found->group_a, found->group_b), others_phrase(vote).bytes),
-		   &by, limit);
+	name_groups(vote, found->a, found->group_a, found->b, found->group_b, halves, limit);
 }
 
-static void
-hold_vote_on_changes(struct vote *vote, bool halves, struct falseticker_sources *sources)
+static struct falseticker_sources
+hold_vote_on_changes(struct vote *vote, bool halves)
 {
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
 
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		implied[i] = vote->report->clocks[i].implied_window;
-	*sources = witnesses_of(vote->report, implied);
 	collect_changes(vote, halves);
-	hold_vote(vote, implied, limit_ppb(vote->report, "rate-changed"));
+	return hold_vote(vote, implied, limit_ppb(vote->report, "rate-changed"));
 }
 
+/* A TSC that is not in the report has the place behind the others, as in a discontinuity's groups. */
 static uint32_t
 tsc_of(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
 			return set_of(i);
-	return 0;
+	return set_of(REPORT_CLOCKS_MAX);
 }
 
 /* Whether the TSC and others parted, or changed against each other, and it may have been the TSC. */
@@ -308,14 +315,13 @@ is_tsc_doubtful(struct vote *vote)
 {
 	const struct report *report = vote->report;
 	uint32_t tsc = tsc_of(report);
-	struct falseticker_sources sources;
 
 	for (size_t i = 0; i < report->discontinuity_count; i++)
 		for (size_t g = 0; g < report->discontinuities[i].group_count; g++)
 			if (report->discontinuities[i].class == DISCONTINUITY_PARTED && report->discontinuities[i].groups[g].clocks == tsc)
 				return true;
 	for (int halves = 0; halves < 2; halves++) {
-		hold_vote_on_changes(vote, halves, &sources);
+		hold_vote_on_changes(vote, halves);
 		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
 			return true;
 	}
@@ -326,9 +332,8 @@ static void
 judge_changes(struct vote *vote, bool halves)
 {
 	uint64_t limit = limit_ppb(vote->report, "rate-changed");
-	struct falseticker_sources sources;
+	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
 
-	hold_vote_on_changes(vote, halves, &sources);
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
 			continue;

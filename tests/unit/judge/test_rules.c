@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -161,6 +162,71 @@ what_a_tsc_timed_that_stepped_back_accuses_no_other_clock(void **state)
 			assert_string_equal(report->findings[i].clock, "tsc");
 		if (moved)
 			assert_non_null(strstr(report->notes[report->note_count - 1], "The TSC itself stepped back"));
+		literal_free(report);
+	}
+}
+
+static const char *const devices[] = { "hpet", "acpi_pm", "pit" };
+
+/* As of a run with clocks=hpet,acpi_pm,pit. */
+static void
+keep_devices(struct report *report)
+{
+	struct report_clock kept[3];
+	const size_t count = sizeof(devices) / sizeof(devices[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = *literal_find(report, devices[i]);
+		literal_find(report, devices[i])->latency = NULL;
+	}
+	for (size_t i = 0; i < report->clock_count; i++)
+		free(report->clocks[i].latency);
+	memcpy(report->clocks, kept, sizeof(kept));
+	report->clock_count = count;
+}
+
+/* All clocks of the report went on together, and the TSC, which is none of them, otherwise. */
+static void
+part_from_tsc(struct report *report)
+{
+	report->discontinuities[report->discontinuity_count++] = (struct report_discontinuity){
+		.group_count = 2,
+		.groups = { { .clocks = UINT32_C(1) << REPORT_CLOCKS_MAX, .clock_count = 1, .members = { REPORT_CLOCKS_MAX } },
+			    { .clocks = 7, .clock_count = 3, .members = { 0, 1, 2 } } },
+	};
+}
+
+/* By the TSC: the PIT's is 900 ppm more than the others'. */
+static void
+set_rates(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const uint64_t hz = UINT64_C(3000000000000000);
+		uint64_t value = text_equal(report->clocks[i].clock.id, "pit") ? hz / 1000000 * 1000900 : hz;
+
+		report->clocks[i].implied = report->clocks[i].implied_window =
+			(struct rate_interval){ true, value, value - hz / 100000, value + hz / 100000 };
+	}
+}
+
+/* It times all others, asked for or not. */
+static void
+a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for(void **state)
+{
+	for (int parted = 0; parted < 2; parted++) {
+		struct report *report = literal_clean();
+		size_t accused = 0;
+
+		(void)state;
+		keep_devices(report);
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		set_rates(report);
+		if (parted)
+			part_from_tsc(report);
+		judge_report(report);
+		for (size_t i = 0; i < report->finding_count; i++)
+			accused += strncmp(report->findings[i].rule, "rate-", 5) == 0;
+		assert_int_equal(accused, !parted);
 		literal_free(report);
 	}
 }
@@ -404,6 +470,8 @@ main(void)
 		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
 		cmocka_unit_test(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once),
 		cmocka_unit_test(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock),
+		cmocka_unit_test(
+			a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
