@@ -15,6 +15,7 @@
 static struct {
 	bool working;
 	size_t count, self, left;
+	uint64_t others_ps; /* the earliest of those at work but the one that works: it alone moves */
 	jmp_buf caller;
 	smp_job *job;
 	void *argument;
@@ -28,15 +29,22 @@ static struct {
 
 static void enter(size_t core) __attribute__((noreturn));
 
+/* But OTHER; CORES_MAX: nobody is. */
 static size_t
-earliest(void)
+earliest_but(size_t other)
 {
 	size_t first = CORES_MAX;
 
 	for (size_t i = 0; i < all.count; i++)
-		if (all.workers[i].at_work && (first == CORES_MAX || all.workers[i].now_ps < all.workers[first].now_ps))
+		if (i != other && all.workers[i].at_work && (first == CORES_MAX || all.workers[i].now_ps < all.workers[first].now_ps))
 			first = i;
 	return first;
+}
+
+static size_t
+earliest(void)
+{
+	return earliest_but(CORES_MAX);
 }
 
 /* On the core's own stack. */
@@ -56,8 +64,10 @@ enter(size_t core)
 {
 	struct worker *worker = &all.workers[core];
 	ucontext_t context;
+	size_t other = earliest_but(core);
 
 	all.self = sim.core = core;
+	all.others_ps = other < CORES_MAX ? all.workers[other].now_ps : UINT64_MAX;
 	sim.now_ps = worker->now_ps;
 	if (worker->begun)
 		_longjmp(worker->where, 1);
@@ -82,14 +92,10 @@ leave_for(size_t core, jmp_buf *where)
 void
 cores_turn(void)
 {
-	size_t next;
-
-	if (!all.working)
+	if (!all.working || all.others_ps >= sim.now_ps)
 		return;
 	all.workers[all.self].now_ps = sim.now_ps;
-	next = earliest();
-	if (all.workers[next].now_ps < sim.now_ps)
-		leave_for(next, &all.workers[all.self].where);
+	leave_for(earliest(), &all.workers[all.self].where);
 }
 
 bool
@@ -102,6 +108,8 @@ void
 cores_shift(uint64_t by_ps)
 {
 	sim.now_ps += by_ps;
+	if (all.others_ps != UINT64_MAX)
+		all.others_ps += by_ps;
 	for (size_t i = 0; all.working && i < all.count; i++)
 		all.workers[i].now_ps += by_ps;
 }
