@@ -39,6 +39,17 @@ clock_state_word(enum clock_state state)
 }
 
 const char *
+policy_word(enum report_policy policy)
+{
+	static const char *const words[] = {
+		[REPORT_POLICY_UNKNOWN] = "", [REPORT_POLICY_DISCARD] = "discard", [REPORT_POLICY_CATCH_UP] = "catch up",
+		[REPORT_POLICY_DELAY] = "delay",
+	};
+
+	return words[policy];
+}
+
+const char *
 rate_fit_word(enum rate_fit fit)
 {
 	static const char *const words[] = {

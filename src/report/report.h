@@ -222,6 +222,13 @@ struct report_discontinuity { /* time that went otherwise for some clocks than f
 	} groups[REPORT_GROUPS_MAX];
 };
 
+enum report_policy { /* what becomes of periods while interrupts are masked: */
+	REPORT_POLICY_UNKNOWN,
+	REPORT_POLICY_DISCARD,  /* at most one of them comes, and the others' deadlines stay */
+	REPORT_POLICY_CATCH_UP, /* several come */
+	REPORT_POLICY_DELAY,    /* at most one comes, and the next are a period behind that */
+};
+
 struct report_interval { /* what a source of timer interrupts was asked for on the boot core, and what came */
 	const char *source; /* its id; static storage */
 	bool periodic;
@@ -230,15 +237,19 @@ struct report_interval { /* what a source of timer interrupts was asked for on t
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why it could not be asked, else "" */
 	uint64_t asked_ns, asked; /* of how many */
+	uint64_t expected; /* deadlines in the time in which interrupts were open */
 	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
 	uint64_t delivered, empty, doubled, early, excused;
-	uint64_t expired; /* of the empty and excused one-shots, those that the device itself calls due */
+	uint64_t expired; /* of the empty one-shots, those that the device itself calls due */
 	struct report_lateness {
 		uint64_t count; /* 0: none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
 		uint64_t error_ns; /* any of them may be so far off */
+		struct interval_ns earliest; /* of those that are early: the one that is so for the most; positive */
 	} lateness;
+	struct interval_ppb rate; /* of a periodic one: how much faster it ticks than was asked for */
 	uint64_t held_ns, held_delivered; /* behind interrupts that were masked so long, in as long; 0: not tried */
+	enum report_policy policy;
 };
 
 struct report_quality { /* judged: what stolen time leaves of the latencies */
@@ -342,6 +353,7 @@ const char *report_clock_id(const struct report *report, size_t i);
 
 const char *verdict_word(enum verdict verdict);       /* "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* "present" ... */
+const char *policy_word(enum report_policy policy);   /* "discard" ...; "" for unknown */
 const char *rate_fit_word(enum rate_fit fit);         /* "all" ...; "" for none */
 
 /* The device's first way of reading, and not the null clock: those are compared with each other. */

@@ -37,9 +37,9 @@ struct arming asking_arm(struct asking *asking, uint64_t ticks, bool periodic);
 
 /*
  * Interrupts are open until TAKEN have come, or UNTIL. The handler's own reading of the TSC is one of the polls: what it
- * takes is no gap.
+ * takes is no gap. The last reading.
  */
-void asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken);
+uint64_t asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken);
 
 /* Whether the core was away for longer than MOST at some time from FROM to TO. */
 bool asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_t most);
@@ -76,7 +76,10 @@ void periods_hold(void *argument);
 
 /* slots.c */
 
-/* What came in one window goes into its COUNT slots. */
-void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, size_t count);
+/* What came in one window, in which interrupts were open until CLOSED, goes into its slots. */
+void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed);
+
+/* What came behind interrupts that were masked, of periods of TICKS. */
+enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t missed);
 
 #endif

@@ -1,7 +1,10 @@
 /* See lateness.h. */
 #include "lateness.h"
 
+#include "scale.h"
+
 #define PS_PER_NS   1000
+#define PPB         UINT64_C(1000000000)
 #define EARLY_SHARE 4 /* an interrupt that comes less than a quarter period early belongs to the deadline that follows */
 
 static int64_t
@@ -49,9 +52,18 @@ percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 	return middle(&values[rank ? rank - 1 : 0]) / PS_PER_NS;
 }
 
+static struct interval_ns
+early_by(const struct lateness *value)
+{
+	return (struct interval_ns){
+		true, -middle(value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
+	};
+}
+
 void
 lateness_fold(struct report_interval *row, struct lateness *values, size_t count)
 {
+	struct interval_ns earliest = { .known = false };
 	int64_t widest_ps = 0;
 
 	if (!count)
@@ -61,6 +73,8 @@ lateness_fold(struct report_interval *row, struct lateness *values, size_t count
 		int64_t width_ps = values[i].high - values[i].low;
 
 		row->early += values[i].high < 0;
+		if (values[i].high < 0 && (!earliest.known || -values[i].high / PS_PER_NS > earliest.low))
+			earliest = early_by(&values[i]);
 		widest_ps = width_ps > widest_ps ? width_ps : widest_ps;
 	}
 	row->lateness = (struct report_lateness){
@@ -71,6 +85,7 @@ lateness_fold(struct report_interval *row, struct lateness *values, size_t count
 		.p999_ns = percentile_ns(values, count, 99900),
 		.max_ns = percentile_ns(values, count, 100000),
 		.error_ns = (uint64_t)(widest_ps / 2 + PS_PER_NS - 1) / PS_PER_NS,
+		.earliest = earliest,
 	};
 }
 
@@ -81,4 +96,131 @@ slots_of(const struct slots *slots, int64_t after_ps)
 	uint64_t slot = from_first < 0 ? UINT64_MAX : (uint64_t)from_first / slots->period_ps;
 
 	return slot < slots->count ? (size_t)slot : SIZE_MAX;
+}
+
+size_t
+slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst)
+{
+	size_t first = k > burst - 1 ? k - (burst - 1) : 0;
+
+	if (before_due && k > 0 && !slots->taken[k - 1])
+		k--;
+	else if (burst > 1)
+		for (size_t empty = k; empty-- > first;)
+			if (!slots->taken[empty]) {
+				k = empty;
+				break;
+			}
+	return k + 1 == slots->count ? SIZE_MAX : k;
+}
+
+struct line { /* what each tick was late by, less what comes to MOVED_PS in SLOTS slots */
+	const int64_t *residuals_ps;
+	int64_t moved_ps, slots;
+};
+
+struct floor { /* of some ticks: the least, and which it was */
+	int64_t least_ps, spread_ps; /* half of them are beyond it by less than SPREAD_PS */
+	size_t at, count;
+};
+
+static int64_t
+beside(const struct line *line, size_t k)
+{
+	int64_t residual_ps = line->residuals_ps[k];
+
+	return residual_ps == INT64_MAX ? residual_ps : residual_ps - line->moved_ps * (int64_t)k / line->slots;
+}
+
+static size_t
+count_below(const struct line *line, size_t from, size_t to, int64_t bound_ps)
+{
+	size_t count = 0;
+
+	for (size_t k = from; k < to; k++)
+		count += beside(line, k) < bound_ps;
+	return count;
+}
+
+static struct floor
+floor_of(const struct line *line, size_t from, size_t to)
+{
+	struct floor floor = { .least_ps = INT64_MAX, .spread_ps = 1 };
+
+	for (size_t k = from; k < to; k++) {
+		int64_t late_ps = beside(line, k);
+
+		floor.count += late_ps != INT64_MAX;
+		if (late_ps >= floor.least_ps)
+			continue;
+		floor.least_ps = late_ps;
+		floor.at = k;
+	}
+	while (floor.count >= LATENESS_THIRD_MIN &&
+	       2 * count_below(line, from, to, floor.least_ps + floor.spread_ps) < floor.count)
+		floor.spread_ps *= 2;
+	return floor;
+}
+
+/* PART_PS of SLOTS periods, away from 0. */
+static int64_t
+share_ppb(int64_t part_ps, int64_t slots, uint64_t period_ps)
+{
+	uint64_t share = scale_mul_div_up((uint64_t)(part_ps < 0 ? -part_ps : part_ps), PPB, (uint64_t)slots * period_ps);
+
+	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
+}
+
+/* How much later LAST is than FIRST, a floor before it; by SPREAD_PS it may be more or less. */
+static struct interval_ppb
+slope(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
+{
+	int64_t slots = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
+	int64_t error = share_ppb(first->spread_ps + last->spread_ps + spread_ps, slots, period_ps);
+	int64_t value = share_ppb(moved_ps, slots, period_ps);
+
+	return (struct interval_ppb){ true, value, value - error, value + error };
+}
+
+struct interval_ppb
+lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
+{
+	size_t third = count / 3;
+	struct line line = { residuals_ps, 0, 1 };
+	struct floor first = floor_of(&line, 0, third), last = floor_of(&line, count - third, count);
+
+	if (first.count < LATENESS_THIRD_MIN || last.count < LATENESS_THIRD_MIN)
+		return (struct interval_ppb){ .known = false };
+	line.moved_ps = last.least_ps - first.least_ps;
+	line.slots = (int64_t)(last.at - first.at);
+	first = floor_of(&line, 0, third);
+	last = floor_of(&line, count - third, count);
+	struct floor between = floor_of(&line, third, count - third), all = floor_of(&line, 0, count);
+
+	if (between.count < LATENESS_THIRD_MIN)
+		return (struct interval_ppb){ .known = false };
+	struct interval_ppb a = slope(&first, &between, all.spread_ps, period_ps);
+	struct interval_ppb b = slope(&between, &last, all.spread_ps, period_ps);
+	int64_t later = share_ppb(line.moved_ps, line.slots, period_ps);
+	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
+
+	return (struct interval_ppb){ true, -later - (a.value + b.value) / 2, -later - high, -later - low };
+}
+
+struct interval_ppb
+lateness_join(struct interval_ppb a, struct interval_ppb b)
+{
+	struct interval_ppb narrow = a, wide = b;
+
+	if (!a.known || !b.known)
+		return a.known ? a : b;
+	if (b.high - b.low < a.high - a.low) {
+		narrow = b;
+		wide = a;
+	}
+	if (wide.high < narrow.low)
+		narrow.low = wide.high;
+	if (wide.low > narrow.high)
+		narrow.high = wide.low;
+	return narrow;
 }

@@ -23,4 +23,22 @@ struct slots { /* the grid of a periodic source: slot k is from a quarter period
 /* The slot of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX: outside of all. */
 size_t slots_of(const struct slots *slots, int64_t after_ps);
 
+/*
+ * The slot of a tick that fell into slot K as one of BURST: one that comes before its deadline, or beside others while
+ * slots before are empty, is late for one of those. SIZE_MAX: the last, which takes only what is late.
+ */
+size_t slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst);
+
+/*
+ * How much faster a periodic source ticks than its period says, by what each tick of a window was late by the TSC,
+ * INT64_MAX where none is known. No handler is entered before its tick, so of each third of them the least are compared,
+ * and by how far half of the rest lie behind those it may be off; where the thirds do not lie in a line, it is between what
+ * they show two by two. Not known where a third has less than LATENESS_THIRD_MIN.
+ */
+struct interval_ppb lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
+#define LATENESS_THIRD_MIN 8
+
+/* Of two windows: the narrower one, made as wide as to touch the other, for what one shows by chance the other does not. */
+struct interval_ppb lateness_join(struct interval_ppb a, struct interval_ppb b);
+
 #endif

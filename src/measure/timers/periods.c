@@ -23,7 +23,7 @@ periods_window(void *argument)
 {
 	struct asking *asking = argument;
 	struct arming arming;
-	uint64_t ticks, period;
+	uint64_t ticks, period, closed;
 
 	if (!asking_begin(asking))
 		return;
@@ -32,11 +32,12 @@ periods_window(void *argument)
 	period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
 	if (!arm_period(asking, ticks, period, &arming))
 		return;
-	asking_watch(asking, arming.after, arming.before + (PERIODS_A_WINDOW + 1) * period, UINT64_MAX);
+	closed = asking_watch(asking, arming.after, arming.before + (PERIODS_A_WINDOW + 1) * period, UINT64_MAX);
 	asking->timer->driver->disarm(asking->timer);
 	if (asking_is_storm(asking))
 		return;
-	slots_fold(asking, &arming, ticks, PERIODS_A_WINDOW);
+	asking->row->asked += PERIODS_A_WINDOW;
+	slots_fold(asking, &arming, ticks, closed);
 	asking->misses = asking->all->window->slot->taken ? 0 : ASKING_MISSES_MAX;
 }
 
@@ -45,13 +46,14 @@ periods_hold(void *argument)
 {
 	struct asking *asking = argument;
 	uint64_t (*tsc)(void) = asking->survey->hooks.tsc_ordered;
-	uint64_t period, polls = HELD_PERIODS * asking->row->asked_ns * ASKING_POLLS_PER_NS;
+	uint64_t period, ticks, polls = HELD_PERIODS * asking->row->asked_ns * ASKING_POLLS_PER_NS;
 	struct arming arming;
 
 	if (!asking_begin(asking))
 		return;
 	period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-	if (!arm_period(asking, asking_ticks(asking, asking->row->asked_ns), period, &arming))
+	ticks = asking_ticks(asking, asking->row->asked_ns);
+	if (!arm_period(asking, ticks, period, &arming))
 		return;
 	while (tsc() - arming.after < HELD_PERIODS * period + period / 2 && polls-- > 0)
 		asking->survey->hooks.pause();
@@ -61,5 +63,6 @@ periods_hold(void *argument)
 	asking->timer->driver->disarm(asking->timer);
 	asking->row->held_ns = (uint64_t)asking_tsc_ps(asking, opened - arming.after) / ASKING_PS_PER_NS;
 	asking->row->held_delivered = asking->all->window->slot->taken;
-	asking_is_storm(asking);
+	if (!asking_is_storm(asking))
+		asking->row->policy = slots_policy(asking, &arming, ticks, HELD_PERIODS);
 }

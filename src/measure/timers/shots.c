@@ -16,17 +16,20 @@ shoot(struct asking *asking, uint64_t ticks)
 	asking_watch(asking, arming.after, arming.after + bound, 1);
 	expired = asking->timer->driver->expired(asking->timer);
 	asking->timer->driver->disarm(asking->timer);
+	asking->all->window->open(); /* a second one is not to come with the next shot */
+	asking->all->window->close();
 	if (asking_is_storm(asking))
 		return;
 	away = asking_was_away(asking, arming.before + scale_ticks(&asking->survey->scale, row->asked_ns),
 			       slot->taken ? slot->events[0].tsc : UINT64_MAX, asking->gap_ticks);
 	row->asked++;
+	row->expected++;
 	row->excused += away;
 	asking->misses = slot->taken ? 0 : asking->misses + 1;
 	row->delivered += slot->taken != 0;
 	row->empty += !slot->taken && !away;
 	row->doubled += slot->taken > 1;
-	row->expired += !slot->taken && expired;
+	row->expired += !slot->taken && !away && expired;
 	if (slot->taken && !away)
 		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);
 }

@@ -1,51 +1,156 @@
 /* What came in a window of a periodic source, slot by slot: lost, doubled, excused. See asking.h. */
 #include "asking.h"
 
+#define PPB        UINT64_C(1000000000)
+#define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
+
 /* Whether the core was away about slot K, from a quarter period before its deadline to the next one's. */
 static bool
-is_excused(const struct asking *asking, const struct arming *arming, uint64_t period, size_t k)
+is_away(const struct asking *asking, const struct arming *arming, uint64_t period, size_t k)
 {
 	uint64_t due = arming->before + (k + 1) * period;
 
 	return asking_was_away(asking, due - period / 4, due + period, asking->entry_ticks);
 }
 
-void
-slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, size_t count)
+static int64_t
+middle(struct lateness late)
+{
+	return late.low + (late.high - late.low) / 2;
+}
+
+/* LATE, which is against the first deadline, against that of slot K. What the period is not known to adds up. */
+static struct lateness
+against(const struct asking *asking, struct lateness late, size_t k, uint64_t ticks)
+{
+	late.low -= asking_ticks_ps(k * ticks, asking->tick.high);
+	late.high -= asking_ticks_ps(k * ticks, asking->tick.low);
+	return late;
+}
+
+static void
+take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, struct lateness late, size_t k,
+	  const struct timer_event *event)
+{
+	struct survey_timers *all = asking->all;
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+
+	if (asking_was_away(asking, arming->before + (k + 1) * period, event->tsc, asking->gap_ticks))
+		return;
+	all->residuals[k] = asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps((k + 1) * ticks, asking->tick.value);
+	if (asking->count < TIMER_EVENTS_MAX)
+		all->values[asking->count++] = late;
+}
+
+/* A source that was kept waiting by its host leaves out what was due meanwhile, and its next tick is late. */
+static bool
+ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
+{
+	while (k + 1 < slots->count && !slots->taken[k])
+		k++;
+	return slots->taken[k] && (residuals[k] == INT64_MAX || residuals[k] > (int64_t)(slots->period_ps / LATE_SHARE));
+}
+
+static void
+count_slots(struct asking *asking, const struct arming *arming, const struct slots *slots)
 {
 	struct report_interval *row = asking->row;
-	const struct timer_slot *slot = asking->all->window->slot;
-	/* And one more: what falls into that may be late for the last. */
-	struct slots slots = { (uint64_t)asking_ticks_ps(ticks, asking->tick.value), count + 1, asking->all->slots };
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
 
+	for (size_t k = 0; k + 1 < slots->count; k++) {
+		bool excused = is_away(asking, arming, period, k) ||
+			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k));
+
+		row->expected++;
+		row->excused += excused;
+		row->doubled += slots->taken[k] > 1 && !excused;
+		row->empty += !slots->taken[k] && !excused;
+	}
+}
+
+/* As many as were whole, and one more: what falls into that may be late for the last. */
+static struct slots
+lay_slots(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed)
+{
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+	uint64_t count = closed > arming->before ? (closed - arming->before) / period : 0;
+	struct slots slots = {
+		(uint64_t)asking_ticks_ps(ticks, asking->tick.value),
+		count < TIMER_EVENTS_MAX ? (size_t)count : TIMER_EVENTS_MAX, asking->all->slots,
+	};
+
 	__builtin_memset(slots.taken, 0, slots.count);
-	for (size_t i = 0; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
+	for (size_t k = 0; k < slots.count; k++)
+		asking->all->residuals[k] = INT64_MAX;
+	return slots;
+}
+
+static int64_t
+part_ppb(uint64_t part, uint64_t whole)
+{
+	uint64_t ppb = whole ? scale_mul_div_up(part, PPB, whole) : PPB;
+
+	return (int64_t)(ppb < PPB ? ppb : PPB);
+}
+
+/* What the period and the TSC's own rate are not known to comes to what the ticks show. */
+static void
+join_rate(struct asking *asking, struct interval_ppb rate)
+{
+	const struct rate_interval *tsc = &asking->survey->tsc;
+	const struct tick *tick = &asking->tick;
+	int64_t error = part_ppb(tick->high - tick->low, tick->value) + part_ppb(tsc->high - tsc->low, tsc->low);
+
+	if (!rate.known || !tsc->known || asking->survey->tsc_doubtful)
+		return;
+	rate.low -= error;
+	rate.high += error;
+	asking->row->rate = lateness_join(asking->row->rate, rate);
+}
+
+void
+slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed)
+{
+	const struct timer_slot *slot = asking->all->window->slot;
+	struct slots slots = lay_slots(asking, arming, ticks, closed);
+	size_t last = SIZE_MAX, burst = 0;
+
+	for (size_t i = 0; i < slot->taken && i < TIMER_EVENTS_MAX && slots.count; i++) {
 		struct lateness late = asking_lateness(asking, arming, ticks, &slot->events[i]);
-		size_t k = slots_of(&slots, late.low + (late.high - late.low) / 2);
+		size_t k = slots_of(&slots, middle(late));
 
 		if (k == SIZE_MAX)
 			continue;
-		if (k > 0 && !slots.taken[k - 1] && late.high < asking_ticks_ps(k * ticks, asking->tick.low))
-			k--; /* not early for its deadline: late by most of a period for the one before */
-		if (k == count)
+		burst = k == last ? burst + 1 : 1;
+		last = k;
+		k = slots_place(&slots, k, against(asking, late, k, ticks).high < 0, burst);
+		if (k == SIZE_MAX)
 			continue;
-		row->delivered++;
-		slots.taken[k] = slots.taken[k] ? 2 : 1; /* 2: or more */
-		if (slots.taken[k] > 1 || asking->count == TIMER_EVENTS_MAX ||
-		    asking_was_away(asking, arming->before + (k + 1) * period, slot->events[i].tsc, asking->gap_ticks))
-			continue;
-		/* What the period is not known to adds up from slot to slot. */
-		late.low -= asking_ticks_ps(k * ticks, asking->tick.high);
-		late.high -= asking_ticks_ps(k * ticks, asking->tick.low);
-		asking->all->values[asking->count++] = late;
+		asking->row->delivered++;
+		if (slots.taken[k]++ == 0)
+			take_late(asking, arming, ticks, against(asking, late, k, ticks), k, &slot->events[i]);
 	}
-	row->asked += count;
-	for (size_t k = 0; k < count; k++) {
-		bool excused = is_excused(asking, arming, period, k);
+	count_slots(asking, arming, &slots);
+	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));
+}
 
-		row->excused += excused;
-		row->doubled += slots.taken[k] > 1 && !excused;
-		row->empty += !slots.taken[k] && !excused;
+/* By how many ticks were made up for, and then by where the others lie in their periods. */
+enum report_policy
+slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t missed)
+{
+	const struct timer_slot *slot = asking->all->window->slot;
+	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value);
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+	size_t shifted = 0;
+
+	if (slot->taken < 2 || asking_was_away(asking, 0, UINT64_MAX, period / 4))
+		return REPORT_POLICY_UNKNOWN;
+	if (slot->taken > missed + 2)
+		return REPORT_POLICY_CATCH_UP;
+	for (size_t i = 1; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
+		int64_t phase_ps = middle(asking_lateness(asking, arming, ticks, &slot->events[i])) % period_ps;
+
+		shifted += phase_ps > period_ps / 4 && phase_ps < period_ps - period_ps / 4;
 	}
+	return 2 * shifted > slot->taken ? REPORT_POLICY_DELAY : REPORT_POLICY_DISCARD;
 }

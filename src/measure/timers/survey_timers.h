@@ -21,6 +21,7 @@ struct survey_timers {
 	struct timer timers[SURVEY_TIMERS_MAX];
 	struct lateness values[TIMER_EVENTS_MAX];
 	uint8_t slots[TIMER_EVENTS_MAX];
+	int64_t residuals[TIMER_EVENTS_MAX]; /* of a window's ticks, by slot: see lateness.h */
 	struct survey_away gaps[SURVEY_AWAY_MAX];
 };
 

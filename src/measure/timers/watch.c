@@ -1,7 +1,6 @@
 /* The core watches for interrupts, and for gaps in its own time meanwhile. See asking.h. */
 #include "asking.h"
 
-
 /* The core's time went on from FROM to TO: a gap if by more than MOST. */
 static void
 look_for_gap(struct asking *asking, uint64_t from, uint64_t to, uint64_t most)
@@ -41,7 +40,7 @@ asking_arm(struct asking *asking, uint64_t ticks, bool periodic)
 	return arming;
 }
 
-void
+uint64_t
 asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken)
 {
 	const struct timer_window *window = asking->all->window;
@@ -64,6 +63,7 @@ asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t take
 		asking->survey->hooks.pause();
 	}
 	window->close();
+	return last;
 }
 
 bool

@@ -56,21 +56,21 @@ put_row(struct text *out, const struct report_interval *row)
 static void
 put_held(struct text *out, const struct report_interval *row)
 {
-	uint64_t missed, kept;
+	static const char *const words[] = {
+		[REPORT_POLICY_UNKNOWN] = "not determined, for the core was away meanwhile, or none came.",
+		[REPORT_POLICY_DISCARD] = "what was due meanwhile is not made up for (discard).",
+		[REPORT_POLICY_CATCH_UP] = "what was due meanwhile is made up for (catch up).",
+		[REPORT_POLICY_DELAY] = "the first comes late, and the next a period behind it (delay).",
+	};
 	struct table_sentence sentence;
 	struct text *text;
 
 	if (!row->held_ns)
 		return;
-	missed = row->held_ns / row->asked_ns;
-	kept = row->held_delivered > missed ? row->held_delivered - missed : 0;
 	text = table_sentence(&sentence);
-	text_printf(text, "After %lu periods in which its interrupts were masked %s sent %lu in as many: ", missed,
-		    row->source, row->held_delivered);
-	if (kept <= 1)
-		text_put(text, "what was due meanwhile is not made up for.");
-	else
-		text_printf(text, "%lu were made up for.", kept);
+	text_printf(text, "After %lu periods in which its interrupts were masked %s sent %lu in as many: ",
+		    row->held_ns / row->asked_ns, row->source, row->held_delivered);
+	text_put(text, words[row->policy]);
 	table_sentence_end(out, &sentence);
 }
 

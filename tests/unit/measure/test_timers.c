@@ -15,6 +15,7 @@
 #include "sim.h"
 #include "survey_timers.h"
 
+#define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
 #define ERROR_NS   2000 /* of a source that is timed by the TSC: the bracket around its arming, and its calibration */
@@ -25,7 +26,8 @@ static struct {
 	/* What is wrong with it: */
 	unsigned drop_every, double_every;
 	int64_t late_ps; /* besides LATE_PS */
-	bool storms, keeps; /* fires at each poll; makes up for what was masked */
+	bool storms, keeps, delays; /* fires at each poll; makes up for what was masked; goes on a period behind it */
+	int64_t fast_ppm;      /* of its periods */
 	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
 
 	bool open, armed, periodic, taken;
@@ -76,14 +78,17 @@ let_time_go_on(void)
 		sim_advance_ps(source.stall_ps);
 		source.stall_ps = 0;
 	}
-	for (; source.open && source.pending > 0; source.pending--)
+	for (; source.open && source.pending > 0; source.pending--) {
+		if (source.delays)
+			source.due_ps = sim.now_ps + source.period_ps;
 		record();
+	}
 	if (source.storms && source.open && source.armed)
 		record();
 	while (source.armed && (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps) {
 		source.armed = source.periodic;
 		source.last_due_ps = source.due_ps;
-		source.due_ps += source.period_ps;
+		source.due_ps += (uint64_t)((int64_t)source.period_ps * (1000000 - source.fast_ppm) / 1000000);
 		fire();
 	}
 }
@@ -213,6 +218,8 @@ begin(void **state)
 	bench_open(bench, 1);
 	bench->run.survey.hooks.pause = let_time_go_on;
 	survey_prepare(&bench->run.survey);
+	bench->run.survey.tsc = (struct rate_interval){ true, TSC_MICROHZ, TSC_MICROHZ, TSC_MICROHZ };
+	scale_init(&bench->run.survey.scale, (struct rate){ TSC_MICROHZ, 1000000 });
 	return 0;
 }
 
@@ -277,6 +284,11 @@ a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes(v
 		assert_true(late->max_ns < 2000);
 		assert_int_equal(late->error_ns, 5);
 	}
+	assert_int_equal(rows[0].expected, 100);
+	assert_int_equal(rows[1].expected, 80);
+	assert_true(rows[1].rate.known && rows[1].rate.low <= 0 && rows[1].rate.high >= 0);
+	assert_true(rows[1].rate.high - rows[1].rate.low < 100000);
+	assert_int_equal(rows[1].policy, REPORT_POLICY_DISCARD);
 	assert_int_equal(rows[1].held_delivered, 21); /* of those that were masked one is pending */
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
@@ -399,6 +411,95 @@ what_it_keeps_while_interrupts_are_masked_comes_afterwards(void **state)
 	source.keeps = true;
 	rows = asked(play);
 	assert_int_equal(rows[1].held_delivered, 40);
+	assert_int_equal(rows[1].policy, REPORT_POLICY_CATCH_UP);
+}
+
+static void
+what_goes_on_a_period_behind_the_mask_is_a_delay(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.delays = true;
+	rows = asked(play);
+	assert_counts(&rows[1], 80, 0, 0, 0, 0);
+	assert_int_equal(rows[1].policy, REPORT_POLICY_DELAY);
+}
+
+/* Against the TSC, whatever its counter says. */
+static void
+a_period_that_is_off_shows_within_its_error(void **state)
+{
+	static const int64_t ppm[] = { 700, -1500 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct interval_ppb *rate;
+
+		source.has_counter = true;
+		source.fast_ppm = ppm[i];
+		rate = &asked(play)[2 * i + 1].rate;
+		assert_true(rate->known);
+		assert_in_range(ppm[i] * 1000, rate->low, rate->high);
+		assert_true(rate->high - rate->low < 100000);
+	}
+}
+
+/* What is late by more than a period comes beside the next: neither lost nor doubled. */
+static void
+a_tick_that_comes_beside_the_next_is_late(void **state)
+{
+	uint8_t taken[4] = { 1, 0, 0, 0 };
+	struct slots slots = { SIM_PS_PER_MS, 4, taken };
+
+	(void)state;
+	assert_int_equal(slots_place(&slots, 2, false, 1), 2);
+	taken[2] = 1;
+	assert_int_equal(slots_place(&slots, 2, false, 2), 1);
+	taken[1] = 1;
+	assert_int_equal(slots_place(&slots, 2, false, 3), 2);
+	assert_int_equal(slots_place(&slots, 3, false, 1), SIZE_MAX);
+}
+
+/* Half of the ticks come up to 50 us late; one third does so as a whole. */
+static void
+a_rate_is_as_uncertain_as_its_ticks_are_uneven(void **state)
+{
+	int64_t residuals[81];
+	struct interval_ppb even, uneven, bent;
+
+	(void)state;
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] = 1000000;
+	even = lateness_rate(residuals, 81, SIM_PS_PER_MS);
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] += k % 2 ? 50000000 - (int64_t)(k % 7) * 3000000 : 0;
+	uneven = lateness_rate(residuals, 81, SIM_PS_PER_MS);
+	for (size_t k = 0; k < 81; k++)
+		residuals[k] = k < 27 ? 0 : 50000000;
+	bent = lateness_rate(residuals, 81, SIM_PS_PER_MS);
+	assert_true(even.known && even.value == 0 && even.high - even.low < 1000);
+	assert_true(uneven.low <= 0 && uneven.high >= 0);
+	assert_true(bent.low <= 0 && bent.high >= 0);
+	residuals[0] = 0;
+	for (size_t k = 1; k < 81; k++)
+		residuals[k] = INT64_MAX;
+	assert_false(lateness_rate(residuals, 81, SIM_PS_PER_MS).known);
+}
+
+static void
+of_two_windows_that_differ_the_rate_touches_both(void **state)
+{
+	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
+	struct interval_ppb joined = lateness_join(a, b);
+
+	(void)state;
+	assert_int_equal(joined.low, 50000);
+	assert_int_equal(joined.high, 610000);
+	assert_int_equal(lateness_join(b, a).low, 50000);
+	assert_int_equal(lateness_join(none, b).high, 50000);
+	assert_int_equal(lateness_join(b, none).high, 50000);
 }
 
 /* Five periods long: what came meanwhile was one interrupt. */
@@ -445,6 +546,11 @@ main(void)
 		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
 		TEST(a_storm_ends_and_its_source_is_not_asked_on),
 		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
+		TEST(what_goes_on_a_period_behind_the_mask_is_a_delay),
+		TEST(a_period_that_is_off_shows_within_its_error),
+		TEST(a_tick_that_comes_beside_the_next_is_late),
+		TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven),
+		TEST(of_two_windows_that_differ_the_rate_touches_both),
 		TEST(what_is_lost_while_the_core_was_away_is_excused),
 		TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so),
 	};
