@@ -1,6 +1,6 @@
 /*
- * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is quiet no timer event comes: no
- * time-out of a driver of the firmware ends, and no key is read.
+ * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is quiet no timer event
+ * comes: no time-out of a driver of the firmware ends, and no key is read.
  */
 #ifndef BARETICK_TICK_H
 #define BARETICK_TICK_H

@@ -91,8 +91,8 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
 }
 
 /*
- * Single readings, since it takes no threefold one to see what that is for: one off, the next right again, so that the timer
- * went back on the way there or from there.
+ * Single readings, since it takes no threefold one to see what that is for: one off, the next right again, so that
+ * the timer went back on the way there or from there.
  */
 static void
 acpi_pm_look_for_glitches(const struct checking *checking, struct behaviour *row)

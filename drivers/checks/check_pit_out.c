@@ -151,7 +151,10 @@ distance(const struct rise *rise, const struct asked *asked)
 	return 0;
 }
 
-/* A fault shows in each try; in one only, it may have been a TSC that stood: the nearer one counts, of two as near the narrower. */
+/*
+ * A fault shows in each try; in one only, it may have been a TSC that stood: the nearer one counts, of two as near the
+ * narrower.
+ */
 static bool
 is_better(const struct rise *rise, const struct rise *best, const struct asked *asked)
 {

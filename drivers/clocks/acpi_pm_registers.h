@@ -3,8 +3,8 @@
 #define BARETICK_ACPI_PM_REGISTERS_H
 
 /*
- * ACPI 6.5, 4.8.3.3 says 3.579545 MHz, which emulators take at its word. A chip set divides 14.31818 MHz by four, which is
- * 315/22 MHz rounded: 127 ppb more.
+ * ACPI 6.5, 4.8.3.3 says 3.579545 MHz, which emulators take at its word. A chip set divides 14.31818 MHz by four,
+ * which is 315/22 MHz rounded: 127 ppb more.
  */
 #define ACPI_PM_HZ        3579545u
 #define ACPI_PM_EXACT_HZ  { 39375000, 11 }

@@ -99,8 +99,8 @@ hpet_identify(uint64_t base, struct clock *clocks)
 }
 
 /*
- * Timers that may interrupt, as found in an HPET that is off: whatever armed one does not expect its interrupt now. Those of
- * TIMERS (bit n: timer n) are switched off, or on again.
+ * Timers that may interrupt, as found in an HPET that is off: whatever armed one does not expect its interrupt now.
+ * Those of TIMERS (bit n: timer n) are switched off, or on again.
  */
 static void
 hpet_arm(const struct device *device, uint64_t timers, bool on)

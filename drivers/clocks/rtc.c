@@ -20,8 +20,8 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8 /* an emulator raises the flag when its host lets it: milliseconds late */
 /*
- * UIP rises 244 us before the update cycle, in Intel's chip sets 488, and that takes 1,984; no poll of two registers takes
- * less than 223 ns.
+ * UIP rises 244 us before the update cycle, in Intel's chip sets 488, and that takes 1,984; no poll of two registers
+ * takes less than 223 ns.
  */
 #define RTC_UPDATE_POLLS_MAX 12000u
 

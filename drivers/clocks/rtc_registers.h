@@ -38,8 +38,8 @@ enum { RTC, RTC_PF, RTC_COUNT }; /* rows */
 enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 
 /*
- * By which ports it is read, with the index as found. Interrupts are masked until rtc_leave(). DEVICE needs no more than
- * that for rtc_read_register().
+ * By which ports it is read, with the index as found. Interrupts are masked until rtc_leave(). DEVICE needs no more
+ * than that for rtc_read_register().
  */
 void rtc_find(struct device *device);
 

@@ -1,5 +1,6 @@
 /*
- * QEMU's fw_cfg device: files that its user hands to the guest. To be asked only in a guest: elsewhere its ports may be another device's.
+ * QEMU's fw_cfg device: files that its user hands to the guest. To be asked only in a guest: elsewhere its ports may
+ * be another device's.
  */
 #ifndef BARETICK_FW_CFG_H
 #define BARETICK_FW_CFG_H

@@ -36,8 +36,8 @@ enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_REST };
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 
 /*
- * On the started core, after a job: waits for the next one without halting, for slot->awake_ticks, so that its frequency
- * stays what it was. Whether one came.
+ * On the started core, after a job: waits for the next one without halting, for slot->awake_ticks, so that its
+ * frequency stays what it was. Whether one came.
  */
 bool dispatch_stay_awake(const struct core_slot *slot);
 

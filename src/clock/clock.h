@@ -37,7 +37,7 @@ struct clock {
 	uint64_t claimed_within_ppb; /* the claim is rounded: what is meant may be so far from it */
 	bool edges_only;      /* its ticks are far rarer than reads: time it by its edges */
 	bool one_core_only;   /* a reading takes accesses that another core's would spoil: cores take turns */
-	bool firmware_ticks;  /* the firmware's timer interrupt comes from this device, and may stop the counter for a moment */
+	bool firmware_ticks;  /* the firmware's timer interrupt is this device's, and may stop the counter for a moment */
 	/* Takes COUNT chained samples on the core that calls; the caller has masked interrupts. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device; /* the driver's, alive until the driver's close */

@@ -1,7 +1,7 @@
 /*
- * Discontinuities: several clocks each say how long one step of the run took, from one reading of all to the next. Where
- * all fit each other time went on evenly, whatever it is called by. Where they do not, they are in groups: the machine was
- * paused, set back to a snapshot or moved, or one clock leapt. Which of it is not said here.
+ * Discontinuities: several clocks each say how long one step of the run took, from one reading of all to the next.
+ * Where all fit each other time went on evenly, whatever it is called by. Where they do not, they are in groups: the
+ * machine was paused, set back to a snapshot or moved, or one clock leapt. Which of it is not said here.
  */
 #ifndef BARETICK_DISCONTINUITY_H
 #define BARETICK_DISCONTINUITY_H

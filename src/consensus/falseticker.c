@@ -50,8 +50,8 @@ is_split(const struct panel *panel, uint32_t set)
 }
 
 /*
- * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with which a
- * voter agrees agree among themselves, and the groups of voters share no member.
+ * Of SET those that disagree with any other, but not with one of two that disagree with each other: so those with
+ * which a voter agrees agree among themselves, and the groups of voters share no member.
  */
 static uint32_t
 voters(const struct panel *panel, uint32_t set)

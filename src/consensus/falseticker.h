@@ -1,9 +1,9 @@
 /*
- * Falsetickers: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the clock's own
- * claim were true). Those that agree vouch for each other. A group of them decides with more than half of the clocks
- * that know and with more sources than all that contradict it: then those are the truechimers, and a clock that is beyond
- * the limit from them is a falseticker. No clock is the reference beforehand, and where the votes do not decide, the
- * groups are the answer.
+ * Falsetickers: several clocks each imply a rate for one common quantity (what the TSC's rate would be if the clock's
+ * own claim were true). Those that agree vouch for each other. A group of them decides with more than half of the
+ * clocks that know and with more sources than all that contradict it: then those are the truechimers, and a clock
+ * that is beyond the limit from them is a falseticker. No clock is the reference beforehand, and where the votes do
+ * not decide, the groups are the answer.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H

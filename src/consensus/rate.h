@@ -63,7 +63,8 @@ struct rate_slope rate_slope(const struct rate_window *window);
 
 /*
  * What the TSC's rate would be if the clock's CLAIMED rate were true: claimed * TSC ticks / clock ticks.
- * Unknown where the clock did not move for certain or its claim is missing. Rounded outwards, so that the truth stays inside.
+ * Unknown where the clock did not move for certain or its claim is missing. Rounded outwards, so that the truth stays
+ * inside.
  */
 struct rate_interval rate_implied_tsc(const struct rate_slope *slope, struct rate claimed);
 

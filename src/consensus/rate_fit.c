@@ -203,11 +203,11 @@ narrowest(const struct rate_ends *ends)
 /*
  * A counter that moves in larger steps than its differences say is further behind its line at one time than at another.
  * That shows: lines through all brackets have less room than these are wide. With half of their width to spare the
- * resolution is as small as it seems: a step that is larger by no more than the width of a bracket does no harm. With less,
- * the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings those that come
- * nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of their sum for 128.
- * A counter that is worked out from one of nearly its own rate is rounded alike at all of one end, and otherwise at
- * the next: a third end shows that, and without one it is a tick more.
+ * resolution is as small as it seems: a step that is larger by no more than the width of a bracket does no harm. With
+ * less, the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings
+ * those that come nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of
+ * their sum for 128. A counter that is worked out from one of nearly its own rate is rounded alike at all of one end,
+ * and otherwise at the next: a third end shows that, and without one it is a tick more.
  */
 static bool
 pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)

@@ -1,8 +1,9 @@
 /*
- * A line through brackets. Each reading at the end of a window is known to lie between two TSC readings, and to be off by
- * less than the clock's resolution. So the line of count against TSC passes each of two corners: at the bracket's end it
- * has come to the reading, at its begin it had not gone beyond it. All lines that do so for all readings give the
- * highest and the lowest slope: a linear programme in two unknowns, solved in exact integers by pairs of corners.
+ * A line through brackets. Each reading at the end of a window is known to lie between two TSC readings, and to be
+ * off by less than the clock's resolution. So the line of count against TSC passes each of two corners: at the
+ * bracket's end it has come to the reading, at its begin it had not gone beyond it. All lines that do so for all
+ * readings give the highest and the lowest slope: a linear programme in two unknowns, solved in exact integers by
+ * pairs of corners.
  */
 #ifndef BARETICK_RATE_FIT_H
 #define BARETICK_RATE_FIT_H
@@ -32,8 +33,8 @@ struct rate_corners {
 #define RATE_SAMPLES_MAX 128 /* of one end */
 
 /*
- * The corners of COUNT chained samples as they were read. TRUST_TICKS as for clock_comparable(); a line that is asked for
- * rises by about RISE ticks in 2^32 of the TSC.
+ * The corners of COUNT chained samples as they were read. TRUST_TICKS as for clock_comparable(); a line that is asked
+ * for rises by about RISE ticks in 2^32 of the TSC.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);

@@ -18,7 +18,9 @@ is_rate_rule(const char *rule)
 	return text_equal(rule, "rate-wrong") || text_equal(rule, "rate-off") || text_equal(rule, "rate-changed");
 }
 
-/* The TSC's rate changed, or no majority of the clocks vouches for it: what was timed by it may be off by any amount. */
+/*
+ * The TSC's rate changed, or no majority of the clocks vouches for it: what was timed by it may be off by any amount.
+ */
 static bool
 is_scale_doubtful(const struct report *report)
 {
@@ -150,7 +152,10 @@ judge_behaviours(struct report *report)
 	}
 }
 
-/* Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not slow. */
+/*
+ * Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not
+ * slow.
+ */
 static void
 judge_cost(struct report *report, const struct report_clock *entry)
 {

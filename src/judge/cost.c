@@ -53,8 +53,8 @@ count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t 
 }
 
 /*
- * The core that has so many before it, by cost and then by number. By halving the range of costs: comparing each with each
- * takes seconds for thousands of cores.
+ * The core that has so many before it, by cost and then by number. By halving the range of costs: comparing each with
+ * each takes seconds for thousands of cores.
  */
 static const struct report_core *
 core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null)

@@ -1,7 +1,8 @@
 /*
- * Moments at which time went otherwise for some clocks than for others: what happened to whom. Where one clock leapt against
- * others that have nothing in common it is named; the RTC alone ahead tells that the machine was stopped; and where groups
- * part, as those of a guest that was set back to a snapshot do, the groups are named and no culprit. See judge_internal.h.
+ * Moments at which time went otherwise for some clocks than for others: what happened to whom. Where one clock leapt
+ * against others that have nothing in common it is named; the RTC alone ahead tells that the machine was stopped; and
+ * where groups part, as those of a guest that was set back to a snapshot do, the groups are named and no culprit. See
+ * judge_internal.h.
  */
 #include "judge_internal.h"
 
@@ -29,8 +30,8 @@ are_several_sources(const struct falseticker_sources *sources, uint32_t set)
 }
 
 /*
- * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it has. In
- * a guest all devices leap together with the host's clock for them, and the RTC with its time of day.
+ * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it
+ * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day.
  */
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)

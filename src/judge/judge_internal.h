@@ -8,9 +8,9 @@
 #define MILLIPERCENT UINT64_C(100000) /* of the whole */
 
 /*
- * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits one
- * read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of the
- * rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
+ * Of a core other than the boot core only percentiles up to p99 are kept, beyond which lies 1 read in 100. A gap hits
+ * one read, and is at least as long as a read of most clocks: so of reads no more are hit than what stolen time is of
+ * the rest. Below 1 % p99 is the clock's own on each core, whatever its reads were; above it may be stolen time's.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
@@ -42,7 +42,10 @@ void judge_behaviours(struct report *report);
 void judge_fitness(struct report *report);
 void judge_skew(struct report *report);   /* the cores' TSCs against each other */
 void judge_adjust(struct report *report); /* their TSC_ADJUST */
-/* After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of it. */
+/*
+ * After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of
+ * it.
+ */
 void judge_outcomes(struct report *report);
 void judge_costs(struct report *report);   /* what a read costs a program */
 void judge_quality(struct report *report); /* what stolen time leaves of the latencies */

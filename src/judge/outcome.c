@@ -93,7 +93,10 @@ nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
 	return nearest;
 }
 
-/* From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is true. */
+/*
+ * From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is
+ * true.
+ */
 static uint64_t
 times_too_wide(int64_t low, int64_t high, uint64_t limit)
 {
@@ -115,8 +118,8 @@ is_busy(const struct report_interference *all)
 }
 
 /*
- * The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. But where
- * a host takes much of the time the readings of the longer run may be wider by more than that.
+ * The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. But
+ * where a host takes much of the time the readings of the longer run may be wider by more than that.
  */
 static void
 say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
@@ -315,8 +318,8 @@ say_too_wide(const struct report *report, struct behaviour *row)
 }
 
 /*
- * Of leaps that its readings showed against the TSC, and in which no other clock took a side, nobody is named: that there
- * were some is said all the same.
+ * Of leaps that its readings showed against the TSC, and in which no other clock took a side, nobody is named: that
+ * there were some is said all the same.
  */
 static void
 judge_leaps_of(struct report *report, const struct report_clock *entry)

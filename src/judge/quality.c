@@ -9,8 +9,8 @@
 #define P999              99900
 
 /*
- * On the boot core it shows which reads were hit. Where p99.9 is one of those it is not the clock's. An RTC's reads wait for
- * its update, which is no stolen time; and where none is stolen a long read is the clock's own.
+ * On the boot core it shows which reads were hit. Where p99.9 is one of those it is not the clock's. An RTC's reads
+ * wait for its update, which is no stolen time; and where none is stolen a long read is the clock's own.
  */
 static bool
 is_hit(const struct report *report, const struct report_clock *entry)

@@ -232,8 +232,8 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 }
 
 /*
- * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed against another,
- * between two readings by the TSC, may as well be a TSC that stood between these.
+ * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed
+ * against another, between two readings by the TSC, may as well be a TSC that stood between these.
  */
 static bool
 may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)

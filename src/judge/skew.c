@@ -386,7 +386,8 @@ judge_drifts(struct report *report, const struct view *view)
 					       "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s",
 					       core->apic_id, distance.near, distance.far,
 					       distance.ahead ? "faster" : "slower", put_moment(view, moment, moments),
-					       put_motion(view, motion, stepped, how), cause_of_drift(view, motion), put_rest(rest, count, view->drifting)),
+					       put_motion(view, motion, stepped, how), cause_of_drift(view, motion),
+					       put_rest(rest, count, view->drifting)),
 			     distance, view->drift_limit_ppb);
 	}
 	if (odd.found)
@@ -416,7 +417,8 @@ judge_latest(struct report *report, const struct view *first, bool any_said)
 static const char *
 put_contradicting(const struct view *view, const struct offsets_summary *summary, char subject[SUBJECT_SIZE])
 {
-	uint32_t a = view_core(view, summary->contradiction_a)->apic_id, b = view_core(view, summary->contradiction_b)->apic_id;
+	uint32_t a = view_core(view, summary->contradiction_a)->apic_id,
+		 b = view_core(view, summary->contradiction_b)->apic_id;
 	struct text text;
 
 	text_init(&text, subject, SUBJECT_SIZE);

@@ -36,7 +36,10 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return steps;
 }
 
-/* Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself, and of leaps first. */
+/*
+ * Each discontinuity may have shown once as a step or as a leap: whose fault it was is judged by itself, and of leaps
+ * first.
+ */
 static const struct rule *
 broken_by(const struct report *report, const struct report_clock *entry)
 {
@@ -81,8 +84,8 @@ judge_tsc_moved(const struct report *report)
 }
 
 /*
- * How far a clock may step ahead, and whether a counter that wraps has wrapped since the reading before, is known by the
- * TSC; that one of 64 bits stepped back is not.
+ * How far a clock may step ahead, and whether a counter that wraps has wrapped since the reading before, is known by
+ * the TSC; that one of 64 bits stepped back is not.
  */
 const struct rule *
 judge_broken_by(const struct report *report, const struct report_clock *entry)

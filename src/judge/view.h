@@ -37,7 +37,7 @@ struct view view_latest(const struct view *view); /* of the last tournament; of 
 
 const struct report_core *view_core(const struct view *view, size_t rank);
 
-struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank); /* RANK from OTHER; 0 to 0: not known */
+struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank); /* from OTHER; 0 to 0: not known */
 
 /* From whichever core that is in order RANK is proven to be furthest: OTHER. */
 struct distance view_offset_ns(const struct view *view, size_t rank, size_t *other);
@@ -51,12 +51,12 @@ struct odd_pair view_odd_drift(const struct view *view);
 /* How fast RANK ran against most, as far as that holds whenever it moved from the first of MOMENT to its end. */
 struct distance view_drift_from_most(const struct view *view, size_t rank, struct moment *moment);
 
-/* How RANK so moved, as its pairs with more than half of all say; where that is by one step, from when to when at most. */
+/* How RANK so moved, by its pairs with more than half of all; where that is by one step, from when to when at most. */
 enum motion view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment);
 
 /* When the offset of the two was measured, and from when to when their drift was. */
 struct moment view_moment(const struct view *view, size_t other, size_t rank);
-struct moment view_last_moment(const struct view *view, size_t other, size_t rank); /* likewise, in the last tournament */
+struct moment view_last_moment(const struct view *view, size_t other, size_t rank); /* in the last tournament */
 
 /* Whether its offset is a fault of its own, or of the half that it is in: that of a core that drifts is none. */
 bool view_is_off(const struct view *view, size_t rank);

@@ -17,8 +17,8 @@
 #define TIGHT_SWEEPS   16         /* at most, until no bracket is longer than that */
 #define READS          4          /* of which the last counts: the first are slow */
 /*
- * A guest's RTC: its host's main loop was kept waiting. A window of the rates is not made of such edges, but less than the
- * worst that is seen of a busy host is nothing to be said.
+ * A guest's RTC: its host's main loop was kept waiting. A window of the rates is not made of such edges, but less
+ * than the worst that is seen of a busy host is nothing to be said.
  */
 #define EDGE_LATE_NS   (10 * (int64_t)SURVEY_NS_PER_MS)
 #define EDGE_LATEST_NS (50 * (int64_t)SURVEY_NS_PER_MS)
@@ -34,7 +34,7 @@
  * where several cores read it.
  */
 #define PUSHED_NS      (100 * (int64_t)SURVEY_NS_PER_MS)
-#define TSC            REPORT_CLOCKS_MAX /* the place of the TSC, which all others are read by, be it in the report or not */
+#define TSC            REPORT_CLOCKS_MAX /* the place of the TSC, which all are read by, in the report or not */
 
 static bool
 is_compared(const struct survey *survey, size_t i)
@@ -343,8 +343,8 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Whether a group is of edge clocks alone that had shown no two edges before which fit: the first may have been none, but
- * the end of a pause, and then nothing says how long that was.
+ * Whether a group is of edge clocks alone that had shown no two edges before which fit: the first may have been none,
+ * but the end of a pause, and then nothing says how long that was.
  */
 static bool
 is_unsure(const struct survey *survey, uint32_t clocks)

@@ -32,7 +32,7 @@ struct survey_hooks {
 	void (*interrupts_restore)(uint64_t saved);
 	sample_bracket *tsc_ordered; /* for ping-pongs and warp checks: reads the TSC after all that came before */
 	void (*pause)(void);
-	uint64_t spin_ns; /* a core that may come out of a halt spins so long before its batch; 0: it has no frequency to rise */
+	uint64_t spin_ns; /* a core out of a halt spins so long before its batch; 0: it has no frequency to rise */
 	/* What the core that calls says of itself. May be called on any core. */
 	void (*core_facts)(struct core_facts *facts);
 	/* True once the run's deadline is over. Called between batches. */
@@ -116,7 +116,7 @@ struct survey {
 	uint64_t step_tsc;              /* the begin of the step that they are in */
 	bool ticking;                   /* the firmware's tick goes on: clocks that it may stop are not compared */
 	unsigned cuts;                  /* discontinuities up to now: no rate spans one */
-	unsigned leaps_looked;          /* leaps of one clock against the TSC at which all others were asked; see survey_leapt() */
+	unsigned leaps_looked;          /* leaps against the TSC at which all others were asked; see survey_leapt() */
 	unsigned window_cuts;           /* of them up to the end of the rates' window */
 	const struct clock *reading;    /* on the boot core now, or when a fault ended that; NULL: none */
 	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */
@@ -148,7 +148,7 @@ enum survey_end {
 	SURVEY_FELL,  /* likewise elsewhere: the report says so, and is incomplete */
 };
 
-/* Plays WORK, a part of WHAT; all of it is about CLOCK, or where that is NULL, about the one that is read at the time. */
+/* Plays WORK, a part of WHAT; it is about CLOCK, or where that is NULL, about the one that is read at the time. */
 enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
 			       void (*work)(void *argument), void *argument);
 

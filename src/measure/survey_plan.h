@@ -26,8 +26,8 @@ uint64_t survey_checks_ns(const struct report *report);
 uint64_t survey_plan_ns(const struct report *report, size_t cores);
 
 /*
- * How long the rest of it should take: what is left by the plan, and from a tenth of it on as much longer or shorter as what
- * is DONE_NS by the plan took, ELAPSED_NS. 0 where the plan is over.
+ * How long the rest of it should take: what is left by the plan, and from a tenth of it on as much longer or shorter
+ * as what is DONE_NS by the plan took, ELAPSED_NS. 0 where the plan is over.
  */
 uint64_t survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns);
 

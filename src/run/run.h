@@ -86,8 +86,8 @@ void run_open(struct run *run, const struct run_machine *machine, void *memory, 
 void run_measure(struct run *run); /* plays run_phases[] */
 
 /*
- * The firmware is to work for a moment, and perhaps waits by its tick: GOES_ON before it does; after it, as the phase has
- * it. Nothing is done where no clock of the run is the tick's.
+ * The firmware is to work for a moment, and perhaps waits by its tick: GOES_ON before it does; after it, as the phase
+ * has it. Nothing is done where no clock of the run is the tick's.
  */
 void run_let_tick(struct run *run, bool goes_on);
 

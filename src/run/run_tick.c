@@ -11,7 +11,9 @@ run_find_tick(struct run *run)
 	survey_tick(&run->survey, run->tick_matters);
 }
 
-/* Starting and stopping cores may be the firmware's work; all of it with cores is, where its MP services run the jobs. */
+/*
+ * Starting and stopping cores may be the firmware's work; all of it with cores is, where its MP services run the jobs.
+ */
 bool
 run_needs_tick(const struct run *run, const struct run_phase *phase)
 {

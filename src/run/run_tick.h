@@ -1,4 +1,7 @@
-/* The firmware's timer tick while a clock is measured that it comes from, and that it stops for moments. For src/run only. */
+/*
+ * The firmware's timer tick while a clock is measured that it comes from, and that it stops for moments. For src/run
+ * only.
+ */
 #ifndef BARETICK_RUN_TICK_H
 #define BARETICK_RUN_TICK_H
 

@@ -140,7 +140,8 @@ straight_at(struct offset from, struct moment first, struct offset to, struct mo
 }
 
 enum motion
-offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a, size_t b)
+offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
+	       size_t b)
 {
 	struct offset from = offsets_pair(first, a, b), now = offsets_pair(middle, a, b), to = offsets_pair(last, a, b);
 	struct moment begin = offsets_moment(first, a, b), at = offsets_moment(middle, a, b), end = offsets_moment(last, a, b);

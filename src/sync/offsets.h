@@ -24,7 +24,7 @@ struct offsets {
 	size_t cores;
 	struct offset *pairs; /* the caller's, tournament_pairs() of them, by tournament_index(): B against A, A < B */
 	uint64_t begin_tsc, end_tsc; /* the boot core's, around all ping-pongs: an offset held at some moment between */
-	/* Likewise as many: by so much a pair's own ping-pongs exclude each other, or, once solved, what the others say of it. */
+	/* Likewise as many: by so much a pair's own ping-pongs exclude each other, or, solved, what others say of it. */
 	uint64_t *moved_ticks;
 	struct moment *moments; /* likewise; where end_tsc is 0, as where it is NULL, that of the tournament */
 };
@@ -62,14 +62,15 @@ struct offsets_summary {
 
 /*
  * Fills PLACES (one for each core) with the offset of each against the boot core: its own pair's, or where there was no
- * ping-pong, where it is if half of the ways through others at least are right. Each holds at the moment at which it was
- * measured.
+ * ping-pong, where it is if half of the ways through others at least are right. Each holds at the moment at which it
+ * was measured.
  *
  * OUTLIER is whether the core is off the majority, as minority.h has it, by what is proven of pairs.
- * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then those
- * are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each is proven
- * to differ from each of the other half, all in one direction, and none from any of its own half: so that the group can be
- * described. Else none is marked: worst_a and worst_b differ, and nothing says which of them is right.
+ * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then
+ * those are marked that differ from the boot core, so of two cores the second, but only if they are half of all, each
+ * is proven to differ from each of the other half, all in one direction, and none from any of its own half: so that
+ * the group can be described. Else none is marked: worst_a and worst_b differ, and nothing says which of them is
+ * right.
  *
  * A few passes over all pairs, and one more for each contradiction that a core has, up to a bound.
  */
@@ -92,13 +93,13 @@ struct offset offsets_drift(const struct offsets *earlier, const struct offsets 
 enum motion {
 	MOTION_UNTOLD,     /* it did not move, or that is all that is known */
 	MOTION_STEADY,     /* it moved from the first to the middle one and on to the last, on a straight line */
-	MOTION_STEP_EARLY, /* off that line: it moved from the first to the middle one, and is not known to have done so later */
+	MOTION_STEP_EARLY, /* off that line: from the first to the middle one, and later not that it is known */
 	MOTION_STEP_LATE,  /* likewise, from the middle one to the last */
 	MOTION_UNEVEN,     /* off that line: both times */
 };
 
 /* From the two's own ping-pongs, each at its own moment; untold where one is not known, or where these overlap. */
-enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
-			   size_t b);
+enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
+			   size_t a, size_t b);
 
 #endif

@@ -1,16 +1,17 @@
 /*
  * One picture from all pairs. See offsets.h.
  *
- * Where two cores had ping-pongs, these alone say what is known of the two: an interval by way of a third core is made of
- * two that were taken at other moments, between which a core may have moved. Ways over others serve for two things: for
- * pairs that had no ping-pong, and to see which pairs contradict the rest.
+ * Where two cores had ping-pongs, these alone say what is known of the two: an interval by way of a third core is
+ * made of two that were taken at other moments, between which a core may have moved. Ways over others serve for two
+ * things: for pairs that had no ping-pong, and to see which pairs contradict the rest.
  *
- * For both, where a core may be is put to the vote: its own pair with the boot core is one vote, each way through another
- * core (what is known of that one, and its pair with this one) is one more, and what more than half of them share is the
- * answer. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with the boot core, one
- * vote of each other core, through the one that it misplaces. Where no more than half of the votes agree, nothing says
- * which are wrong: then the core's own pair with the boot core counts, and a pair that contradicts that is one of three that
- * contradict each other: whichever of the three cores moved, it is these that are named.
+ * For both, where a core may be is put to the vote: its own pair with the boot core is one vote, each way through
+ * another core (what is known of that one, and its pair with this one) is one more, and what more than half of them
+ * share is the answer. A wrong pair is outvoted: it is one vote of each of its two cores, and where it is a pair with
+ * the boot core, one vote of each other core, through the one that it misplaces. Where no more than half of the votes
+ * agree, nothing says which are wrong: then the core's own pair with the boot core counts, and a pair that
+ * contradicts that is one of three that contradict each other: whichever of the three cores moved, it is these that
+ * are named.
  */
 #include "offsets.h"
 
@@ -69,8 +70,8 @@ implied(const struct offset *places, size_t a, size_t b)
 }
 
 /*
- * The pair's own interval, wherever it has one. Only where it alone says that the two differ, and is outvoted, it is the
- * picture's: one of the two moved, and which moment is the odd one is for the contradictions to say.
+ * The pair's own interval, wherever it has one. Only where it alone says that the two differ, and is outvoted, it is
+ * the picture's: one of the two moved, and which moment is the odd one is for the contradictions to say.
  */
 static struct offset
 between(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
@@ -195,7 +196,10 @@ struct solution {
 	const struct offset *places;
 };
 
-/* By pairs and not by the places against the boot core, which is asked like any other. One that is outvoted tells nothing. */
+/*
+ * By pairs and not by the places against the boot core, which is asked like any other. One that is outvoted tells
+ * nothing.
+ */
 static struct offset
 ask(const void *context, size_t a, size_t b)
 {

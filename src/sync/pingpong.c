@@ -195,9 +195,9 @@ least_sum(int64_t a, int64_t b)
 
 /*
  * A TSC that reads v is at v or above, but below v + RESOLUTION, and two TSCs need not step at the same moment: so the
- * true offset may lie up to so much beyond what the readings say. A warp is one of readings: what software sees step back
- * did step back, by however little, also where both TSCs count in steps of several ticks and theirs come at different
- * moments.
+ * true offset may lie up to so much beyond what the readings say. A warp is one of readings: what software sees step
+ * back did step back, by however little, also where both TSCs count in steps of several ticks and theirs come at
+ * different moments.
  */
 static struct offset
 allowed(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)

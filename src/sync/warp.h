@@ -5,8 +5,9 @@
  * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
  *
  * It is done in two ways. With a lock, one core at a time looks and stamps, so that every step back against
- * the core before is seen; in rounds, so that cores far from the lock get it as often as those near it. Without one all cores look and stamp at once, and none waits for a line that
- * another holds: a shorter way from stamp to reading.
+ * the core before is seen; in rounds, so that cores far from the lock get it as often as those near it. Without one
+ * all cores look and stamp at once, and none waits for a line that another holds: a shorter way from stamp to
+ * reading.
  */
 #ifndef BARETICK_WARP_H
 #define BARETICK_WARP_H

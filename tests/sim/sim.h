@@ -142,7 +142,7 @@ struct sim_rtc {
 	uint8_t index, a, b, d;   /* a without UIP; index with the NMI bit */
 	uint64_t seconds;         /* of the day, at world time 0, which is an edge of the second */
 	bool index_readable;      /* port 70h gives the index, else FFh */
-	bool has_alias;           /* ports 74h and 75h, as Intel's: the index can be read there, its bit 7 is 0 and not written */
+	bool has_alias;           /* ports 74h and 75h, Intel's: there the index can be read, its bit 7 is 0 and not written */
 	bool absent;              /* all registers read FFh */
 	bool uip_stuck;           /* UIP is 1 for ever */
 	bool uip_never;           /* UIP is 0 for ever */

@@ -1,8 +1,8 @@
 /*
- * What makes it a test image of firmware that ticks by the HPET, as EDK II's HpetTimerDxe does, where QEMU's fw_cfg item
- * `opt/baretick/tick` is there: timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us, until the
- * tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away. A run that returns
- * ends the machine, with a value that says whether the tick was stopped and is as it was.
+ * What makes it a test image of firmware that ticks by the HPET, as EDK II's HpetTimerDxe does, where QEMU's fw_cfg
+ * item `opt/baretick/tick` is there: timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us,
+ * until the tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away. A run
+ * that returns ends the machine, with a value that says whether the tick was stopped and is as it was.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -109,7 +109,10 @@ count_sources(const struct report *report, const int *set, size_t count)
 	return found;
 }
 
-/* Whether a clock is shown to differ from any other, and from one at least of any two that differ: else it tells nothing. */
+/*
+ * Whether a clock is shown to differ from any other, and from one at least of any two that differ: else it tells
+ * nothing.
+ */
 static bool
 does_know(const struct report *report, int clock)
 {

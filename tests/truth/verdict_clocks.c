@@ -111,10 +111,11 @@ is_true_of_two(const struct finding *finding)
 		return false;
 	group = group_at(begin);
 	others = group_at(against);
-	if (machine.at_ps != SIM_NEVER ||
-	    (strcmp(finding->rule, "rate-changed") == 0 && machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */
+	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
+					   machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */
 		return have_parted(group, others);
-	return strcmp(finding->rule, "rate-disagree") == 0 && are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
+	return strcmp(finding->rule, "rate-disagree") == 0 &&
+	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
 /* By how much what happened has moved a clock against those that went on evenly. */
@@ -158,8 +159,8 @@ look_at_elapsed(const struct report *report, const struct report_group *a, const
 }
 
 /*
- * Whether what happened then did so in the step of ROW. Its begin was read before that, and its end after it, by the boot
- * core's TSC, which may itself have stepped: back, too, to before the begin.
+ * Whether what happened then did so in the step of ROW. Its begin was read before that, and its end after it, by the
+ * boot core's TSC, which may itself have stepped: back, too, to before the begin.
  */
 static bool
 is_within(const struct report_discontinuity *row, uint64_t at_ps)
@@ -291,8 +292,10 @@ look_at_passed_rate(const struct behaviour *row)
 	if (strcmp(row->rule, "rate-off") != 0 || clock == CLOCKS || machine.at_ps != SIM_NEVER)
 		return;
 	sscanf(against ? against : "", "against %31[a-z_]", witness);
-	tally(CHECK_PASSED_OFF, fabsl(machine_off_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
-	      !have_one_source(clock, clock_of(witness)), "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
+	tally(CHECK_PASSED_OFF,
+	      fabsl(machine_off_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
+		      !have_one_source(clock, clock_of(witness)),
+	      "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
 }
 
 /* An interval wider than all that the limit allows shows nothing, wherever it lies. */

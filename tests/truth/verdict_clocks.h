@@ -10,7 +10,10 @@ bool clocks_is_sick(int clock);                  /* beyond the least limit for a
 bool clocks_is_witness(int clock);               /* it says what the TSC's rate is, by a claim that is exact */
 bool clocks_most_right(void);
 
-/* By the intervals of REPORT: whether of those that know most are right, and how many right oscillators CLOCK is beyond. */
+/*
+ * By the intervals of REPORT: whether of those that know most are right, and how many right oscillators CLOCK is
+ * beyond.
+ */
 bool clocks_most_know(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);
 

@@ -29,8 +29,8 @@ is_sick(size_t core)
 
 /*
  * Where no class of cores that agree exactly is most, a core is off the majority all the same if more than half of all
- * are nearer to each other than it is to any of them: three within 20 ns, and a fourth 5 us away. They stand in a line, so
- * it is enough to look at all stretches of it that hold more than half.
+ * are nearer to each other than it is to any of them: three within 20 ns, and a fourth 5 us away. They stand in a
+ * line, so it is enough to look at all stretches of it that hold more than half.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)
@@ -207,7 +207,9 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 	return (long double)(own - others) / (long double)boot * PPB;
 }
 
-/* The moments that TIME may mean as it is said: the earliest, the latest, and beside each step of the two between them. */
+/*
+ * The moments that TIME may mean as it is said: the earliest, the latest, and beside each step of the two between them.
+ */
 static size_t
 moments_of(struct span time, size_t core, size_t other, uint64_t *moments)
 {
@@ -374,9 +376,9 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 }
 
 /*
- * A core could be told where a tournament proves that it differs from more than half of all, and that these are one group:
- * all within less of one of them than this core is away from each. Where they may be further from each other than that,
- * it is not to be told who is off: the core is one of two, or of some.
+ * A core could be told where a tournament proves that it differs from more than half of all, and that these are one
+ * group: all within less of one of them than this core is away from each. Where they may be further from each other
+ * than that, it is not to be told who is off: the core is one of two, or of some.
  */
 static bool
 could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)

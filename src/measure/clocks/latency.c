@@ -11,7 +11,7 @@
 #define LEAP_SHARE       8  /* and a clock may be fast by one in so many before it leaps */
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits, which wraps in 4.7 s, can be compared in it */
+#define STEP_NS          (250 * SURVEY_NS_PER_MS) /* a PM timer of 24 bits wraps in 4.7 s */
 #define BATCHES_PER_MS   100 /* no batch is shorter than 10 us: bounds a measurement by count */
 #define CORE_BATCHES_MIN 2
 #define SPIN_PAUSES_MAX  (1u << 20) /* should its TSC have stopped */
@@ -47,8 +47,9 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 }
 
 /*
- * A clock that was well in the batches before and steps back in this one has turned sick. One that leaps against the TSC
- * may be well, and the TSC have stood: that is for the other clocks to say. Their readings take the samples' place.
+ * A clock that was well in the batches before and steps back in this one has turned sick. One that leaps against the
+ * TSC may be well, and the TSC have stood: that is for the other clocks to say. Their readings take the samples'
+ * place.
  */
 static void
 fold_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -202,8 +203,8 @@ survey_summary(const struct survey *survey, const struct latency *latency)
 }
 
 /*
- * A batch on CORE. One that comes out of a halt runs slowly for a while, until its frequency has risen: so it spins first,
- * unless its last batch is so near that it has not halted.
+ * A batch on CORE. One that comes out of a halt runs slowly for a while, until its frequency has risen: so it spins
+ * first, unless its last batch is so near that it has not halted.
  */
 static bool
 run_batch(struct survey *survey, size_t core, struct core_batch *batch)

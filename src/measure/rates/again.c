@@ -203,8 +203,8 @@ record_changes(struct survey *survey, struct sample *ends)
 }
 
 /*
- * Whether each clock was followed to the end that the firmware let count on, and none, and so not the TSC either, changed
- * on the way.
+ * Whether each clock was followed to the end that the firmware let count on, and none, and so not the TSC either,
+ * changed on the way.
  */
 static bool
 is_steady(const struct survey *survey)

@@ -94,7 +94,9 @@ slope_of(const struct survey *survey, const struct survey_track *track, const st
 	*fit = RATE_FIT_NONE;
 	if (!track->entry->clock.edges_only) {
 		ends = ends_of(survey, track, from, to);
-		return ends.count < 2 ? (struct rate_slope){ .known = false } : rate_fit(&ends, fit);
+		if (ends.count < 2)
+			return (struct rate_slope){ .known = false };
+		return rate_fit(&ends, fit);
 	}
 	if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
 		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
@@ -258,8 +260,8 @@ survey_claim(const struct clock *tsc)
 }
 
 /*
- * By which clock the TSC's rate is taken: the vote is the one by which the judge accuses, what is claimed of the TSC takes
- * part in it, and a clock that it accuses is not the one.
+ * By which clock the TSC's rate is taken: the vote is the one by which the judge accuses, what is claimed of the TSC
+ * takes part in it, and a clock that it accuses is not the one.
  */
 static size_t
 choose_reference(struct survey *survey, const struct rate_interval *rates)

@@ -60,9 +60,9 @@ end_early(struct survey *survey, struct survey_window *window, uint64_t now, uin
 }
 
 /*
- * Follows all clocks until the window is over; how far it is, is shown behind an edge where there are any, for the next one
- * is far then; PACER is the one that is looked at between the others. True: that was
- * at an edge of it, which came before its time by the provisional rate.
+ * Follows all clocks until the window is over; how far it is, is shown behind an edge where there are any, for the
+ * next one is far then; PACER is the one that is looked at between the others. True: that was at an edge of it, which
+ * came before its time by the provisional rate.
  */
 static bool
 follow(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)

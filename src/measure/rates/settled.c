@@ -1,6 +1,6 @@
 /*
- * Whether a window of the rates has shown all that is judged by it: a quick run's ends then. Each interval holds the truth
- * for certain, whenever it is taken, so to end where the intervals are narrow makes none of them wrong. See
+ * Whether a window of the rates has shown all that is judged by it: a quick run's ends then. Each interval holds the
+ * truth for certain, whenever it is taken, so to end where the intervals are narrow makes none of them wrong. See
  * survey_tracks.h.
  */
 #include "survey_tracks.h"
@@ -35,8 +35,8 @@ implied_so_far(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * Within the limit, or beyond it. By twice as much is left for the changes of a rate from the window's first half, which
- * is over by now, to a second one as long.
+ * Within the limit, or beyond it. By twice as much is left for the changes of a rate from the window's first half,
+ * which is over by now, to a second one as long.
  */
 static bool
 is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)

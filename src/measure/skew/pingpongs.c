@@ -71,9 +71,10 @@ record_warps(struct survey_tournament *tournament, size_t place, const struct pi
 }
 
 /*
- * A pair's interval is that of one ping-pong, and holds when that was: of two the narrower. What both of them allow holds
- * at no moment where the TSC stepped between them. Where they exclude each other, the first is as good as the second, and
- * it stays. Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown, it has another.
+ * A pair's interval is that of one ping-pong, and holds when that was: of two the narrower. What both of them allow
+ * holds at no moment where the TSC stepped between them. Where they exclude each other, the first is as good as the
+ * second, and it stays. Of one in which it moved nothing holds: the pair stays as it was, and where that is unknown,
+ * it has another.
  */
 static void
 keep(struct survey_tournament *tournament, const uint32_t *ranks, const struct pingpong_result *result)

@@ -8,8 +8,9 @@
 #define REHEARSAL_BATCHES 32 /* in all: the concurrency grows to 2^16 in fewer, and is halved in few more */
 
 /*
- * Of a run's plan, what the first tournament may have taken if another is to be played in the middle: a twentieth, for an
- * answer that only a core that moves asks for. Hundreds of cores take more, since their pairs grow with the square.
+ * Of a run's plan, what the first tournament may have taken if another is to be played in the middle: a twentieth,
+ * for an answer that only a core that moves asks for. Hundreds of cores take more, since their pairs grow with the
+ * square.
  */
 #define MIDDLE_SHARE   20
 #define MIDDLE_OVERRUN 2 /* so many times as long as the first it may take: no pair of it is tried twice */

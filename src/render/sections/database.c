@@ -58,7 +58,8 @@ put_ms(struct text *out, int64_t ps, int width)
 }
 
 static void
-put_row(struct text *out, const struct report *report, const struct report_clock *entry, const struct report_clock *least)
+put_row(struct text *out, const struct report *report, const struct report_clock *entry,
+	const struct report_clock *least)
 {
 	const struct report_cost *cost = &entry->cost;
 	bool worse = failed(report, entry) && !failed(report, least);

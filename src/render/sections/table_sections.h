@@ -23,7 +23,7 @@ void table_histogram_of(struct text *out, const struct report *report, size_t cl
 void table_durations(struct text *out, const struct report *report);  /* each by itself, as pg_test_timing */
 void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
 void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
-void table_intervals(struct text *out, const struct report *report);  /* timers' interrupts; nothing where none were asked */
+void table_intervals(struct text *out, const struct report *report);  /* timers' interrupts, where any were asked */
 void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
 /* Of the clock of that id; NULL: all. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);

@@ -91,7 +91,8 @@ inside_the_error_there_is_no_falseticker(void **state)
 static void
 several_falsetickers_are_all_named(void **state)
 {
-	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3), at(2, 9), at(-3, 9) };
+	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3), at(2, 9),
+					       at(-3, 9) };
 
 	(void)state;
 	assert_falsetickers(rates, 7, 1u << 0 | 1u << 3 | 1u << 4, 2);

@@ -178,7 +178,10 @@ extended_leaf_beyond_its_maximum_is_not_read(void **state)
 	assert_false(facts_now().has_rdtscp);
 }
 
-/* Linux 6.1 in QEMU said "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with one. */
+/*
+ * Linux 6.1 in QEMU said "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with
+ * one.
+ */
 static void
 linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels(void **state)
 {

@@ -139,7 +139,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Type, length, handle, then the formatted area; strings, each with its 0. Literals are split behind hexadecimal digits. */
+/* Type, length, handle, then the formatted area; strings, each with its 0. Literals are split behind hex digits. */
 #define BIOS   "\0\x12\0\0" "\1\2\0\xe8\3\0\0\0\0\0\0\0\0\0" "Example BIOS\0" "2.10.0\0" "11/30/2020\0" "\0"
 #define SYSTEM "\1\x1b\1\0" "\1\2\3\4" "uuid: 16 bytes..\6\0\0" "Example Inc.\0" "Server 9\0" "rev A\0" "SN-0042\0" "\0"
 #define BOARD  "\2\x08\2\0" "\1\2\0\3" "Example Boards\0" "X99-B\0" "BSN-7\0" "\0"
@@ -359,7 +359,8 @@ words_that_firmware_is_delivered_with_are_none(void **state)
 		"System Serial Number", "System Product Name", "System manufacturer", "Not Specified", "None", "N/A", "Unknown",
 		"0", "00000000", "............", "xxxxxxxxx", "123456789", "Serial Number.",
 	};
-	static const char *const some[] = { "None of these", "0000-1", "Default strings", "N/A 7", "System Serial", "O.E.M.." };
+	static const char *const some[] = { "None of these", "0000-1", "Default strings", "N/A 7", "System Serial",
+					    "O.E.M.." };
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]) + sizeof(some) / sizeof(some[0]); i++) {
 		bool is_none = i < sizeof(none) / sizeof(none[0]);

@@ -143,7 +143,9 @@ step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
 	literal_free(report);
 }
 
-/* It steps back by 10,000 ticks now and then: what was timed across such a step seems to leap, to change or to be slow. */
+/*
+ * It steps back by 10,000 ticks now and then: what was timed across such a step seems to leap, to change or to be slow.
+ */
 static void
 what_a_tsc_timed_that_stepped_back_accuses_no_other_clock(void **state)
 {

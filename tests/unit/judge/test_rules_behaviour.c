@@ -185,7 +185,9 @@ where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell(void **state)
 	}
 }
 
-/* A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none. */
+/*
+ * A PM timer behind the HPET's own crystal has the same error: only a clock of another source shows that there is none.
+ */
 static void
 a_rate_is_passed_by_a_clock_of_another_source_alone(void **state)
 {
@@ -293,7 +295,9 @@ a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches(void 
 	assert_only(report, "rate-changed", "tsc", NULL);
 }
 
-/* The devices of a guest are one clock of its host's, and its RTC may leap: nothing shows which of the two was moved. */
+/*
+ * The devices of a guest are one clock of its host's, and its RTC may leap: nothing shows which of the two was moved.
+ */
 static void
 a_tsc_that_parts_from_a_hosts_time_is_not_accused(void **state)
 {

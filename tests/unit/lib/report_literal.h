@@ -116,7 +116,8 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 	if (from->claimed.den)
 		entry->error = (struct interval_ppb){ true, from->error_ppb, from->error_ppb - 100,
 						      from->error_ppb + 100 };
-	entry->absolute = (struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
+	entry->absolute =
+		(struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
 	if (millihz)
 		entry->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
 	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main(entry))
@@ -397,7 +398,9 @@ literal_intervals(struct report *report)
 		.lateness = { 781, -1250, 2400, 61000, 250000, 250000, 35 }, .held_ns = 20500000, .held_delivered = 38,
 		.rate = { true, 12400, -3100, 28000 }, .policy = REPORT_POLICY_CATCH_UP,
 	};
-	*row = (struct report_interval){ .source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED };
+	*row = (struct report_interval){
+		.source = "hpet0", .route_kind = "ioapic", .asked_ns = 100000, .state = CLOCK_DISABLED
+	};
 	LITERAL_COPY(row->reason, "In use by the firmware: not asked.");
 	report->interval_count = 3;
 }

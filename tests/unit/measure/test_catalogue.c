@@ -720,7 +720,8 @@ static const struct ailment faults[] = {
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC moved 1 ms ahead", &plain, AFTER_RATES, tsc_1_ms_ahead },
 	{ "clock-jumped", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
-	{ "clocks-parted", NULL, "TSC and RTC a second ahead, as after a snapshot", &guest, AFTER_RATES, tsc_and_rtc_a_second_ahead },
+	{ "clocks-parted", NULL, "TSC and RTC a second ahead, as after a snapshot", &guest, AFTER_RATES,
+	  tsc_and_rtc_a_second_ahead },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &guest, FROM_THE_START, hpet_1000_ppm_fast },
 	{ "rate-wrong", "acpi_pm", "PM timer at double speed", &plain, FROM_THE_START, pm_at_double_speed },
 	{ "rate-wrong", "hpet", "HPET 1000 ppm fast", &plain, FROM_THE_START, hpet_1000_ppm_fast },
@@ -855,7 +856,10 @@ run(const struct machine *machine, const struct ailment *fault)
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);
-	/* What is wrong with the machine is there before its clocks are opened, with that of its cores once these are there. */
+	/*
+	 * What is wrong with the machine is there before its clocks are opened, with that of its cores once these are
+	 * there.
+	 */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
 	bench_open(bench, machine->cores);

@@ -1,4 +1,6 @@
-/* A quick run's window of the rates ends when all that is judged by it is determined, and at its bound at the latest. */
+/*
+ * A quick run's window of the rates ends when all that is judged by it is determined, and at its bound at the latest.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,8 +97,10 @@ it_lasts_from_edge_to_edge_where_there_is_an_rtc(void **state)
 	bench_free(played.bench);
 }
 
-/* OFF_PPM is what the PM timer is faster than its claim: near the limit it takes longer to tell on which side, and what is
- * said holds the truth, wherever the window ended. */
+/*
+ * OFF_PPM is what the PM timer is faster than its claim: near the limit it takes longer to tell on which side, and what
+ * is said holds the truth, wherever the window ended.
+ */
 static void
 the_truth_is_inside_whenever_it_ends(void **state)
 {

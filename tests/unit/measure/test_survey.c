@@ -351,8 +351,8 @@ each_core_has_its_own_latency(void **state)
 }
 
 /*
- * Cores whose frequency falls in a halt: after one every access but a pause takes twice as long, for 12 ms. A core that got
- * no job for 10 ms has halted.
+ * Cores whose frequency falls in a halt: after one every access but a pause takes twice as long, for 12 ms. A core
+ * that got no job for 10 ms has halted.
  */
 static struct {
 	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);

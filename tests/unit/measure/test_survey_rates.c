@@ -871,8 +871,8 @@ of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed(void **sta
 }
 
 /*
- * As under Xen, whose time bends: its devices are one clock, however exact they were. Nor is one device alone: a TSC that
- * stood between the readings of two of them looks alike.
+ * As under Xen, whose time bends: its devices are one clock, however exact they were. Nor is one device alone: a TSC
+ * that stood between the readings of two of them looks alike.
  */
 static void
 a_change_within_the_window_of_a_guest_accuses_nobody(void **state)
@@ -1303,7 +1303,9 @@ progress_is_shown_once_a_second_and_does_the_rates_no_harm(void **state)
 	}
 }
 
-/* Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway. */
+/*
+ * Ten durations up to 10 s, and three beyond: a quick run's is one, and a soak's rates are over the whole run anyway.
+ */
 static void
 the_window_grows_with_the_duration(void **state)
 {
@@ -1347,9 +1349,12 @@ what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on(void **state)
 {
 	(void)state;
 	assert_int_equal(survey_left_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S), 46 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(5 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 10 * SURVEY_NS_PER_S), 90 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(40 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 20 * SURVEY_NS_PER_S), 5 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S),
+			 46 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(5 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 10 * SURVEY_NS_PER_S),
+			 90 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_left_ns(40 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 20 * SURVEY_NS_PER_S),
+			 5 * SURVEY_NS_PER_S);
 	assert_int_equal(survey_left_ns(51 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 90 * SURVEY_NS_PER_S), 0);
 	assert_int_equal(survey_left_ns(0, 0, 1), 0);
 }

@@ -547,7 +547,9 @@ pair_that_moves(int64_t moved_ticks)
 	return offsets_pair(&bench.report.skew.offsets, 1, 3);
 }
 
-/* It moves to just inside of what the first ping-pong allows and just outside: the second one overlaps with it there. */
+/*
+ * It moves to just inside of what the first ping-pong allows and just outside: the second one overlaps with it there.
+ */
 static void
 of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds(void **state)
 {

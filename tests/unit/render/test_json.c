@@ -234,7 +234,9 @@ reports_of_1_to_1024_cores_are_whole_and_of_bounded_size(void **state)
 	}
 }
 
-/* The boot core is number 0; a pair without a ping-pong is null, and so is all that a core is to one that didn't play. */
+/*
+ * The boot core is number 0; a pair without a ping-pong is null, and so is all that a core is to one that didn't play.
+ */
 static void
 matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 {

@@ -1,4 +1,6 @@
-/* The options for people: README, the stick's baretick.cfg and the text of the option help are made of the one table. */
+/*
+ * The options for people: README, the stick's baretick.cfg and the text of the option help are made of the one table.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -146,7 +146,8 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 
 	(void)state;
 	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 9 findings; 3 not checked");
-	assert_string_equal(row_of(&screen, 2), "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
+	assert_string_equal(row_of(&screen, 2),
+			    "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
 	assert_string_equal(row_of(&screen, 3), "Report saved on the boot volume in \\baretick\\0007");
 	assert_int_equal(ink_at(&screen, 0, "FAIL"), INK_BAR_FAIL);
 	assert_int_equal(ink_at(&screen, 1, "FAIL"), INK_FAIL);

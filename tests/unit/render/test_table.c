@@ -372,7 +372,8 @@ map_shows_the_pair_that_contradicts_and_the_one_that_never_met(void **state)
 	assert_non_null(strstr(buffer, "column's, > is ahead,\n? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
-	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of 14 of 15 pairs of 6 cores (");
+	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of "
+			    "14 of 15 pairs of 6 cores (");
 	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
 	literal_free(report);
 }
@@ -385,26 +386,31 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *skewed;
 
 	(void)state;
-	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in 3 rounds, 2 at a "
+	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
+			    "3 rounds, 2 at a "
 			    "time), best round trip 41 ns.\nDrift");
 	literal_tournament(report, TOURNAMENT_ALL, truth_ticks);
-	assert_says(report, "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+	assert_says(report,
+		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_tournament(report, TOURNAMENT_STAR, NULL);
-	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 others (3 in 3 rounds, 1 at "
+	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
+			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. All pairs would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
 	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
-	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: ping-pongs of 2 of 3 pairs of 4 cores (");
+	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
+			    "ping-pongs of 2 of 3 pairs of 4 cores (");
 	literal_forget_tournament(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 	literal_free(report);
 
 	report = literal_of(2, TOURNAMENT_ALL, (int64_t[]){ 0, 300 });
-	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: ping-pongs of all pairs "
+	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
+			    "ping-pongs of all pairs "
 			    "of 2 cores (1 in 1 round, 1 at a time)");
 	literal_free(report);
 	report = literal_of(4, TOURNAMENT_ALL, NULL);
@@ -413,9 +419,11 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
 	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_solve(report);
-	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of all pairs "
-			    "of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differed by 5000 to "
-			    "5050 ns. No two differed by more than ");
+	assert_says(report,
+		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
+		    "all pairs "
+		    "of 4 cores (6 in 3 rounds, 2 at a time), best round trip 41 ns. Cores 4 and 6 differed by 5000 to "
+		    "5050 ns. No two differed by more than ");
 	assert_null(strstr(buffer, " 4! "));
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
@@ -426,7 +434,9 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	report->skew.latest = skewed->skew.offsets; /* with its shorter intervals it tells who */
 	report->skew.latest_outlier = skewed->skew.outlier;
 	report->skew.latest_summary = skewed->skew.summary;
-	assert_says(report, "\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+	assert_says(
+		report,
+		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	literal_free(report);
 	literal_free(skewed);
 	report = literal_of(1, TOURNAMENT_ALL, NULL);

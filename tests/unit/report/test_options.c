@@ -266,7 +266,8 @@ unknown_key_is_answered_with_all_keys(void **state)
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
 			    "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, deadline, "
+				   "tsc_hz, gap, rules, help, limit.RULE.");
 }
 
 static void
@@ -572,7 +573,8 @@ options_that_were_given_read_as_the_same(void **state)
 static void
 options_as_by_default_are_not_given(void **state)
 {
-	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto deadline=auto serial=full identity=on label=");
+	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto "
+					"deadline=auto serial=full identity=on label=");
 
 	(void)state;
 	assert_given(&options, "");

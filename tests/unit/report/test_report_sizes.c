@@ -126,7 +126,8 @@ above_256_cores_the_room_grows_by_the_core_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(report_size_json(257), report_size_table(257));
-	assert_int_equal(report_size_json(256) - report_size_table(256), (1 + REPORT_LATER_MAX) * 256 * 256 * REPORT_SIZE_PER_PAIR);
+	assert_int_equal(report_size_json(256) - report_size_table(256),
+			 (1 + REPORT_LATER_MAX) * 256 * 256 * REPORT_SIZE_PER_PAIR);
 }
 
 int

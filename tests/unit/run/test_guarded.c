@@ -10,7 +10,9 @@
 #include "bench.h"
 #include "sim.h"
 
-static const struct fault page_fault = { .vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0 };
+static const struct fault page_fault = {
+	.vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0
+};
 
 static struct {
 	jmp_buf *innermost;

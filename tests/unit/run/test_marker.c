@@ -69,10 +69,16 @@ static void
 what_is_no_marker_is_refused(void **state)
 {
 	static const char *const lines[] = {
-		"", "phase=skew", "phase=skew cores=sipi least=sipi report=", "phase=skew cores=sipi least=sipi report=1x ",
-		"phase=skew cores=sipi least=sipi report=10000 ", "phase=skew cores=sopi least=sipi report=1 ",
-		"phase=skew cores=sipi least=4 report=1 ", "cores=sipi least=sipi report=1 ",
-		"# phase=skew cores=sipi least=sipi report=1 ", "phase=a-phase-whose-name-has-no-end-at-all cores=sipi least=sipi report=1 ",
+		"",
+		"phase=skew",
+		"phase=skew cores=sipi least=sipi report=",
+		"phase=skew cores=sipi least=sipi report=1x ",
+		"phase=skew cores=sipi least=sipi report=10000 ",
+		"phase=skew cores=sopi least=sipi report=1 ",
+		"phase=skew cores=sipi least=4 report=1 ",
+		"cores=sipi least=sipi report=1 ",
+		"# phase=skew cores=sipi least=sipi report=1 ",
+		"phase=a-phase-whose-name-has-no-end-at-all cores=sipi least=sipi report=1 ",
 	};
 	struct marker read;
 

@@ -16,7 +16,8 @@
 #define PM_SECOND_TICKS   3579545
 #define HPET_SECOND_TICKS 14318180
 
-static unsigned looks, disturbed_looks; /* how often the disturbed check is made, and how often time is stolen from it */
+static unsigned looks,
+	disturbed_looks; /* how often the disturbed check is made, and how often time is stolen from it */
 
 static void
 look_once(const struct checking *checking, struct behaviour *row)

@@ -1,6 +1,6 @@
 /*
- * Firmware that ticks by the HPET and stops its counter in each tick, as EDK II's HpetTimerDxe does: 10 us of each 10 ms,
- * which is 1,000 ppm. A healthy HPET is not accused for that, and the tick is as it was after the run.
+ * Firmware that ticks by the HPET and stops its counter in each tick, as EDK II's HpetTimerDxe does: 10 us of each 10
+ * ms, which is 1,000 ppm. A healthy HPET is not accused for that, and the tick is as it was after the run.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -68,7 +68,8 @@ world_free(struct world *world)
 static void
 measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 {
-	int64_t there = 60 + (int64_t)(random_next(&world->seed) % 200), back = 60 + (int64_t)(random_next(&world->seed) % 200);
+	int64_t there = 60 + (int64_t)(random_next(&world->seed) % 200),
+		back = 60 + (int64_t)(random_next(&world->seed) % 200);
 
 	offsets_set(&world->offsets, a, b, (struct offset){ offset - back, offset + there });
 }
@@ -820,8 +821,8 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 }
 
 /*
- * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are further
- * from the second than the first are. So these nine are no group that the first three are off.
+ * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are
+ * further from the second than the first are. So these nine are no group that the first three are off.
  */
 static void
 group_at_one_end_is_no_outlier_though_the_middle_differs_from_none(void **state)
@@ -849,9 +850,9 @@ group_at_one_end_is_no_outlier_though_the_middle_differs_from_none(void **state)
 }
 
 /*
- * Seven in a line: three at 0, who are the first ones, two 270 and 350 ahead of them, two 8,000 and 14,000. One of the first is nearer
- * to each of the others than the farthest of these are to each other: it is not off the majority, though it is the
- * only one of all that is well enough measured.
+ * Seven in a line: three at 0, who are the first ones, two 270 and 350 ahead of them, two 8,000 and 14,000. One of
+ * the first is nearer to each of the others than the farthest of these are to each other: it is not off the majority,
+ * though it is the only one of all that is well enough measured.
  */
 static void
 first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow(void **state)
@@ -973,7 +974,9 @@ static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
 {
 	uint64_t at_tsc = 1000 + (uint64_t)(seconds * SECOND);
-	struct offsets one = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &first, .begin_tsc = 1000, .end_tsc = 1000 + SECOND / 10 };
+	struct offsets one = {
+		.cores = 2, .kind = TOURNAMENT_ALL, .pairs = &first, .begin_tsc = 1000, .end_tsc = 1000 + SECOND / 10
+	};
 	struct offsets two = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &middle, .begin_tsc = at_tsc,
 			       .end_tsc = at_tsc + SECOND / 10 };
 	struct offsets three = { .cores = 2, .kind = TOURNAMENT_ALL, .pairs = &last, .begin_tsc = 1000 + 10 * SECOND,
@@ -1019,7 +1022,8 @@ line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it(void
 	(void)state;
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
-	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far), MOTION_UNTOLD); /* as it may be a step as well */
+	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
+			 MOTION_UNTOLD); /* as it may be a step as well */
 	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNTOLD);
 	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNTOLD);
 	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNTOLD);

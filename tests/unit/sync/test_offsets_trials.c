@@ -1,6 +1,6 @@
 /*
- * Tournaments of cores drawn at random, whose truth is known at every moment: what is said of a core holds at the moment
- * of its ping-pong, and only cores in a minority are named. Each count of failures must be 0.
+ * Tournaments of cores drawn at random, whose truth is known at every moment: what is said of a core holds at the
+ * moment of its ping-pong, and only cores in a minority are named. Each count of failures must be 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
