@@ -10,6 +10,12 @@ BARE = """<!DOCTYPE html>
 """
 
 
+def hidden(skew):
+    """The tournaments that the page does not draw: it draws one."""
+    later = skew.get("later") or []
+    return [skew, *later[:-1]] if later and skew.get("shown") == "last" else later
+
+
 def render(template, body):
     """The page of the report whose JSON is BODY."""
     try:
@@ -17,7 +23,7 @@ def render(template, body):
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
                 latency["exact"] = None  # long lists, which the page does not draw, as these:
-        for tournament in (report.get("skew") or {}).get("later") or []:
+        for tournament in hidden(report.get("skew") or {}):
             tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:

@@ -65,6 +65,7 @@ judge_report(struct report *report)
 		judge_rates(report);
 	judge_behaviours(report);
 	judge_skew(report);
+	judge_synchrony(report);
 	judge_adjust(report);
 	judge_cores(report);
 	judge_outcomes(report);

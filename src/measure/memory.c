@@ -63,7 +63,7 @@ survey_lay_out(struct survey *survey, void *memory, size_t cores, enum tournamen
 	lay_out(&survey->memory, (uintptr_t)memory, cores, widest);
 	rows = survey->memory.rows;
 	for (size_t i = 0; i < cores; i++) {
-		rows[i].offset = OFFSET_UNKNOWN;
+		rows[i].offset = rows[i].last_offset = OFFSET_UNKNOWN;
 		rows[i].drift_ppb = OFFSET_UNKNOWN;
 	}
 	survey->report->cores = rows;

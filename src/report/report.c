@@ -248,6 +248,24 @@ report_put_tournaments(struct text *out, const struct report *report)
 	report_put_moment(out, report, report->skew.latest.end_tsc);
 }
 
+const struct offsets *
+report_shown(const struct report *report)
+{
+	return report->skew.last_shown ? &report->skew.latest : &report->skew.offsets;
+}
+
+const struct offsets_summary *
+report_shown_summary(const struct report *report)
+{
+	return report->skew.last_shown ? &report->skew.latest_summary : &report->skew.summary;
+}
+
+struct offset
+report_shown_offset(const struct report *report, const struct report_core *core)
+{
+	return report->skew.last_shown ? core->last_offset : core->offset;
+}
+
 void
 report_note(struct report *report, const char *format, ...)
 {

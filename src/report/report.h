@@ -131,6 +131,7 @@ struct report_core {
 	uint64_t gaps, worst_gap_ns;
 	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
+	struct offset last_offset; /* likewise in the last tournament, where there was one */
 	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
 	bool off_majority;        /* judged: its TSC is off most others' */
 	bool drifts;              /* judged: against most others ... */
@@ -185,6 +186,9 @@ struct report_skew {
 	bool synchronised;       /* no core moved, none is off, and so little is open that it means something, to the end */
 	bool within_known;
 	uint64_t within_ns;      /* no two cores' TSCs were further apart, neither in the first tournament nor in the last */
+	bool last_shown;         /* words, tables and maps are of the last tournament: it alone shows what there is to say */
+	bool proven;             /* synchronised, and no two proven unequal */
+	char text[REPORT_SENTENCE]; /* a clause on all of that: "synchronised within 31 ns at 3.1 s and 9.8 s" */
 };
 
 struct report_gap {
@@ -406,6 +410,11 @@ void report_put_moment(struct text *out, const struct report *report, uint64_t t
 
 /* "at 3.1 s and 9.8 s": when the cores had their tournaments; or the one alone. */
 void report_put_tournaments(struct text *out, const struct report *report);
+
+/* The tournament that people are shown, the first or the last; what offsets_solve() says of it, and of CORE in it. */
+const struct offsets *report_shown(const struct report *report);
+const struct offsets_summary *report_shown_summary(const struct report *report);
+struct offset report_shown_offset(const struct report *report, const struct report_core *core);
 
 /* Adds a note while there is space; what does not fit is cut. */
 void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -160,6 +160,38 @@ def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(sho
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead], #matrix td[class^=behind]').length") == 8
 
 
+def test_the_top_says_whether_the_cores_are_in_step_as_the_text_does(show):
+    said = "document.getElementById('synchrony')?.textContent"
+    for name in "clean", "sick":
+        report = golden(name)
+        assert show(report).evaluate(said) == f"TSCs of the cores: {report['skew']['text']}."
+    assert report["skew"]["text"].startswith("not synchronised at ")
+    report["skew"]["text"] = None  # of an earlier release
+    page = show(report)
+    assert_quiet(page)
+    assert page.evaluate(said) is None
+
+
+def test_the_tournament_that_is_shown_is_drawn(show):
+    report = golden("clean")
+    page = show(report)
+    assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead], #matrix td[class^=behind]').length") == 0
+    assert "last tournament" not in page.evaluate("document.getElementById('skew').textContent")
+    report["skew"].update(shown="last", text="not synchronised at 21.1 s, 1 of 4 cores off the majority")
+    *_, last = report["skew"]["later"]
+    for core in range(3):
+        last["matrix"][core][3], last["matrix"][3][core] = [900, 1000], [-1000, -900]
+    report["cores"][3]["last_offset_ns"] = {"value": 950, "low": 900, "high": 1000}
+    page = show(report)
+    assert_quiet(page)
+    assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 3
+    text = page.evaluate("document.getElementById('skew').textContent")
+    assert text.count("Not synchronised at 21.1 s") == 1 and "are of the last tournament, at 21.1\u00a0s." in text
+    page.evaluate("document.querySelector('#skew details').open = true")
+    page.settle()
+    assert "+950\u00a0ns" in page.evaluate("document.querySelector('#skew details').textContent")
+
+
 def test_machine_of_which_nothing_was_measured_is_said_to_be_so(show):
     page = show(golden("empty"))
     assert_quiet(page)

@@ -278,6 +278,13 @@ def test_the_page_of_a_report_of_any_depth_holds_it():
     assert b"<" not in made and made.count(b"[") > 900
 
 
+@pytest.mark.parametrize("shown, matrices", [("first", [1, None, None]), ("last", [None, None, 3]), (None, [1, None, None])])
+def test_the_page_holds_the_pairs_of_the_tournament_that_is_shown(shown, matrices):
+    document = {**report(), "skew": {"shown": shown, "matrix": 1, "later": [{"matrix": 2}, {"matrix": 3}]}}
+    skew = json.loads(page.render(page.MARK, json.dumps(document).encode()))["skew"]
+    assert [each["matrix"] for each in (skew, *skew["later"])] == matrices
+
+
 def test_a_page_without_a_template_shows_the_text():
     made = page.bare(b"<b> & \xff\n").decode()
     assert "&lt;b&gt; &amp; \ufffd" in made and "<b>" not in made
@@ -410,7 +417,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
         if clock["latency"]:
             clock["latency"].update({f"p{p}_within_ns": None for p in (50, 90, 99, 999)})
     for core in older["cores"]:
-        core.update(drifts=False, offset_budget=None)
+        core.update(drifts=False, offset_budget=None, last_offset_ns=None)
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["discontinuities"] = []
@@ -419,7 +426,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
                                                   "stepping", "microcode", "oem", "host"))
     older["quality"] = {"stolen_percent": None, "reliable_tails": None, "text": None}
-    older["skew"].update(at_best_ns=None, first_ms=None, last_ms=None, later=None)
+    older["skew"].update(text=None, shown=None, at_best_ns=None, first_ms=None, last_ms=None, later=None)
     check_schema(older)
     assert [row["outcome"] for row in older["behaviours"]] == ["not_checked", "failed", "failed"]
     kept = {**report(), "schema": "baretick.report/1", "behaviours": [{"rule": "pit-step", "outcome": "kept"}]}

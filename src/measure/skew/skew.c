@@ -198,6 +198,8 @@ solve_latest(struct survey *survey)
 	skew->latest_summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier, memory->disputed);
 	skew->latest_outlier = memory->latest_outlier;
 	skew->latest = memory->latest;
+	for (size_t i = 0; i < memory->latest.cores; i++)
+		survey->report->cores[memory->core_of[i]].last_offset = memory->solved[i];
 }
 
 /* Of every pair that had a ping-pong in both, each over its own time; against the boot core also by core. */

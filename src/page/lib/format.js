@@ -104,6 +104,9 @@ function joined(words, between) {
 	return words.filter(Boolean).join(between);
 }
 
+/* A clause with its first letter great. */
+const sentence = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1);
+
 const yesOrNo = (fact) => (fact ? "yes" : "no");
 
 function plural(count, one, more) {

@@ -77,8 +77,7 @@ function matrixTable(report, matrix) {
 		body);
 }
 
-function matrixView(report) {
-	const {matrix} = report.skew;
+function matrixView(report, matrix) {
 	const drawn = matrixTable(report, matrix);
 	const rest = "Each cell: the TSC of the column's core against that of the row's. " +
 		"Point at a cell, or touch it, for its figures.";
@@ -108,10 +107,11 @@ function matrixView(report) {
 }
 
 function offsetsChart(report) {
-	const cores = report.cores.filter((core) => known(core.offset_ns));
+	const offset = shownOffset(report);
+	const cores = report.cores.filter((core) => known(core[offset]));
 
 	return chart("chart-offsets", "Offset of each core's TSC against the boot core's", () => {
-		const at = (name) => cores.map((core) => core.offset_ns[name]);
+		const at = (name) => cores.map((core) => core[offset][name]);
 		const values = [...at("low"), ...at("high")];
 
 		return {
@@ -120,7 +120,7 @@ function offsetsChart(report) {
 				labels: cores.map(coreName),
 				datasets: [{
 					data: cores.map(
-						(core) => [core.offset_ns.low, core.offset_ns.high]),
+						(core) => [core[offset].low, core[offset].high]),
 					minBarLength: 2,
 					maxBarThickness: 20,
 					backgroundColor: cores.map(
@@ -139,17 +139,24 @@ function offsetsChart(report) {
 				},
 				...tooltip({
 					title: ([item]) => `core ${item.label}`,
-					label: (item) => span(cores[item.dataIndex].offset_ns, nsDelta)
+					label: (item) => span(cores[item.dataIndex][offset], nsDelta)
 				}),
 			},
 		};
 	});
 }
 
+/* The tournament of which the words, the pairs and the offsets are: the last where it alone shows what there is to say. */
+const lastIsShown = ({skew}) => Boolean(skew && skew.shown === "last" && skew.later && skew.later.length);
+const shownOffset = (report) => (lastIsShown(report) ? "last_offset_ns" : "offset_ns");
+const shownMatrix = ({skew}) => (lastIsShown({skew}) ? skew.later[skew.later.length - 1].matrix : skew.matrix);
+
 function skewWords(report) {
 	const {skew} = report;
 	const said = [];
 
+	if (skew.text)
+		said.push(`${sentence(skew.text)}.`);
 	if (skew.schedule)
 		said.push(`${plural(skew.pairs, "pair")} of cores exchanged ping-pongs.`);
 	if (isNumber(skew.best_trip_ns))
@@ -159,10 +166,13 @@ function skewWords(report) {
 		said.push(skew.schedule_reason);
 	const moments = [skew.first_ms, skew.last_ms].filter(isNumber).map((at) => ns(at * 1e6)).join(" and ");
 
-	if (isNumber(skew.within_ns))
+	if (!skew.text && isNumber(skew.within_ns))
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
-	else if (isNumber(skew.at_best_ns))
+	else if (!skew.text && isNumber(skew.at_best_ns))
 		said.push(`Synchronisation not determined: at best within ${ns(skew.at_best_ns)} at ${moments}.`);
+	/* Cut off, as in the text: it is the same moment. */
+	if (lastIsShown(report))
+		said.push(`Pairs and offsets are of the last tournament, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push("Largest offset: core",
 			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,
@@ -178,16 +188,17 @@ function skewWords(report) {
 function offsetsTable(report) {
 	const part = (heading, of, name, format) =>
 		[heading, (core) => format(core[of] && core[of][name])];
+	const offset = shownOffset(report);
 	const judged = (heading, of, name) =>
 		[heading, (core) => (known(core[of]) && core[name] !== undefined ? yesOrNo(core[name]) : NONE), "left"];
 
 	return table(
 		[
 			["Core", coreName, "name"],
-			part("Offset", "offset_ns", "value", nsDelta),
-			part("low", "offset_ns", "low", nsDelta),
-			part("high", "offset_ns", "high", nsDelta),
-			judged("Off the majority", "offset_ns", "off_majority"),
+			part("Offset", offset, "value", nsDelta),
+			part("low", offset, "low", nsDelta),
+			part("high", offset, "high", nsDelta),
+			judged("Off the majority", offset, "off_majority"),
 			part("Drift, ppm", "drift_ppm", "value", ppm),
 			part("low", "drift_ppm", "low", ppm),
 			part("high", "drift_ppm", "high", ppm),
@@ -204,14 +215,14 @@ function skewSection(report) {
 
 	if (!report.skew)
 		return section("skew", "TSC against TSC", note(count > 1 ? "Not measured." : alone));
-	const {matrix} = report.skew;
+	const matrix = shownMatrix(report);
 	const square = matrix && count <= MATRIX_CORES_MAX && matrix.length === count &&
 		matrix.every((row) => row && row.length === count);
-	const any = report.cores.some((core) => known(core.offset_ns));
+	const any = report.cores.some((core) => known(core[shownOffset(report)]));
 	let picture = note("No offsets were measured.");
 
 	if (square)
-		picture = matrixView(report);
+		picture = matrixView(report, matrix);
 	else if (any)
 		picture = offsetsChart(report);
 	return section("skew", "TSC against TSC", skewWords(report), picture,

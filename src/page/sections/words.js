@@ -34,6 +34,11 @@ function quality(report) {
 		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
 }
 
+/* Whether the cores' TSCs agree, judged by the application; an earlier release did not say it in words. */
+function synchrony({skew}) {
+	return skew && skew.text && el("p", {class: "lead", id: "synchrony"}, `TSCs of the cores: ${skew.text}.`);
+}
+
 function headline(report) {
 	const fails = report.findings.filter((finding) => finding.severity === "fail").length;
 	const warns = report.findings.length - fails;
@@ -49,6 +54,7 @@ function headline(report) {
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		el("p", {class: "lead"},
 			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}.`),
+		synchrony(report),
 		quality(report),
 		report.reason &&
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));

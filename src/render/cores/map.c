@@ -29,11 +29,11 @@ core_of(const struct report *report, size_t rank)
 static enum pair
 pair_of(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_pair(&report->skew.offsets, a, b);
+	struct offset offset = offsets_pair(report_shown(report), a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (offsets_moved(&report->skew.offsets, a, b))
+	if (offsets_moved(report_shown(report), a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;
@@ -43,10 +43,12 @@ pair_of(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, "\nPairs of cores:");
-	text_put(out, " . agree, < the row's core is behind the column's, > is ahead,\n"
+	text_put_inked(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
+	table_last_shown(out, report, " ", ":\n");
+	text_put(out, report->skew.last_shown ? "" : " ");
+	text_put(out, ". agree, < the row's core is behind the column's, > is ahead,\n"
 		      "? not known");
-	text_put(out, report->skew.summary.contradictions ? ", ! contradicts the others\n\n" : "\n\n");
+	text_put(out, report_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
 
 /* The columns' APIC ids, each from top to bottom. */
@@ -137,7 +139,7 @@ insert(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 static void
 put_worst_pairs(struct text *out, const struct report *report)
 {
-	const struct offsets *offsets = &report->skew.offsets;
+	const struct offsets *offsets = report_shown(report);
 	struct worst worst[WORST_PAIRS];
 	struct scale scale = report_scale(report);
 	size_t count = 0;
@@ -151,9 +153,11 @@ put_worst_pairs(struct text *out, const struct report *report)
 		}
 	}
 	out->ink = INK_HEADING;
-	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n\n",
+	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n",
 		    count);
 	out->ink = INK_PLAIN;
+	table_last_shown(out, report, "", "\n");
+	text_put_char(out, '\n');
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {

@@ -3,31 +3,6 @@
 
 #include "scale.h"
 
-/* What the tournaments say as a whole; the first that holds. */
-enum synchrony {
-	SYNC_ALONE,        /* no second core ran */
-	SYNC_UNMEASURED,
-	SYNC_OFF_MAJORITY, /* some are off it */
-	SYNC_UNDECIDED,    /* not equal, and there is no majority */
-	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
-	SYNC_UNKNOWN,      /* the offset of some is not known */
-	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
-	SYNC_WARPED,       /* a core read less than another one had before */
-	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
-	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
-	SYNC_PROVEN,
-};
-
-static size_t
-off_majority(const struct report *report)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->core_count; i++)
-		count += report->cores[i].off_majority;
-	return count;
-}
-
 static size_t
 drifting(const struct report *report)
 {
@@ -36,30 +11,6 @@ drifting(const struct report *report)
 	for (size_t i = 0; i < report->core_count; i++)
 		count += report->cores[i].drifts;
 	return count;
-}
-
-static enum synchrony
-synchrony(const struct report *report)
-{
-	const struct offsets_summary *summary = &report->skew.summary;
-
-	if (!report->skew.measured)
-		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
-	if (off_majority(report)) /* whichever tournament shows it */
-		return SYNC_OFF_MAJORITY;
-	if (summary->no_majority)
-		return SYNC_UNDECIDED;
-	if (summary->contradictions)
-		return SYNC_CONTRADICTED;
-	if (summary->bound_ticks == UINT64_MAX)
-		return SYNC_UNKNOWN;
-	if (report->skew.any_moved || report->skew.latest_summary.no_majority || report->skew.latest_summary.contradictions)
-		return SYNC_MOVED;
-	if (report_warps(&report->skew))
-		return SYNC_WARPED;
-	if (!report->skew.synchronised)
-		return SYNC_OPEN;
-	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
 }
 
 static uint32_t
@@ -84,87 +35,15 @@ ns_up(const struct report *report, uint64_t ticks)
 	return scale_ns_up(&scale, (int64_t)ticks);
 }
 
-/* What holds at the first tournament. */
 static void
-put_first(struct text *text, const struct report *report)
+put_pairs(struct text *text, const struct report *report)
 {
-	text_put(text, " at ");
-	report_put_moment(text, report, report->skew.offsets.end_tsc);
-}
-
-static void
-put_open(struct text *text, const struct report *report)
-{
-	text_put(text, "synchronisation not determined: at best ");
-	if (report->skew.within_known)
-		text_printf(text, "within %lu ns ", report->skew.within_ns);
-	report_put_tournaments(text, report);
-	if (!report->skew.drift_measured)
-		text_put(text, ", and not measured again");
-}
-
-static void
-put_clause(struct text *text, const struct report *report)
-{
-	const struct offsets_summary *summary = &report->skew.summary;
-	size_t cores = report->skew.offsets.cores;
-
-	switch (synchrony(report)) {
-	case SYNC_ALONE:
-		text_put(text, "one core ran: there is no other TSC to compare with");
-		break;
-	case SYNC_UNMEASURED:
-		text_put(text, "the cores' offsets were not measured");
-		break;
-	case SYNC_UNDECIDED:
-		text_put(text, "not synchronised");
-		put_first(text, report);
-		text_printf(text, ", and no majority of the %zu cores shows which are right", cores);
-		break;
-	case SYNC_OFF_MAJORITY:
-		text_put(text, "not synchronised at ");
-		report_put_moment(text, report, report->skew.off_tsc);
-		text_printf(text, ", %zu of %zu cores off the majority", off_majority(report), cores);
-		break;
-	case SYNC_CONTRADICTED:
-		text_put(text, "synchronisation not determined");
-		put_first(text, report);
-		text_printf(text, ", as %zu pair%s contradict%s the rest", summary->contradictions,
-			    table_plural(summary->contradictions), table_singular(summary->contradictions));
-		break;
-	case SYNC_UNKNOWN:
-		text_put(text, "synchronisation not determined");
-		put_first(text, report);
-		text_put(text, ", as not every core's offset is known");
-		break;
-	case SYNC_MOVED:
-		text_put(text, "not synchronised throughout the run");
-		break;
-	case SYNC_WARPED:
-		text_printf(text, "not synchronised: %lu warp%s", report_warps(&report->skew),
-			    table_plural(report_warps(&report->skew)));
-		break;
-	case SYNC_OPEN:
-		put_open(text, report);
-		break;
-	case SYNC_UNEQUAL:
-		text_printf(text, "within %lu ns, but not equal, ", report->skew.within_ns);
-		report_put_tournaments(text, report);
-		break;
-	case SYNC_PROVEN:
-		text_printf(text, "synchronised within %lu ns ", report->skew.within_ns);
-		report_put_tournaments(text, report);
-		break;
-	}
-}
-
-static void
-put_pairs(struct text *text, const struct report_skew *skew)
-{
+	const struct report_skew *skew = &report->skew;
 	size_t cores = skew->offsets.cores, all = tournament_pairs(skew->kind, cores);
+	size_t pairs = report_shown_summary(report)->pairs;
 
-	if (skew->summary.pairs < all)
-		text_printf(text, "%zu of %zu pairs of %zu cores", skew->summary.pairs, all, cores);
+	if (pairs < all)
+		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
 	else if (skew->kind == TOURNAMENT_ALL)
 		text_printf(text, "all pairs of %zu cores", cores);
 	else
@@ -175,7 +54,7 @@ put_pairs(struct text *text, const struct report_skew *skew)
 static void
 put_distances(struct text *text, const struct report *report)
 {
-	const struct offsets_summary *summary = &report->skew.summary;
+	const struct offsets_summary *summary = report_shown_summary(report);
 
 	if (offset_is_known(summary->worst))
 		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
@@ -200,17 +79,17 @@ put_synchrony(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	put_clause(text, report);
+	text_put(text, skew->text);
 	if (skew->measured) {
 		text_put(text, ": ping-pongs of ");
-		put_pairs(text, skew);
+		put_pairs(text, report);
 		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural(skew->rounds));
 		if (skew->again)
 			text_printf(text, ", %lu repeated", skew->again);
 		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
-	if (skew->measured && synchrony(report) != SYNC_PROVEN)
+	if (skew->measured && !skew->proven)
 		put_distances(text, report);
 	if (skew->measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
@@ -240,10 +119,10 @@ table_skew_in_short(struct text *out, const struct report *report)
 {
 	size_t count = drifting(report);
 
-	put_clause(out, report);
-	if (report->skew.measured && synchrony(report) == SYNC_PROVEN) {
+	text_put(out, report->skew.text);
+	if (report->skew.proven) {
 		text_put(out, ": ");
-		put_pairs(out, &report->skew);
+		put_pairs(out, report);
 	}
 	if (count)
 		text_printf(out, "; %zu drift%s", count, table_singular(count));

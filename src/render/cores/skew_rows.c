@@ -93,10 +93,10 @@ static struct figures
 figures_of(const struct report *report, const struct report_core *core)
 {
 	return (struct figures){
-		.has_offset = !core->boot && report->skew.measured && offset_is_known(core->offset),
+		.has_offset = !core->boot && report->skew.measured && offset_is_known(report_shown_offset(report, core)),
 		.has_drift = !core->boot && report_drift_is_known(report, core),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
-		.offset = core->offset,
+		.offset = report_shown_offset(report, core),
 		.drift_ppb = core->drift_ppb,
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
@@ -205,6 +205,16 @@ put_group(struct text *out, const struct report *report, const struct scale *sca
 }
 
 void
+table_last_shown(struct text *out, const struct report *report, const char *before, const char *behind)
+{
+	if (!report->skew.last_shown)
+		return;
+	text_printf(out, "%sin the last tournament, at ", before);
+	report_put_moment(out, report, report->skew.latest.end_tsc);
+	text_put(out, behind);
+}
+
+void
 table_skew_rows(struct text *out, const struct report *report)
 {
 	struct table_rows rows = table_rows(report, true);
@@ -212,7 +222,9 @@ table_skew_rows(struct text *out, const struct report *report)
 	struct scale scale = report_scale(report);
 
 	text_put_inked(out, INK_HEADING,
-		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n\n");
+		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n");
+	table_last_shown(out, report, "Offsets ", "\n");
+	text_put_char(out, '\n');
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
 		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
 		    "TSC_ADJUST, ticks");

@@ -70,6 +70,8 @@ void table_skew(struct text *out, const struct report *report);       /* their T
 void table_synchrony(struct text *out, const struct report *report);  /* the sentences of that */
 void table_skew_checks(struct text *out, const struct report *report); /* in a sentence each */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row each */
+/* "in the last tournament, at 9.1 s" between the two, where the last one is shown; else nothing. */
+void table_last_shown(struct text *out, const struct report *report, const char *before, const char *behind);
 void table_map(struct text *out, const struct report *report);        /* pair by pair */
 size_t table_map_columns(const struct report *report); /* that show every pair; with fewer there are the worst only */
 void table_skew_in_short(struct text *out, const struct report *report); /* in less than a line */

@@ -73,7 +73,13 @@ clean(const struct report *report, const struct latency *latency)
 static struct interval_ns
 worst(const struct report *report)
 {
-	return report_offset_ns(report, report->skew.summary.worst);
+	return report_offset_ns(report, report_shown_summary(report)->worst);
+}
+
+static struct interval_ns
+last_offset(const struct report *report, const struct report_core *core)
+{
+	return report_offset_ns(report, report->skew.drift_measured ? core->last_offset : OFFSET_UNKNOWN);
 }
 
 static uint32_t

@@ -95,14 +95,14 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 		json_null(&walk->json, NULL);
 }
 
-/* Of the column's core against the row's. A page has that of the first tournament alone. */
+/* Of the column's core against the row's. A page has that of the tournament alone that is shown. */
 static void
 put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
-	if (walk->json.dense && offsets != &skew->offsets) {
+	if (walk->json.dense && offsets != report_shown(walk->report)) {
 		json_null(&walk->json, key);
 		return;
 	}

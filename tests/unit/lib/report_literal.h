@@ -164,7 +164,7 @@ literal_forget_tournament(struct report *report)
 	report->skew = (struct report_skew){ .locked = report->skew.locked, .lock_free = report->skew.lock_free };
 	for (size_t i = 0; i < report->core_count; i++) {
 		report->cores[i].pingpongs = 0;
-		report->cores[i].offset = OFFSET_UNKNOWN;
+		report->cores[i].offset = report->cores[i].last_offset = OFFSET_UNKNOWN;
 		report->cores[i].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 		report->cores[i].off_majority = report->cores[i].drifts = false;
 	}
@@ -222,7 +222,7 @@ literal_solve(struct report *report)
 	skew->summary = offsets_solve(&skew->offsets, solved, outlier, disputed);
 	free(disputed);
 	for (size_t rank = 0; rank < skew->offsets.cores; rank++)
-		report->cores[skew->core_of[rank]].offset = solved[rank];
+		report->cores[skew->core_of[rank]].offset = report->cores[skew->core_of[rank]].last_offset = solved[rank];
 	free(solved);
 	free((bool *)skew->outlier);
 	skew->outlier = outlier;

@@ -268,6 +268,10 @@ matrix_has_the_offset_of_the_columns_core_against_the_rows(void **state)
 				       "          [[0, 0], null, [-22, 24], [977, 1027]],\n"));
 	report->skew.middle_measured = false;
 	render(report);
+	assert_non_null(strstr(buffer, "\"shown\": \"first\","));
+	report->skew.last_shown = true;
+	render(report);
+	assert_non_null(strstr(buffer, "\"shown\": \"last\","));
 	assert_non_null(strstr(buffer, "      [null, null, null, null],\n"));
 	assert_non_null(strstr(buffer, "    \"later\": [\n"
 				       "      {\n"

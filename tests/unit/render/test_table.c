@@ -15,6 +15,7 @@
 #include "table.h"
 #include "table_cores.h"
 #include "table_sections.h"
+#include "judge_internal.h"
 #include "view.h"
 
 #define TEXT_SIZE (1 << 20)
@@ -31,6 +32,7 @@ render(renderer *put, struct report *report)
 	if (report->skew.drifts)
 		literal_drifts(report);
 	view_of(report); /* whose rows are marked */
+	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
 	return text;
@@ -434,14 +436,49 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	report->skew.latest = skewed->skew.offsets; /* with its shorter intervals it tells who */
 	report->skew.latest_outlier = skewed->skew.outlier;
 	report->skew.latest_summary = skewed->skew.summary;
+	for (size_t i = 0; i < 4; i++)
+		report->cores[i].last_offset = skewed->cores[i].offset;
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_free(report);
 	literal_free(skewed);
 	report = literal_of(1, TOURNAMENT_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 	literal_free(report);
+}
+
+/* What the last tournament alone shows is what the sentence, the rows, the map and the worst pairs are of. */
+static void
+tournament_that_the_sentence_is_of_is_the_one_that_is_shown(void **state)
+{
+	int64_t truth_ticks[4] = { [3] = 20000 };
+	struct report *report = literal_of(4, TOURNAMENT_ALL, NULL), *last = literal_of(4, TOURNAMENT_ALL, truth_ticks);
+	struct text text = render(table_skew, report);
+
+	(void)state;
+	assert_null(strstr(buffer, "last tournament"));
+	assert_non_null(strstr(buffer, "\nPairs of cores: . agree,"));
+	assert_non_null(strstr(buffer, "       6  ...\\\n"));
+	last->skew.offsets.end_tsc = report->skew.latest.end_tsc;
+	report->skew.latest = last->skew.offsets;
+	report->skew.latest_outlier = last->skew.outlier;
+	report->skew.latest_summary = last->skew.summary;
+	report->cores[3].last_offset = last->cores[3].offset;
+	text = render(table_skew, report);
+	assert_lines_fit(&text);
+	assert_non_null(strstr(buffer, "drifts\nOffsets in the last tournament, at 21.1 s\n\n    core "));
+	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
+	assert_non_null(strstr(buffer, "\nPairs of cores in the last tournament, at 21.1 s:\n. agree, <"));
+	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
+	text_init(&text, buffer, sizeof(buffer));
+	text.columns = 20;
+	table_map(&text, report);
+	assert_non_null(strstr(buffer, "second core - first\nin the last tournament, at 21.1 s\n\n"));
+	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
+	literal_free(report);
+	literal_free(last);
 }
 
 /* Whatever is proven only within more than that, once only, or not any more in the end, is no proof. */
@@ -759,6 +796,7 @@ main(void)
 		cmocka_unit_test(map_of_a_star_is_the_row_of_the_boot_core),
 		cmocka_unit_test(map_shows_the_pair_that_contradicts_and_the_one_that_never_met),
 		cmocka_unit_test(sentence_on_synchrony_is_what_the_pairs_prove),
+		cmocka_unit_test(tournament_that_the_sentence_is_of_is_the_one_that_is_shown),
 		cmocka_unit_test(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end),
 		cmocka_unit_test(offset_that_may_be_10_ms_or_more_has_units_at_both_ends),
 		cmocka_unit_test(sentence_on_drift_names_the_core_that_drifts_most),

@@ -1,0 +1,176 @@
+/* The cores' TSCs against each other in a clause, and the tournament that it is of. See judge.h. */
+#include "judge_internal.h"
+
+#include "text.h"
+
+/* What the tournaments say as a whole; the first that holds. */
+enum synchrony {
+	SYNC_ALONE,        /* no second core ran */
+	SYNC_UNMEASURED,
+	SYNC_OFF_MAJORITY, /* some are off it */
+	SYNC_UNDECIDED,    /* not equal, and there is no majority */
+	SYNC_CONTRADICTED, /* by pairs that don't fit the rest */
+	SYNC_UNKNOWN,      /* the offset of some is not known */
+	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
+	SYNC_WARPED,       /* a core read less than another one had before */
+	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
+	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
+	SYNC_PROVEN,
+};
+
+static size_t
+off_majority(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->core_count; i++)
+		count += report->cores[i].off_majority;
+	return count;
+}
+
+static enum synchrony
+of_one(const struct offsets_summary *summary)
+{
+	if (summary->no_majority)
+		return SYNC_UNDECIDED;
+	if (summary->contradictions)
+		return SYNC_CONTRADICTED;
+	return summary->bound_ticks == UINT64_MAX ? SYNC_UNKNOWN : SYNC_PROVEN;
+}
+
+/* The last one where it alone shows what there is to say. */
+static bool
+is_of_last(const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+
+	if (!skew->measured || !skew->drift_measured)
+		return false;
+	if (off_majority(report))
+		return skew->off_tsc != skew->offsets.end_tsc;
+	return of_one(&skew->summary) == SYNC_PROVEN && !skew->any_moved && of_one(&skew->latest_summary) != SYNC_PROVEN;
+}
+
+static enum synchrony
+synchrony(const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	const struct offsets_summary *summary = report_shown_summary(report);
+
+	if (!skew->measured)
+		return report->cores_started > 1 ? SYNC_UNMEASURED : SYNC_ALONE;
+	if (off_majority(report))
+		return SYNC_OFF_MAJORITY;
+	if (of_one(summary) != SYNC_PROVEN)
+		return of_one(summary);
+	if (skew->any_moved)
+		return SYNC_MOVED;
+	if (report_warps(skew))
+		return SYNC_WARPED;
+	if (!skew->synchronised)
+		return SYNC_OPEN;
+	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
+}
+
+/* WORDS hold at the tournament that is shown. */
+static void
+put_then(struct text *text, const struct report *report, const char *words)
+{
+	text_printf(text, "%s at ", words);
+	report_put_moment(text, report, report_shown(report)->end_tsc);
+}
+
+static void
+put_off_majority(struct text *text, const struct report *report)
+{
+	put_then(text, report, "not synchronised");
+	text_printf(text, ", %zu of %zu cores off the majority", off_majority(report), report->skew.offsets.cores);
+}
+
+static void
+put_undecided(struct text *text, const struct report *report)
+{
+	put_then(text, report, "not synchronised");
+	text_printf(text, ", and no majority of the %zu cores shows which are right", report->skew.offsets.cores);
+}
+
+static void
+put_contradicted(struct text *text, const struct report *report)
+{
+	size_t pairs = report_shown_summary(report)->contradictions;
+
+	put_then(text, report, "synchronisation not determined");
+	text_printf(text, ", as %zu pair%s the rest", pairs, pairs == 1 ? " contradicts" : "s contradict");
+}
+
+static void
+put_bounded(struct text *text, const struct report *report, const char *before, const char *behind)
+{
+	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, behind);
+	report_put_tournaments(text, report);
+}
+
+static void
+put_open(struct text *text, const struct report *report)
+{
+	put_bounded(text, report, "synchronisation not determined: at best ", "");
+	if (!report->skew.drift_measured)
+		text_put(text, ", and not measured again");
+}
+
+static void
+put_clause(struct text *text, const struct report *report, enum synchrony synchrony)
+{
+	uint64_t warps = report_warps(&report->skew);
+
+	switch (synchrony) {
+	case SYNC_ALONE:
+		text_put(text, "one core ran: there is no other TSC to compare with");
+		break;
+	case SYNC_UNMEASURED:
+		text_put(text, "the cores' offsets were not measured");
+		break;
+	case SYNC_OFF_MAJORITY:
+		put_off_majority(text, report);
+		break;
+	case SYNC_UNDECIDED:
+		put_undecided(text, report);
+		break;
+	case SYNC_CONTRADICTED:
+		put_contradicted(text, report);
+		break;
+	case SYNC_UNKNOWN:
+		put_then(text, report, "synchronisation not determined");
+		text_put(text, ", as not every core's offset is known");
+		break;
+	case SYNC_MOVED:
+		text_put(text, "not synchronised throughout the run");
+		break;
+	case SYNC_WARPED:
+		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
+		break;
+	case SYNC_OPEN:
+		put_open(text, report);
+		break;
+	case SYNC_UNEQUAL:
+		put_bounded(text, report, "", ", but not equal,");
+		break;
+	case SYNC_PROVEN:
+		put_bounded(text, report, "synchronised ", "");
+		break;
+	}
+}
+
+void
+judge_synchrony(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	enum synchrony found;
+	struct text text;
+
+	skew->last_shown = is_of_last(report);
+	found = synchrony(report);
+	skew->proven = found == SYNC_PROVEN;
+	text_init(&text, skew->text, sizeof(skew->text));
+	put_clause(&text, report, found);
+}
