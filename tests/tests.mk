@@ -19,7 +19,7 @@ FAULT_OBJECT := $(BUILD)/efi/tests/fault/acpi_pm.o
 $(FAULT_OBJECT): tests/fault/acpi_pm.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/clocks) -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/clocks) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
 
 -include $(FAULT_OBJECT:.o=.d)
 

@@ -19,12 +19,16 @@ struct guard *guard_top;
 uint64_t guard_firmware[GUARD_VECTORS];
 
 extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* boot/efi.lds */
-extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN;
+extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_end[] HIDDEN;
 
 /* Constant while guards are open. */
 static struct {
 	struct table_register found, boot, core; /* the firmware's, and copies of it with handlers of ours */
 } tables;
+static struct {
+	uint8_t *parts; /* EFI_MEMORY_DESCRIPTORs, each STEP after the last */
+	UINTN size, step;
+} map;
 
 /* A copy of what was found, in which TAKEN come to STUBS. */
 static struct table_register
@@ -42,12 +46,30 @@ make_table(const uint8_t *stubs)
 	return (struct table_register){ tables.found.limit, (uintptr_t)gates };
 }
 
-static void
-drop_table(struct table_register *table)
+static bool
+read_map(void)
 {
-	if (table->base)
-		firmware_boot->FreePool((void *)(uintptr_t)table->base);
-	table->base = 0;
+	UINTN key;
+	UINT32 version;
+
+	map.size = 0;
+	firmware_boot->GetMemoryMap(&map.size, NULL, &key, &map.step, &version);
+	map.size += 8 * map.step; /* what is allocated here may part some */
+	map.parts = firmware_allocate(map.size);
+	return map.parts &&
+	       !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key, &map.step, &version));
+}
+
+static void
+drop(void)
+{
+	void *taken[] = { (void *)(uintptr_t)tables.boot.base, (void *)(uintptr_t)tables.core.base, map.parts };
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (taken[i])
+			firmware_boot->FreePool(taken[i]);
+	tables.boot.base = tables.core.base = 0;
+	map.parts = NULL;
 }
 
 bool
@@ -64,9 +86,8 @@ guard_open(void)
 		guard_firmware[vector] = gate_handler(&gates[vector]);
 	tables.boot = make_table(guard_stubs_boot);
 	tables.core = make_table(guard_stubs_core);
-	if (!tables.boot.base || !tables.core.base) {
-		drop_table(&tables.boot);
-		drop_table(&tables.core);
+	if (!read_map() || !tables.boot.base || !tables.core.base) {
+		drop();
 		return false;
 	}
 	processor_set_idtr(&tables.boot);
@@ -80,8 +101,7 @@ guard_close(void)
 		return;
 	if (processor_idtr().base == tables.boot.base)
 		processor_set_idtr(&tables.found);
-	drop_table(&tables.boot);
-	drop_table(&tables.core);
+	drop();
 }
 
 void
@@ -90,10 +110,42 @@ guard_work(struct guard *guard)
 	guard->work(guard->argument);
 }
 
+static bool
+is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
+{
+	return at >= (uintptr_t)begin && at < (uintptr_t)end;
+}
+
+/* By the memory map of when guards were opened: an address that is in no part of it is nobody's code. */
+static bool
+is_firmware_code(uint64_t at)
+{
+	for (size_t i = 0; i + sizeof(EFI_MEMORY_DESCRIPTOR) <= map.size; i += map.step) {
+		const EFI_MEMORY_DESCRIPTOR *part = (const EFI_MEMORY_DESCRIPTOR *)(map.parts + i);
+
+		if (at - part->PhysicalStart < part->NumberOfPages * PAGE_SIZE)
+			return part->Type == EfiLoaderCode || part->Type == EfiBootServicesCode ||
+			       part->Type == EfiRuntimeServicesCode;
+	}
+	return false;
+}
+
+/*
+ * Outside of the image it is ours where a call of ours went astray: there is no code of the firmware's, and what was
+ * pushed last is an address to return to in code of ours. What the firmware takes in its own calls has its own there.
+ */
+bool
+guard_owns(const struct guard *guard, const uint64_t *stack)
+{
+	if (guard->lent || is_within(guard->at, image_begin, image_end))
+		return true;
+	return !is_firmware_code(guard->at) && is_within(*stack, image_text_begin, image_text_end);
+}
+
 struct fault
 guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
-	bool in_image = at >= (uintptr_t)image_text_begin && at < (uintptr_t)image_text_end;
+	bool in_image = is_within(at, image_begin, image_end);
 
 	return (struct fault){ vector, in_image, in_image ? at - (uintptr_t)image_begin : at, error, address };
 }
@@ -101,7 +153,7 @@ guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 static bool
 run_under(struct guard **top, void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	struct guard guard = { .work = work, .argument = argument };
+	struct guard guard = { .work = work, .argument = argument, .lent = top != &guard_top };
 	bool back = guard_enter(&guard, top);
 
 	if (!back)

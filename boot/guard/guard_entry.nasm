@@ -15,8 +15,7 @@ ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
 extern guard_work
 extern guard_top
 extern guard_firmware
-extern image_text_begin			; boot/efi.lds
-extern image_text_end
+extern guard_owns
 
 section .text align=16
 bits 64
@@ -80,9 +79,9 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. Code of ours is unwound to the
-; innermost guard of this core, which gets what happened. All else goes on to the firmware's handler with registers
-; and stack as the CPU left them.
+; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. What guard_owns() says is ours is
+; unwound to the innermost guard of this core, which gets what happened. All else goes on to the firmware's handler with
+; registers and stack as the CPU left them.
 guard_vector_boot:
 	push rdi
 	mov rdi, [rel guard_top]
@@ -92,39 +91,49 @@ guard_vector_core:
 	mov rdi, [gs:0]			; guard_run_on_core() has put it there
 
 guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
-	push rax
+	push rax			; all that C may change
 	push rcx
 	push rdx
-	mov ecx, [rsp + 32]
-	lea rdx, [rsp + 40]
+	push rsi
+	push r8
+	push r9
+	push r10
+	push r11
+	mov ecx, [rsp + 72]
+	lea rdx, [rsp + 80]
 	xor eax, eax
-	push rdi
-	mov edi, ERRORS
-	bt edi, ecx
-	pop rdi
+	mov esi, ERRORS
+	bt esi, ecx
 	jnc .frame
 	mov rax, [rdx]
 	add rdx, 8
-.frame:					; RAX = error code, [rdx] = RIP
+.frame:					; RAX = error code, [rdx] = RIP, CS, RFLAGS, RSP, SS
 	test rdi, rdi
 	jz .firmware
 	mov [rdi + guard.error], rax
 	mov [rdi + guard.vector], rcx
-	mov rdx, [rdx]
-	lea rax, [rel image_text_begin]
-	cmp rdx, rax
-	jb .firmware
-	lea rax, [rel image_text_end]
-	cmp rdx, rax
-	jae .firmware
-	mov [rdi + guard.at], rdx
+	mov rax, [rdx]
+	mov [rdi + guard.at], rax
 	mov rax, cr2
 	mov [rdi + guard.address], rax
-	jmp guard_unwind
+	mov rsi, [rdx + 24]
+	push rdi
+	push rcx
+	cld
+	call guard_owns			; which has no SSE: the stack is not aligned
+	pop rcx
+	pop rdi
+	test al, al
+	jnz guard_unwind
 .firmware:
 	lea rdx, [rel guard_firmware]
 	mov rax, [rdx + rcx * 8]
-	mov [rsp + 32], rax		; in place of the vector
+	mov [rsp + 72], rax		; in place of the vector
+	pop r11
+	pop r10
+	pop r9
+	pop r8
+	pop rsi
 	pop rdx
 	pop rcx
 	pop rax

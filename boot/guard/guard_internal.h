@@ -14,6 +14,7 @@ struct guard {
 	uint64_t vector, at, error, address; /* of what ended it */
 	void (*work)(void *argument);
 	void *argument;
+	bool lent; /* on a core that the firmware lends: meanwhile it runs nothing there itself */
 };
 
 #define SAME_OFFSET(field, offset) \
@@ -41,6 +42,7 @@ void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
 /* guard.c, for guard_entry.nasm */
 void guard_work(struct guard *guard) HIDDEN;
+bool guard_owns(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK: RSP when it was taken */
 extern struct guard *guard_top HIDDEN;                      /* the boot core's innermost, or NULL */
 extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */
 

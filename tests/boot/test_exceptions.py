@@ -7,11 +7,18 @@ import pytest
 
 from boots import VERDICT_STATUS, clocks, qemu
 from harness import FAST_TCG, ROOT
+from levers import run_while
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
-KINDS = {"gp": r"#GP \(vector 13, error 0h\)", "pf": r"#PF \(vector 14, error 0h\)", "ud": r"#UD \(vector 6\)"}
-PLACE = r" at baretick\+[0-9a-f]+h"
-TOUCHED = {"pf": ", address 123456789000h"}
+IN_IMAGE = r" at baretick\+[0-9a-f]+h"
+KINDS = {"gp": rf"#GP \(vector 13, error 0h\){IN_IMAGE}",
+         "pf": rf"#PF \(vector 14, error 0h\){IN_IMAGE}, address 123456789000h",
+         "ud": rf"#UD \(vector 6\){IN_IMAGE}"}
+# Calls that lead where no code is: nowhere, and onto the stack, which is executable or not. Bit 4 of the error: by a fetch.
+ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456789000h",
+          "st": r"(#UD \(vector 6\) at [0-9a-f]+h|#PF \(vector 14, error 11h\) at ([0-9a-f]+)h, address \2h)"}
+ALL_KINDS = KINDS | ASTRAY
+FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
 LATER = 3  # batches of samples on another core, which is at its own figures by then
 
@@ -19,11 +26,14 @@ pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fa
 long = pytest.mark.long
 
 
+def faulting(kind, core, when):
+    return [*FAST_TCG, "--efi", FAULTING, *qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}")]
+
+
 def faulted(run, kind, core, when, *options, cpus=2):
-    done = run(*FAST_TCG, "--cpus", str(cpus), "--efi", FAULTING,
-               *qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}"), "--", *SHORT, *options)
+    done = run(*faulting(kind, core, when), "--cpus", str(cpus), "--", *SHORT, *options)
     report = done.report
-    assert "X64 Exception Type" not in done.stdout + done.file("serial.log").decode("ascii", "replace"), done
+    assert FIRMWARES_DUMP not in done.stdout + done.file("serial.log").decode("ascii", "replace"), done
     assert done.status == VERDICT_STATUS[report["verdict"]], done
     return report
 
@@ -32,7 +42,7 @@ def check_row(report, kind):
     """The clock's row names the exception; all others are as they would be."""
     row = clocks(report)["acpi_pm"]
     assert row["state"] == "broken" and row["verdict"] == "fail", row
-    assert re.fullmatch(f"Access to it faulted: {KINDS[kind]}{PLACE}{TOUCHED.get(kind, '')}\\.", row["reason"]), row
+    assert re.fullmatch(f"Access to it faulted: {ALL_KINDS[kind]}\\.", row["reason"]), row
     assert [(found["rule"], found["clock"]) for found in report["findings"] if found["severity"] == "fail"] == \
         [("clock-broken", "acpi_pm")]
     assert report["verdict"] == "fail"
@@ -41,8 +51,9 @@ def check_row(report, kind):
         assert clocks(report)[name]["monotonic"]["reads"], name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("when", ["open", "0", pytest.param("40", marks=long)])
+@pytest.mark.parametrize("kind, when", [
+    *[(kind, when) for kind in KINDS for when in ("open", "0")], *[pytest.param(kind, "40", marks=long) for kind in KINDS],
+    ("vo", "0"), ("st", "open"), *[pytest.param(kind, "40", marks=long) for kind in ASTRAY]])
 def test_a_clock_whose_read_faults_on_the_boot_core_is_broken_and_all_others_are_measured(run, kind, when):
     report = faulted(run, kind, 0, when)
     check_row(report, kind)
@@ -51,13 +62,14 @@ def test_a_clock_whose_read_faults_on_the_boot_core_is_broken_and_all_others_are
     assert not any("exception" in note or "Not put back" in note for note in report["notes"]), report["notes"]
 
 
-@pytest.mark.parametrize("kind, cores", [("gp", "sipi"), ("pf", "sipi"), ("ud", "sipi"), ("pf", "mp"),
-                                         pytest.param("gp", "mp", marks=long), pytest.param("ud", "mp", marks=long)])
+@pytest.mark.parametrize("kind, cores", [("gp", "sipi"), ("pf", "sipi"), ("ud", "sipi"), ("pf", "mp"), ("vo", "sipi"), ("vo", "mp"),
+                                         pytest.param("gp", "mp", marks=long), pytest.param("ud", "mp", marks=long),
+                                         pytest.param("st", "mp", marks=long)])
 def test_a_core_whose_job_faults_is_lost_with_its_reason_and_the_run_goes_on(run, kind, cores):
     report = faulted(run, kind, 1, LATER, f"cores={cores}", cpus=3)
     lost = [core for core in report["cores"] if core["reason"]]
     assert [core["apic_id"] for core in lost] == [1], report["cores"]
-    assert re.fullmatch(f"took an exception in a job: {KINDS[kind]}{PLACE}{TOUCHED.get(kind, '')}", lost[0]["reason"])
+    assert re.fullmatch(f"took an exception in a job: {ALL_KINDS[kind]}", lost[0]["reason"])
     assert "core-missing" in {found["rule"] for found in report["findings"]}
     row = clocks(report)["acpi_pm"]
     assert row["state"] == "present" and row["latency"]["count"], row
@@ -69,7 +81,20 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
     report = faulted(run, kind, 0, "together", f"cores={cores}")
     said, = [note for note in report["notes"] if "exception" in note]
     assert re.fullmatch("The boot core took an exception in the phase contended, which ended there: "
-                        f"{KINDS[kind]}{PLACE}{TOUCHED.get(kind, '')}. What had been measured by then is reported.", said)
+                        f"{KINDS[kind]}. What had been measured by then is reported.", said)
     assert report["verdict"] == "incomplete"
     assert clocks(report)["acpi_pm"]["latency"]["count"] and report["skew"]["cores"] == 2
     assert all(core["started"] and not core["reason"] for core in report["cores"])
+
+
+def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(tmp_path):
+    """CopyMem() from memory that is not there: the dump, and then nothing more."""
+    dumped = []
+
+    def wait_and_kill(machine):
+        dumped.append(machine.wait_for(FIRMWARES_DUMP.encode()))
+        with machine.process() as process:
+            process.kill()
+
+    done = run_while(wait_and_kill, tmp_path / "out", *faulting("fw", 0, 0), "--", *SHORT)
+    assert dumped == [True] and done.status == 2 and "verdict" not in done.stdout, done

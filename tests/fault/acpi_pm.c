@@ -1,8 +1,11 @@
 /*
  * In place of drivers/clocks/acpi_pm.c in a test image: the same PM timer, a read of which takes an exception. QEMU's
  * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of samples on
- * it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`.
+ * it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that go astray: into
+ * memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there (`fw`).
  */
+#include <efi.h>
+
 #define acpi_pm_driver acpi_pm_well
 #include "../../drivers/clocks/acpi_pm.c"
 #undef acpi_pm_driver
@@ -17,6 +20,7 @@
 #define TOGETHER      128u /* SURVEY_CONTENDED_SAMPLES */
 
 extern const struct driver acpi_pm_driver;
+extern EFI_BOOT_SERVICES *firmware_boot;
 
 static char kind[3];
 static uint32_t core;
@@ -28,7 +32,18 @@ static void (*well)(void *device, struct sample *samples, size_t count);
 static void
 provoke(void)
 {
+	volatile uint8_t on_stack[] = { 0x0f, 0x0b }; /* UD2 */
+
 	switch (kind[0]) {
+	case 'v':
+		((void (*)(void))(uintptr_t)UNMAPPED)();
+		break;
+	case 's':
+		((void (*)(void))(uintptr_t)on_stack)();
+		break;
+	case 'f':
+		firmware_boot->CopyMem(kind, (void *)(uintptr_t)UNMAPPED, 1);
+		break;
 	case 'u':
 		__asm__ volatile("ud2");
 		break;
