@@ -66,7 +66,7 @@ survey_rates_ns(const struct report *report)
 uint64_t
 survey_core_ns(const struct report *report, size_t cores)
 {
-	return survey_core_share_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+	return SURVEY_SPIN_NS + survey_core_share_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
 }
 
 uint64_t
