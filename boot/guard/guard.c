@@ -56,8 +56,8 @@ read_map(void)
 	firmware_boot->GetMemoryMap(&map.size, NULL, &key, &map.step, &version);
 	map.size += 8 * map.step; /* what is allocated here may part some */
 	map.parts = firmware_allocate(map.size);
-	return map.parts &&
-	       !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key, &map.step, &version));
+	return map.parts && !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key,
+								   &map.step, &version));
 }
 
 static void

@@ -79,9 +79,9 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. What guard_owns() says is ours is
-; unwound to the innermost guard of this core, which gets what happened. All else goes on to the firmware's handler with
-; registers and stack as the CPU left them.
+; On entry: [rsp] = vector; behind it an error code (some vectors) and the CPU's frame. What guard_owns() says is ours
+; is unwound to the innermost guard of this core, which gets what happened. All else goes on to the firmware's handler
+; with registers and stack as the CPU left them.
 guard_vector_boot:
 	push rdi
 	mov rdi, [rel guard_top]
