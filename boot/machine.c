@@ -151,6 +151,7 @@ read_registers(void *context, struct as_found *registers)
 	const struct machine *machine = context;
 
 	registers_read(registers, &machine->platform);
+	timers_as_found(registers, &machine->platform);
 	processor_as_found(registers);
 }
 

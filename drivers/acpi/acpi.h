@@ -13,6 +13,7 @@
 #define ACPI_PROBLEM_SIZE 128
 #define ACPI_CORES_MAX    4096
 #define ACPI_IOAPICS_MAX  8
+#define ACPI_OVERRIDES_MAX 16 /* an ISA interrupt each */
 
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
 
@@ -21,6 +22,9 @@ struct acpi_fadt {
 	uint32_t pm_tmr_blk; /* I/O port; 0 where there is none */
 	uint8_t pm_tmr_len;
 	bool tmr_val_ext;      /* flag: the PM timer is 32 bits wide, else 24 */
+	uint32_t pm1_evt_blk;  /* PM1a's, an I/O port: status, then enable; 0 where there is none */
+	uint8_t pm1_evt_len;
+	uint16_t sci_int;      /* an ISA interrupt, or a global number of an I/O APIC's pin */
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5 */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
@@ -44,6 +48,12 @@ struct acpi_madt {
 	struct acpi_ioapic {
 		uint32_t address, first_pin; /* the global number of its first one */
 	} ioapics[ACPI_IOAPICS_MAX];
+	size_t override_count; /* those that fit */
+	struct acpi_override {
+		uint8_t irq;    /* this ISA interrupt */
+		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
+		uint32_t pin;   /* comes by the pin of this global number */
+	} overrides[ACPI_OVERRIDES_MAX];
 };
 
 struct acpi_facts {

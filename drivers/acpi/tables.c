@@ -2,7 +2,10 @@
 #include "acpi_internal.h"
 
 /* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
+#define FADT_SCI_INT        46u
+#define FADT_PM1A_EVT_BLK   56u
 #define FADT_PM_TMR_BLK     76u
+#define FADT_PM1_EVT_LEN    88u
 #define FADT_PM_TMR_LEN     91u
 #define FADT_IAPC_BOOT_ARCH 109u
 #define FADT_FLAGS          112u
@@ -86,6 +89,9 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->found = true;
 	fadt->pm_tmr_blk = (uint32_t)acpi_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
 	fadt->pm_tmr_len = (uint8_t)acpi_field(&table, FADT_PM_TMR_LEN, 1);
+	fadt->sci_int = (uint16_t)acpi_field(&table, FADT_SCI_INT, sizeof(uint16_t));
+	fadt->pm1_evt_blk = (uint32_t)acpi_field(&table, FADT_PM1A_EVT_BLK, sizeof(uint32_t));
+	fadt->pm1_evt_len = (uint8_t)acpi_field(&table, FADT_PM1_EVT_LEN, 1);
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/* Only the length says which ACPI wrote the table: revisions are known to be wrong. */
@@ -173,6 +179,11 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 	else if (type == TYPE_IOAPIC && walk->facts->madt.ioapic_count < ACPI_IOAPICS_MAX)
 		walk->facts->madt.ioapics[walk->facts->madt.ioapic_count++] = (struct acpi_ioapic){
 			(uint32_t)acpi_field(table, at + 4, 4), (uint32_t)acpi_field(table, at + 8, 4),
+		};
+	else if (type == TYPE_OVERRIDE && walk->facts->madt.override_count < ACPI_OVERRIDES_MAX)
+		walk->facts->madt.overrides[walk->facts->madt.override_count++] = (struct acpi_override){
+			(uint8_t)acpi_field(table, at + 3, 1), (uint16_t)acpi_field(table, at + 8, 2),
+			(uint32_t)acpi_field(table, at + 4, 4),
 		};
 	else if (type == TYPE_X2APIC)
 		read_processor(walk, (uint32_t)acpi_field(table, at + 4, 4), X2APIC_ID_ALL,

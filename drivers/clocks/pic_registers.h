@@ -4,6 +4,7 @@
 
 #define PIC_MASTER_MASK 0x21u /* OCW1 */
 #define PIC_SLAVE_MASK  0xa1u /* likewise */
+#define PIC_IRQ_0       0x01u
 #define PIC_IRQ_8       0x01u
 
 #endif

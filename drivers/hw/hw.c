@@ -13,6 +13,15 @@ hw_in8(uint16_t port)
 	return value;
 }
 
+uint16_t
+hw_in16(uint16_t port)
+{
+	uint16_t value;
+
+	__asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
 uint32_t
 hw_in32(uint16_t port)
 {

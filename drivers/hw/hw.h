@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 uint8_t hw_in8(uint16_t port);
+uint16_t hw_in16(uint16_t port);
 uint32_t hw_in32(uint16_t port);
 void hw_out8(uint16_t port, uint8_t value);
 void hw_out16(uint16_t port, uint16_t value);

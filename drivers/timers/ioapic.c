@@ -8,8 +8,18 @@
 #define VERSION      0x01u /* 3.2.2: bits 16 to 23 are the number of the last entry */
 #define ENTRY(n)     (0x10u + 2 * (n)) /* 3.2.4 */
 #define SIZE         0x20u
+#define ENTRIES(v)   (((v) >> 16 & 0xff) + 1)
 #define MASKED       (1u << 16)
-#define PINS         32u
+#define LEVEL        (1u << 15)
+#define REMOTE_IRR   (1u << 14) /* read only, */
+#define ACTIVE_LOW   (1u << 13)
+#define PENDING      (1u << 12) /* too */
+#define PINS         (IOAPIC_PIN_MAX + 1)
+/* ACPI 6.5, table 5.26; 0 in either field: as the bus has it. */
+#define FLAGS_POLARITY(f) ((f) & 3u)
+#define FLAGS_TRIGGER(f)  ((f) >> 2 & 3u)
+#define CONFORMS          0u
+#define LOW_OR_LEVEL      3u
 
 static uint32_t
 read_register(uint64_t address, uint32_t number)
@@ -53,7 +63,7 @@ ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *addres
 			uint64_t at = madt->ioapics[i].address;
 			uint32_t first = madt->ioapics[i].first_pin;
 
-			if (n < first || !hw_is_mapped(at, SIZE) || n - first > (read_register(at, VERSION) >> 16 & 0xff) ||
+			if (n < first || !hw_is_mapped(at, SIZE) || n - first >= ENTRIES(read_register(at, VERSION)) ||
 			    !(read_register(at, ENTRY(n - first)) & MASKED))
 				continue;
 			*address = at;
@@ -63,4 +73,51 @@ ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *addres
 		}
 	}
 	return false;
+}
+
+static uint64_t
+bits_of(uint16_t flags, uint64_t bus)
+{
+	uint64_t bits = 0;
+
+	bits |= FLAGS_POLARITY(flags) == CONFORMS ? bus & ACTIVE_LOW : FLAGS_POLARITY(flags) == LOW_OR_LEVEL ? ACTIVE_LOW : 0;
+	bits |= FLAGS_TRIGGER(flags) == CONFORMS ? bus & LEVEL : FLAGS_TRIGGER(flags) == LOW_OR_LEVEL ? LEVEL : 0;
+	return bits;
+}
+
+static struct ioapic_line
+line_of(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
+{
+	for (size_t i = 0; i < madt->override_count; i++)
+		if (madt->overrides[i].irq == irq)
+			return (struct ioapic_line){ madt->overrides[i].pin, bits_of(madt->overrides[i].flags, bus) };
+	return (struct ioapic_line){ irq, bus };
+}
+
+struct ioapic_line
+ioapic_line_of(const struct acpi_madt *madt, uint32_t irq)
+{
+	return line_of(madt, irq, 0);
+}
+
+struct ioapic_line
+ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq)
+{
+	return line_of(madt, irq, LEVEL | ACTIVE_LOW);
+}
+
+uint64_t
+ioapic_digest(const struct acpi_madt *madt)
+{
+	uint64_t digest = 0;
+
+	for (size_t i = 0; i < madt->ioapic_count; i++) {
+		uint64_t at = madt->ioapics[i].address;
+		uint32_t entries = hw_is_mapped(at, SIZE) ? ENTRIES(read_register(at, VERSION)) : 0;
+
+		for (uint32_t n = 0; n < entries; n++)
+			digest = digest * UINT64_C(0x100000001b3) ^
+				 (ioapic_read(at, n) & ~(uint64_t)(REMOTE_IRR | PENDING)); /* FNV-1, 64 bits at once */
+	}
+	return digest;
 }

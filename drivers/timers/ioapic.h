@@ -8,6 +8,7 @@
 #include "acpi.h"
 
 #define IOAPIC_ID_MAX 254u /* 3.2.4: eight bits of destination; 255 is every core */
+#define IOAPIC_PIN_MAX 31u  /* ours: those above are no timer's */
 
 /*
  * The highest of PINS (bit N: the global number N) that some I/O APIC has and whose entry is masked, as firmware leaves
@@ -20,5 +21,19 @@ void ioapic_write(uint64_t address, uint32_t entry, uint64_t value); /* high hal
 
 /* Edge, active high, fixed, to the core of APIC_ID. */
 uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
+
+struct ioapic_line {
+	uint32_t pin;  /* global number */
+	uint64_t bits; /* of an entry: level, active low */
+};
+
+/* Where the ISA interrupt IRQ comes, by MADT's overrides: without one at the pin of its number, edge, active high. */
+struct ioapic_line ioapic_line_of(const struct acpi_madt *madt, uint32_t irq);
+
+/* Level, active low, but for what an override says. */
+struct ioapic_line ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq);
+
+/* All entries of all I/O APICs, but for what changes by itself, as one number. */
+uint64_t ioapic_digest(const struct acpi_madt *madt);
 
 #endif

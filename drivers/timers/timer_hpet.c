@@ -1,5 +1,6 @@
 /*
- * Comparator 0 of the HPET, by an I/O APIC pin. It is due at a reading of the main counter, which the recorder reads
+ * The HPET's comparators, by an I/O APIC pin, by messages of their own (FSB delivery), or in place of PIT and RTC (legacy
+ * replacement). One is due at a reading of the main counter, which the recorder reads
  * first: so its lateness needs no calibration. IA-PC HPET specification 1.0a. The main counter is never written.
  */
 #include "hpet_registers.h"
@@ -10,7 +11,7 @@
 #include "text.h"
 #include "timers.h"
 
-#define TIMER        0u
+#define LEGACY_CAP   (1u << 15) /* 2.3.4 */
 #define PER_INT_CAP  (1u << 4) /* 2.3.8 */
 #define TYPE_CNF     (1u << 3)
 #define VAL_SET_CNF  (1u << 6)
@@ -19,36 +20,59 @@
 #define ROUTE_SHIFT  9u
 #define ROUTE_MASK   (0x1fu << ROUTE_SHIFT)
 #define FSB_EN       (1u << 14)
+#define FSB_CAP      (1u << 15)
+#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* 2.3.10: what is written, and behind it where */
+#define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: and in bits 12 to 19 the APIC id */
+#define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* 2.3.5 */
-#define COMPARATOR   (HPET_TIMER(TIMER) + 8)
+#define LEGACY_PIN   2u        /* 2.3.5: of timer 0, whatever an override says of the PIT's */
 #define ISA_PINS     0xffffu   /* of devices whose lines may be shared; those above are PCI's */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
-enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_ENTRY };
+enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_ENTRY, SAVED_FSB, SAVED_GENERAL };
+enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* driver->way */
 
-static bool
-refuse(struct timer *timer, enum clock_state state, const char *why)
+static uint64_t
+registers_of(const struct timer *timer)
 {
-	struct text reason;
+	return timer->address + HPET_TIMER(timer->driver->unit);
+}
 
-	timer->state = state;
-	text_init(&reason, timer->reason, sizeof(timer->reason));
-	text_put(&reason, why);
-	return false;
+static uint64_t
+comparator_of(const struct timer *timer)
+{
+	return registers_of(timer) + 8;
 }
 
 static bool
-find_pin(const struct platform *platform, struct timer *timer)
+find_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
 {
-	uint32_t pins = hw_read32(timer->address + HPET_TIMER(TIMER) + 4); /* 2.3.8: TN_INT_ROUTE_CAP */
+	if (!pins || !ioapic_find_masked(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry, &timer->route.pin))
+		return timer_refuse(timer, CLOCK_DISABLED,
+				    "Each I/O APIC pin that it can be routed to is in use, or not there.");
+	return true;
+}
+
+static bool
+find_route(const struct platform *platform, struct timer *timer)
+{
 	struct lapic lapic;
 
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
-		return refuse(timer, CLOCK_DISABLED, "No I/O APIC can name this core: its APIC id has more than eight bits.");
-	if (!(pins & ~ISA_PINS) || !ioapic_find_masked(&platform->acpi.madt, pins & ~ISA_PINS, &timer->pin_address,
-						       &timer->entry, &timer->route.pin))
-		return refuse(timer, CLOCK_DISABLED, "Each I/O APIC pin that it can be routed to is in use, or not there.");
-	return true;
+		return timer_refuse(timer, CLOCK_DISABLED,
+				    "Its interrupts can't name this core: the APIC id has more than eight bits.");
+	switch (timer->driver->way) {
+	case BY_FSB:
+		timer->route.kind = "fsb";
+		return hw_read32(registers_of(timer)) & FSB_CAP ||
+		       timer_refuse(timer, CLOCK_ABSENT, "It can't send messages (FSB delivery).");
+	case BY_LEGACY:
+		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
+			return timer_refuse(timer, CLOCK_ABSENT, "It can't take the PIT's place.");
+		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
+	default: /* 2.3.8: TN_INT_ROUTE_CAP */
+		return find_pin(platform, timer, hw_read32(registers_of(timer) + 4) & ~ISA_PINS);
+	}
 }
 
 static void
@@ -59,67 +83,104 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->route = (struct timer_route){ .kind = "ioapic" };
 	if (!table->found || table->space != ACPI_SPACE_MEMORY || !table->base || !hw_is_mapped(table->base, HPET_SIZE)) {
-		refuse(timer, CLOCK_ABSENT, "ACPI describes no HPET that can be read.");
+		timer_refuse(timer, CLOCK_ABSENT, "ACPI describes no HPET that can be read.");
+		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}
 	timer->address = table->base;
 	period_fs = hw_read32(timer->address + HPET_PERIOD);
 	configuration = hw_read32(timer->address + HPET_CONFIGURATION);
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX || !(configuration & HPET_ENABLE_CNF)) {
-		refuse(timer, CLOCK_DISABLED, "The HPET does not count.");
+		timer_refuse(timer, CLOCK_DISABLED, "The HPET does not count.");
+		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}
-	if (configuration & LEGACY_CNF || hw_read32(timer->address + HPET_TIMER(TIMER)) & HPET_TN_INT_ENB) {
-		refuse(timer, CLOCK_DISABLED, "In use by the firmware: not asked.");
+	timer->unlisted = timer->driver->unit >= HPET_TIMERS(hw_read32(timer->address + HPET_ID));
+	if (timer->unlisted)
+		return;
+	if (configuration & LEGACY_CNF || hw_read32(registers_of(timer)) & HPET_TN_INT_ENB) {
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not asked.");
 		return;
 	}
 	timer->hz = (struct rate){ HPET_FS_PER_S, period_fs };
 	timer->ticks_max = TICKS_MAX;
 	timer->count_mask = UINT32_MAX;
+	timer->no_periods = !(hw_read32(registers_of(timer)) & PER_INT_CAP);
 	timer->counter_address = timer->address + HPET_COUNTER;
-	if (find_pin(platform, timer))
+	if (find_route(platform, timer))
 		timer->state = CLOCK_PRESENT;
 }
 
 static void
 hpet_timer_disarm(struct timer *timer)
 {
-	uint64_t at = timer->address + HPET_TIMER(TIMER);
+	uint64_t at = registers_of(timer);
 
 	hw_write32(at, hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF));
 }
 
 static void
+take_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
+{
+	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
+
+	timer->saved[SAVED_FSB] = hw_read32(route) | (uint64_t)hw_read32(route + 4) << 32;
+	hw_write32(route, vector);
+	hw_write32(route + 4, MSI_ADDRESS | MSI_ID(apic_id));
+}
+
+static void
+give_messages_back(const struct timer *timer)
+{
+	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
+
+	hw_write32(route, (uint32_t)timer->saved[SAVED_FSB]);
+	hw_write32(route + 4, (uint32_t)(timer->saved[SAVED_FSB] >> 32));
+}
+
+static void
 hpet_timer_take(struct timer *timer, uint32_t vector)
 {
-	uint64_t at = timer->address + HPET_TIMER(TIMER);
+	uint64_t at = registers_of(timer);
 	uint32_t configuration = hw_read32(at);
 	struct lapic lapic;
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_CONFIGURATION] = configuration;
-	timer->saved[SAVED_COMPARATOR] = hw_read32(timer->address + COMPARATOR) |
-					 (uint64_t)hw_read32(timer->address + COMPARATOR + 4) << 32;
-	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
+	timer->saved[SAVED_COMPARATOR] = hw_read32(comparator_of(timer)) |
+					 (uint64_t)hw_read32(comparator_of(timer) + 4) << 32;
+	timer->saved[SAVED_GENERAL] = hw_read32(timer->address + HPET_CONFIGURATION);
 	configuration &= ~(ROUTE_MASK | LEVEL | FSB_EN | HPET_TN_INT_ENB | TYPE_CNF);
-	hw_write32(at, configuration | MODE_32 | timer->route.pin << ROUTE_SHIFT);
-	if (!lapic_open(&lapic))
+	configuration |= MODE_32;
+	if (lapic_open(&lapic))
+		return;
+	if (timer->driver->way == BY_FSB) {
+		take_messages(timer, lapic_id(&lapic), vector);
+		configuration |= FSB_EN;
+	} else {
+		timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
 		ioapic_write(timer->pin_address, timer->entry, ioapic_edge_to(lapic_id(&lapic), vector));
+	}
+	if (timer->driver->way == BY_IOAPIC)
+		configuration |= timer->route.pin << ROUTE_SHIFT;
+	hw_write32(at, configuration);
+	if (timer->driver->way == BY_LEGACY)
+		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL] | LEGACY_CNF);
 }
 
 /* The comparator before the enable: armed first, an old value may fire. 2.3.9.2: VAL_SET, then value, then period. */
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	uint64_t at = timer->address + HPET_TIMER(TIMER);
+	uint64_t at = registers_of(timer);
 	uint32_t configuration = hw_read32(at) & ~(HPET_TN_INT_ENB | TYPE_CNF), due;
 
 	if (periodic)
 		hw_write32(at, configuration | TYPE_CNF | VAL_SET_CNF);
 	due = hw_read32(timer->address + HPET_COUNTER) + (uint32_t)ticks;
-	hw_write32(timer->address + COMPARATOR, due);
+	hw_write32(comparator_of(timer), due);
 	if (periodic)
-		hw_write32(timer->address + COMPARATOR, (uint32_t)ticks);
+		hw_write32(comparator_of(timer), (uint32_t)ticks);
 	hw_write32(at, configuration | HPET_TN_INT_ENB | (periodic ? TYPE_CNF : 0));
 	return due;
 }
@@ -127,7 +188,7 @@ hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 static uint64_t
 hpet_timer_left(const struct timer *timer)
 {
-	int32_t left = (int32_t)(hw_read32(timer->address + COMPARATOR) - hw_read32(timer->address + HPET_COUNTER));
+	int32_t left = (int32_t)(hw_read32(comparator_of(timer)) - hw_read32(timer->address + HPET_COUNTER));
 
 	return left > 0 ? (uint64_t)left : 0;
 }
@@ -142,21 +203,29 @@ static void
 hpet_timer_give_back(struct timer *timer)
 {
 	hpet_timer_disarm(timer);
-	ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
-	hw_write32(timer->address + COMPARATOR, (uint32_t)timer->saved[SAVED_COMPARATOR]);
-	hw_write32(timer->address + COMPARATOR + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
-	hw_write32(timer->address + HPET_TIMER(TIMER), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
+	if (timer->driver->way == BY_LEGACY)
+		hw_write32(timer->address + HPET_CONFIGURATION, (uint32_t)timer->saved[SAVED_GENERAL]);
+	hw_write32(comparator_of(timer), (uint32_t)timer->saved[SAVED_COMPARATOR]);
+	hw_write32(comparator_of(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
+	hw_write32(registers_of(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
+	if (timer->driver->way == BY_FSB)
+		give_messages_back(timer);
+	else
+		ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
 }
 
-const struct timer_driver timer_hpet = {
-	.id = "hpet0",
-	.title = "HPET comparator 0, by an I/O APIC",
-	.periodic = true,
-	.open = hpet_timer_open,
-	.take = hpet_timer_take,
-	.arm = hpet_timer_arm,
-	.expired = hpet_timer_expired,
-	.left = hpet_timer_left,
-	.disarm = hpet_timer_disarm,
-	.give_back = hpet_timer_give_back,
+#define HPET_DRIVER(name, text, ...)                                                                            \
+	{                                                                                                       \
+		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = hpet_timer_open,              \
+		.take = hpet_timer_take, .arm = hpet_timer_arm, .expired = hpet_timer_expired,                  \
+		.left = hpet_timer_left, .disarm = hpet_timer_disarm, .give_back = hpet_timer_give_back,        \
+	}
+#define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)
+
+const struct timer_driver timer_hpet[TIMER_HPETS] = {
+	HPET_DRIVER("hpet0", "HPET comparator 0, by an I/O APIC", .in_quick = true),
+	HPET_OTHER(1), HPET_OTHER(2), HPET_OTHER(3), HPET_OTHER(4), HPET_OTHER(5), HPET_OTHER(6), HPET_OTHER(7),
+	HPET_DRIVER("hpet_fsb", "HPET comparator 0, by messages", .way = BY_FSB, .secondary = true),
+	HPET_DRIVER("hpet_legacy", "HPET comparator 0, in the PIT's place", .way = BY_LEGACY, .secondary = true,
+		    .only_all = true),
 };

@@ -1,5 +1,5 @@
 /*
- * The local APIC's timer of the boot core: it counts down from the initial count at a rate that nothing claims, and
+ * The local APIC's timer of the core that asks: it counts down from the initial count at a rate that nothing claims, and
  * interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
  */
 #include "hw.h"
@@ -100,6 +100,8 @@ const struct timer_driver timer_lapic = {
 	.id = "lapic",
 	.title = "local APIC timer",
 	.periodic = true,
+	.in_quick = true,
+	.on_each_core = true,
 	.open = lapic_timer_open,
 	.take = lapic_timer_take,
 	.arm = lapic_timer_arm,

@@ -2,9 +2,38 @@
 #ifndef BARETICK_TIMERS_H
 #define BARETICK_TIMERS_H
 
+#include "as_found.h"
+#include "ioapic.h"
+#include "lapic.h"
+#include "platform.h"
 #include "timer.h"
 
-extern const struct timer_driver timer_lapic, timer_hpet;
+#define TIMER_HPETS 10
+#define TIMER_RTCS  3
+#define TIMER_PMS   2
+
+extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hpet[TIMER_HPETS], timer_pit,
+	timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
+
+/* Adds what the sources write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM timer's enable. */
+void timers_as_found(struct as_found *registers, const struct platform *platform);
+
+/* For the sources. Always false: it can't be asked, and WHY. */
+bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
+
+/* IRQ 0 of the PIC, which a firmware that ticks by the PIT has open; else refuses. */
+bool timer_pic_is_masked(struct timer *timer);
+
+/* The I/O APIC entry of LINE, if it is masked; else refuses. */
+bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
+
+/* What as_found.c reads of the sources, beside what each has for itself. */
+struct device;
+uint8_t timer_pit_status(void); /* of channel 0 */
+uint32_t timer_rtc_alarm(const struct device *device); /* its three registers */
+
+/* That entry, which is to be saved before, then goes to VECTOR of this core. */
+void timer_route_line(const struct timer *timer, uint32_t vector);
 
 #endif

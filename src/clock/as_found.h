@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AS_FOUND_MAX 16
+#define AS_FOUND_MAX 32
 
 struct as_found {
 	size_t count;

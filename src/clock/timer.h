@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-#define TIMER_SAVED_MAX  6
+#define TIMER_SAVED_MAX  8
 #define TIMER_EVENTS_MAX 1024
 
 struct timer_event {
@@ -56,10 +56,12 @@ struct timer {
 	bool by_tsc;              /* arm() returns a reading of the TSC, at which it is due */
 	uint64_t phase_ticks;     /* what is armed begins up to so many of them later: a one-shot is due then or before */
 	bool own_phase;           /* its periods go on whenever they are asked for: the first is due at some time in one */
+	bool no_periods;          /* the driver can, this one of its sources can't */
 	bool unlisted;            /* there is none of this number: no row says so */
 	/* The driver's own. */
 	uint64_t address, pin_address;
-	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS */
+	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS, */
+	uint64_t line_bits; /* with these: level, active low */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
@@ -78,7 +80,8 @@ struct timer_driver {
 	enum timer_kind kind;
 	bool periodic;       /* it has a periodic mode */
 	bool secondary;      /* one of several alike: asked for less */
-	bool only_all, only_pic; /* asked with irq=all, with pic=on */
+	bool in_quick;       /* asked in a quick run, too */
+	bool only_all;       /* asked with irq=all only */
 	bool on_each_core;   /* each core has its own: take() and what follows are called there */
 	unsigned unit, way;  /* the driver's own */
 	/* Fills TIMER, which is zeroed, in every case; writes nothing. */

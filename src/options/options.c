@@ -240,7 +240,7 @@ options_default(struct options *options)
 		.save = true,
 		.serial = SERIAL_FULL,
 		.identity = true,
-		.irq = true,
+		.irq = IRQ_AUTO,
 		.gap_ns = 10000, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
 	};
 }

@@ -20,6 +20,7 @@
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
 enum options_serial { SERIAL_OFF, SERIAL_SUMMARY, SERIAL_FULL };
+enum options_irq { IRQ_OFF, IRQ_AUTO, IRQ_ALL };
 enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBUG };
 
 struct options_limit {
@@ -41,7 +42,7 @@ struct options {
 	bool save;
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
-	bool irq;             /* timers are programmed, and their interrupts taken */
+	enum options_irq irq; /* timers are programmed, and their interrupts taken */
 	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
@@ -105,5 +106,6 @@ const char *options_profile_word(enum options_profile profile);
 const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
 const char *options_serial_word(enum options_serial serial);
+const char *options_irq_word(enum options_irq irq);
 
 #endif

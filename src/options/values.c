@@ -127,7 +127,7 @@ static const char *const serial_words[] = {
 };
 static const char *const save_words[] = { "off", "auto" };
 static const char *const identity_words[] = { "off", "on" };
-static const char *const irq_words[] = { "off", "auto" };
+static const char *const irq_words[] = { "off", "auto", "all" };
 
 #define CHOOSE(value, words) choose(value, words, sizeof(words) / sizeof(words[0]))
 
@@ -229,8 +229,11 @@ parse_identity(struct word value, const struct options_names *names, struct opti
 static bool
 parse_irq(struct word value, const struct options_names *names, struct options *options)
 {
+	size_t index = CHOOSE(value, irq_words);
+
 	(void)names;
-	return take_switch(value, irq_words, &options->irq);
+	options->irq = (enum options_irq)index;
+	return index <= IRQ_ALL;
 }
 
 static bool
@@ -282,8 +285,9 @@ const struct option options_table[] = {
 	  "label=\"rack 7, left\"", "none", "What the machine or the run is called: it stands in every report." },
 	{ "identity", parse_identity, "on or off", NULL, "identity=off", "on",
 	  "Whether serial numbers stand in the report; a UUID never does." },
-	{ "irq", parse_irq, "auto or off", NULL, "irq=off", "auto",
-	  "Whether timers are programmed and their interrupts taken." },
+	{ "irq", parse_irq, "auto, all or off", NULL, "irq=off", "auto",
+	  "Whether timers are programmed and their interrupts taken; all: also those that take another device's place or the "
+	  "SCI, and in a quick run every source." },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL, "deadline=10m",
 	  "auto: three times the plan and a minute",
 	  "The time of the whole run: what was measured by then is reported, as incomplete." },
@@ -339,4 +343,10 @@ const char *
 options_serial_word(enum options_serial serial)
 {
 	return serial_words[serial];
+}
+
+const char *
+options_irq_word(enum options_irq irq)
+{
+	return irq_words[irq];
 }

@@ -32,7 +32,7 @@
 #define REPORT_EVENTS_MAX   256
 #define REPORT_DISCONTINUITIES_MAX 8
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
-#define REPORT_INTERVALS_MAX 16
+#define REPORT_INTERVALS_MAX 192 /* two of each of 64 cores, and the boot core's sources */
 #define REPORT_NO_CORE      UINT32_MAX
 #define REPORT_LATER_MAX    2 /* tournaments after the first */
 
@@ -233,9 +233,10 @@ enum report_policy { /* what becomes of periods while interrupts are masked: */
 	REPORT_POLICY_DELAY,    /* at most one comes, and the next are a period behind that */
 };
 
-struct report_interval { /* what a source of timer interrupts was asked for on the boot core, and what came */
+struct report_interval { /* what a source of timer interrupts was asked for, and what came */
 	const char *source; /* its id; static storage */
 	bool periodic;
+	uint32_t core; /* APIC id */
 	const char *route_kind;
 	uint32_t pin, vector;
 	enum clock_state state;

@@ -125,7 +125,7 @@ marker_heed(const struct marker *found, struct report *report)
 	if (cut_off)
 		note_end(found, report);
 	if (cut_off && text_equal(found->phase, MARKER_TIMERS)) {
-		report->options.irq = false;
+		report->options.irq = IRQ_OFF;
 		report_note(report, "So this run takes no timer's interrupts (irq=off); the next one will.");
 	}
 	if (cut_off && found->cores != CORES_OFF && found->cores >= least)

@@ -171,17 +171,34 @@ start_cores(struct run *run)
 	run->machine->describe_cores(run->machine->context, &run->report);
 }
 
-static void
-measure_timers(struct run *run)
+static bool
+takes_interrupts(struct run *run)
 {
 	struct survey_timers *timers = &run->timers;
 
-	if (!run->machine->window.play || !run->report.options.irq)
-		return;
+	if (!run->machine->window.play || run->report.options.irq == IRQ_OFF)
+		return false;
 	timers->window = &run->machine->window;
 	timers->drivers = run->machine->timers;
 	timers->platform = run->machine->platform;
-	survey_timers(&run->survey, timers);
+	return true;
+}
+
+static void
+measure_timers(struct run *run)
+{
+	if (takes_interrupts(run))
+		survey_timers(&run->survey, &run->timers);
+}
+
+/* Only on cores that baretick started itself: those of the MP services are the firmware's. A quick run asks the boot core. */
+static void
+measure_core_timers(struct run *run)
+{
+	const struct options *options = &run->report.options;
+
+	if (options->cores == CORES_SIPI && options->profile != PROFILE_QUICK && takes_interrupts(run))
+		survey_core_timers(&run->survey, &run->timers);
 }
 
 static void
@@ -204,6 +221,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "warps", .measure = survey_warps, .with_cores = true },
 	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
+	{ .id = MARKER_TIMERS, .play = measure_core_timers, .with_cores = true },
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
 	{ .id = "checks", .play = run_checks },
@@ -268,7 +286,7 @@ play_phases(struct run *run)
 		struct playing playing = { run, phase };
 
 		play_guarded(&playing, play_phase, phase->anew);
-		if (phase->play != run_checks && phase->play != measure_timers) /* which set devices */
+		if (phase->play != run_checks && phase->play != measure_timers && phase->play != measure_core_timers) /* which set devices */
 			play_guarded(&playing, observe, true);
 	}
 }

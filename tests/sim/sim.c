@@ -204,6 +204,15 @@ hw_in8(uint16_t port)
 	return 0xff;
 }
 
+uint16_t
+hw_in16(uint16_t port)
+{
+	const struct sim_port_hook *hook = hook_of(port);
+
+	spend(SIM_IN, port);
+	return hook && hook->in ? (uint16_t)hook->in(hook->context, port, 2) : UINT16_MAX;
+}
+
 uint32_t
 hw_in32(uint16_t port)
 {

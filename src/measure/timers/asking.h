@@ -24,6 +24,8 @@ struct asking {
 	size_t left;                     /* shots, or windows */
 	size_t count;                    /* of all->values */
 	unsigned misses;
+	size_t core;                     /* that is asked */
+	uint64_t due_tsc;                /* of one that is awaited */
 };
 
 struct arming { /* the TSC before and after the source was armed, and when it is due by its own counter */
@@ -81,5 +83,25 @@ void slots_fold(struct asking *asking, const struct arming *arming, uint64_t tic
 
 /* What came behind interrupts that were masked, of periods of TICKS. */
 enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t missed);
+
+/* phase.c */
+
+/*
+ * The periods went on before they were asked for: the first deadline is then such that no interrupt is early, and one is
+ * not late. What is late in all of them alike is not seen.
+ */
+void asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks);
+
+/* Likewise, such that the last is not late. */
+void asking_end_phase(const struct asking *asking, struct arming *arming);
+
+/* awaited.c */
+
+/* Until it is due within what a window lasts, with the firmware alive; false: it is not due for long, or does not count. */
+bool awaited_approach(struct asking *asking);
+void awaited_window(void *argument);
+
+/* One that brings no interrupt: until its own status says that it is due. */
+void awaited_poll(struct asking *asking);
 
 #endif

@@ -37,6 +37,8 @@ periods_window(void *argument)
 	if (asking_is_storm(asking))
 		return;
 	asking->row->asked += PERIODS_A_WINDOW;
+	if (asking->timer->own_phase)
+		asking_find_phase(asking, &arming, ticks);
 	slots_fold(asking, &arming, ticks, closed);
 	asking->misses = asking->all->window->slot->taken ? 0 : ASKING_MISSES_MAX;
 }
@@ -63,6 +65,8 @@ periods_hold(void *argument)
 	asking->timer->driver->disarm(asking->timer);
 	asking->row->held_ns = (uint64_t)asking_tsc_ps(asking, opened - arming.after) / ASKING_PS_PER_NS;
 	asking->row->held_delivered = asking->all->window->slot->taken;
+	if (asking->timer->own_phase)
+		asking_end_phase(asking, &arming);
 	if (!asking_is_storm(asking))
 		asking->row->policy = slots_policy(asking, &arming, ticks, HELD_PERIODS);
 }

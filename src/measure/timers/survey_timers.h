@@ -1,4 +1,4 @@
-/* Intervals that are programmed, and whether, how often and when their interrupts come. On the boot core alone. */
+/* Intervals that are programmed, and whether, how often and when their interrupts come. */
 #ifndef BARETICK_SURVEY_TIMERS_H
 #define BARETICK_SURVEY_TIMERS_H
 
@@ -6,7 +6,7 @@
 #include "survey.h"
 #include "timer.h"
 
-#define SURVEY_TIMERS_MAX 4
+#define SURVEY_TIMERS_MAX 24
 
 #define SURVEY_AWAY_MAX 512
 
@@ -25,7 +25,13 @@ struct survey_timers {
 	struct survey_away gaps[SURVEY_AWAY_MAX];
 };
 
-/* A row of report.intervals for each source, mode and period. Every wait ends, by the TSC and by a count. */
+/* A row of report.intervals for each source, mode and period, on the boot core. Every wait ends, by the TSC and by a count. */
 void survey_timers(struct survey *survey, struct survey_timers *timers);
+
+/* The same of every other core that lives, for what each core has itself; of more than 64 of one in each package. */
+void survey_core_timers(struct survey *survey, struct survey_timers *timers);
+
+/* How long both take, about. */
+uint64_t survey_timers_ns(const struct report *report, size_t cores);
 
 #endif

@@ -38,8 +38,15 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 		low = late < 0 ? -low : low;
 		return (struct lateness){ low, low + asking_ticks_ps(1, tick->value) };
 	}
+	if (timer->by_tsc) {
+		int64_t late = (int64_t)(event->tsc - arming->due);
+		int64_t low = asking_tsc_ps(asking, late < 0 ? (uint64_t)-late : (uint64_t)late);
+
+		low = late < 0 ? -low : low;
+		return (struct lateness){ low, low + asking_ticks_ps(1, tick->high) };
+	}
 	return (struct lateness){
-		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks, tick->high),
+		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks + timer->phase_ticks, tick->high),
 		asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps(ticks, tick->low),
 	};
 }
@@ -92,11 +99,11 @@ calibrate(struct asking *asking)
 bool
 asking_know_tick(struct asking *asking)
 {
-	const struct rate *hz = &asking->timer->hz;
+	const struct rate *hz = asking->timer->by_tsc ? &asking->survey->scale.hz : &asking->timer->hz;
 
 	if (asking->tick.value)
 		return true;
-	if (!hz->den)
+	if (!asking->timer->by_tsc && !hz->den)
 		return calibrate(asking);
 	asking->tick.value = asking->tick.low = asking->tick.high =
 		scale_mul_div(UINT64_C(1000000000000000000), hz->den, hz->num);

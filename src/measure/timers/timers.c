@@ -1,4 +1,4 @@
-/* One-shots and periods, source by source. See survey_timers.h. */
+/* Which source is asked for what, row by row. See survey_timers.h. */
 #include "survey_timers.h"
 
 #include "asking.h"
@@ -7,6 +7,19 @@
 #define PERIOD_NS   SURVEY_NS_PER_MS
 #define ENTRY_NS    UINT64_C(250000) /* an emulator's way into a handler takes tens of microseconds */
 #define WINDOWS_MAX 64u
+#define NS_AS       UINT64_C(1000000000)
+#define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may keep waiting */
+#define CORES_EACH    64u /* of more cores, one in each package is asked */
+#define CORES_PERIODS 8u  /* with more cores, those beside the boot core are asked for shots only */
+#define QUICK_NS    (400 * SURVEY_NS_PER_MS)
+#define STANDARD_NS (10 * SURVEY_NS_PER_S)
+#define CORE_NS     (25 * SURVEY_NS_PER_MS)
+
+static bool
+is_quick(const struct report *report)
+{
+	return report->options.profile == PROFILE_QUICK;
+}
 
 void
 asking_refuse(struct asking *asking, enum clock_state state, const char *why)
@@ -19,11 +32,29 @@ asking_refuse(struct asking *asking, enum clock_state state, const char *why)
 	text_put(&reason, why);
 }
 
+/* What was pending when it was taken comes before it is armed, and is not counted. */
+static void
+drain(const struct asking *asking)
+{
+	const struct timer_window *window = asking->all->window;
+
+	window->slot->space = TIMER_EVENTS_MAX;
+	window->slot->taken = 0;
+	window->slot->acknowledge = asking->timer->driver->acknowledge;
+	window->slot->timer = asking->timer;
+	window->open();
+	window->close();
+}
+
 bool
 asking_begin(struct asking *asking)
 {
-	asking->timer->driver->take(asking->timer, asking->all->window->vector);
-	if (asking_know_tick(asking) && asking_ticks(asking, asking->row->asked_ns) <= asking->timer->ticks_max)
+	struct report_interval *row = asking->row;
+	struct timer *timer = asking->timer;
+
+	timer->driver->take(timer, asking->all->window->vector);
+	drain(asking);
+	if (asking_know_tick(asking) && asking_ticks(asking, row->asked_ns) <= timer->ticks_max)
 		return true;
 	asking->left = 0;
 	return false;
@@ -37,15 +68,46 @@ give_back(void *argument)
 	asking->timer->driver->give_back(asking->timer);
 }
 
+struct there { /* one window, as the job of another core */
+	const struct asking *asking;
+	void (*work)(void *argument);
+	const char *why;
+};
+
+static void
+play_there(void *argument, size_t core)
+{
+	struct there *there = argument;
+
+	(void)core;
+	there->why = there->asking->all->window->play_there(there->work, give_back, (void *)there->asking);
+}
+
+/* NULL, or why the window was not played, or not to its end. */
+static const char *
+play(struct asking *asking, void (*work)(void *argument))
+{
+	const struct smp *smp = asking->survey->smp;
+	struct there there = { asking, work, NULL };
+
+	if (asking->core == 0)
+		return asking->all->window->play(work, give_back, asking);
+	if (!smp->run(smp->context, asking->core, play_there, &there, THERE_NS))
+		return "The core did not come back from it in time.";
+	return there.why;
+}
+
 static void
 ask(struct asking *asking, void (*work)(void *argument))
 {
+	bool awaited = asking->timer->driver->kind == TIMER_AWAITED;
+
 	for (unsigned i = 0; i < WINDOWS_MAX && asking->left > 0 && asking->misses < ASKING_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_if_due(asking->survey))
+		if (survey_end_if_due(asking->survey) || (awaited && !awaited_approach(asking)))
 			return;
-		why = asking->all->window->play(work, give_back, asking);
+		why = play(asking, work);
 		if (why) {
 			asking_refuse(asking, CLOCK_DISABLED, why);
 			return;
@@ -56,8 +118,10 @@ ask(struct asking *asking, void (*work)(void *argument))
 }
 
 static struct report_interval *
-add_row(struct report *report, const struct timer *timer, bool periodic, uint64_t asked_ns)
+add_row(const struct asking *asking, bool periodic, uint64_t asked_ns)
 {
+	struct report *report = asking->survey->report;
+	const struct timer *timer = asking->timer;
 	struct report_interval *row = &report->intervals[report->interval_count];
 
 	if (report->interval_count == REPORT_INTERVALS_MAX)
@@ -65,10 +129,25 @@ add_row(struct report *report, const struct timer *timer, bool periodic, uint64_
 	report->interval_count++;
 	*row = (struct report_interval){
 		.source = timer->driver->id, .periodic = periodic, .state = timer->state, .asked_ns = asked_ns,
-		.route_kind = timer->route.kind, .pin = timer->route.pin,
+		.core = report->cores[asking->core].apic_id, .route_kind = timer->route.kind, .pin = timer->route.pin,
 	};
 	__builtin_memcpy(row->reason, timer->reason, sizeof(row->reason));
 	return row;
+}
+
+/* What it can be asked for, of NS; those that come when they will are asked for what they have. */
+static uint64_t
+fit_ns(struct asking *asking, uint64_t ns)
+{
+	const struct timer *timer = asking->timer;
+	uint64_t ticks = timer->ticks_max;
+
+	if (timer->state != CLOCK_PRESENT || (!timer->driver->fit && timer->driver->kind != TIMER_AWAITED) ||
+	    !asking_know_tick(asking))
+		return ns;
+	if (timer->driver->fit)
+		ticks = timer->driver->fit(timer, asking_ticks(asking, ns));
+	return scale_mul_div_nearest(ticks, asking->tick.value, NS_AS);
 }
 
 struct plan {
@@ -76,47 +155,89 @@ struct plan {
 	size_t count;
 };
 
+static void
+say_never_due(struct asking *asking)
+{
+	const struct report_interval *row = asking->row;
+
+	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic)
+		asking_refuse(asking, CLOCK_STUCK, "No interrupt came, and by its own status none was due.");
+}
+
 /* One row: shots of PLAN, or so many windows of a period. */
 static void
 measure(struct asking *asking, const struct plan *plan, bool periodic)
 {
-	asking->row = add_row(asking->survey->report, asking->timer, periodic, plan->ns);
+	enum timer_kind kind = asking->timer->driver->kind;
+
+	asking->row = add_row(asking, periodic, fit_ns(asking, plan->ns));
 	if (!asking->row || asking->timer->state != CLOCK_PRESENT)
 		return;
 	asking->left = plan->count;
 	asking->count = 0;
 	asking->misses = 0;
-	asking->row->vector = asking->all->window->vector;
-	ask(asking, periodic ? periods_window : shots_window);
+	asking->row->vector = kind == TIMER_POLLED ? 0 : asking->all->window->vector;
+	if (kind == TIMER_POLLED)
+		awaited_poll(asking);
+	else
+		ask(asking, periodic ? periods_window : kind == TIMER_AWAITED ? awaited_window : shots_window);
 	lateness_fold(asking->row, asking->all->values, asking->count);
-	if (!periodic || asking->row->state != CLOCK_PRESENT || asking->misses >= ASKING_MISSES_MAX)
+	say_never_due(asking);
+	if (!periodic || asking->row->state != CLOCK_PRESENT || asking->misses >= ASKING_MISSES_MAX ||
+	    asking->core != 0 || asking->timer->driver->secondary)
 		return;
-	asking->all->window->play(periods_hold, give_back, asking);
+	play(asking, periods_hold);
+}
+
+static const struct plan *
+shots_of(const struct asking *asking)
+{
+	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } }, at_once[] = { { 0, 200 }, { 0, 0 } },
+				 awaited[] = { { 0, 1 }, { 0, 0 } },
+				 all[] = { { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 20 }, { 0, 0 } };
+
+	switch (asking->timer->driver->kind) {
+	case TIMER_RATES:
+		return none;
+	case TIMER_AWAITED:
+	case TIMER_POLLED:
+		return awaited;
+	case TIMER_AT_ONCE:
+		return at_once;
+	default:
+		return asking->core || asking->timer->driver->secondary || is_quick(asking->survey->report) ? few : all;
+	}
 }
 
 static void
-measure_source(struct survey *survey, struct survey_timers *all, struct timer *timer)
+measure_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
 {
-	static const struct plan quick[] = { { 100000, 100 }, { 0, 0 } };
-	static const struct plan standard[] = { { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 50 }, { 0, 0 } };
-	bool is_quick = survey->report->options.profile == PROFILE_QUICK;
-	struct plan windows = { PERIOD_NS, is_quick ? 1 : 10 };
+	const struct report *report = survey->report;
+	bool few = core || timer->driver->secondary || is_quick(report);
+	const struct plan windows = { PERIOD_NS, few ? 1 : 10 };
 	struct asking asking = {
-		.survey = survey, .all = all, .timer = timer,
-		.gap_ticks = scale_ticks(&survey->scale, survey->report->options.gap_ns),
+		.survey = survey, .all = all, .timer = timer, .core = core,
+		.gap_ticks = scale_ticks(&survey->scale, report->options.gap_ns),
 	};
 
 	asking.entry_ticks = scale_ticks(&survey->scale, ENTRY_NS);
 	if (asking.entry_ticks < asking.gap_ticks)
 		asking.entry_ticks = asking.gap_ticks;
-
-	for (const struct plan *plan = is_quick ? quick : standard; plan->count; plan++) {
+	for (const struct plan *plan = shots_of(&asking); plan->count; plan++) {
 		measure(&asking, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row says so */
 	}
-	if (timer->driver->periodic)
+	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
 		measure(&asking, &windows, true);
+}
+
+static bool
+is_asked(const struct timer_driver *driver, const struct options *options)
+{
+	if (driver->only_all)
+		return options->irq == IRQ_ALL;
+	return options->profile != PROFILE_QUICK || options->irq == IRQ_ALL || driver->in_quick;
 }
 
 void
@@ -126,8 +247,56 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
+		if (!is_asked(timer->driver, &survey->report->options))
+			continue;
 		timer->driver->open(timers->platform, timer);
+		if (timer->unlisted)
+			continue;
 		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->done_ns, survey->total_ns);
-		measure_source(survey, timers, timer);
+		measure_source(survey, timers, timer, 0);
 	}
+}
+
+/* Of many cores the first of each package: the others have the same LAPIC. */
+static bool
+is_core_asked(const struct survey *survey, size_t core)
+{
+	const struct report_core *cores = survey->report->cores;
+
+	if (!survey->smp->alive(survey->smp->context, core))
+		return false;
+	for (size_t i = 0; survey->report->core_count > CORES_EACH && i < core; i++)
+		if (cores[i].started && cores[i].facts.package == cores[core].facts.package)
+			return false;
+	return true;
+}
+
+void
+survey_core_timers(struct survey *survey, struct survey_timers *timers)
+{
+	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++) {
+		const struct timer_driver *driver = timers->drivers[i];
+
+		if (!driver->on_each_core || driver->kind == TIMER_AT_ONCE)
+			continue;
+		for (size_t core = 1; core < survey->smp->count && !survey_end_if_due(survey); core++) {
+			struct timer timer = { .driver = driver };
+
+			if (!is_core_asked(survey, core))
+				continue;
+			driver->open(timers->platform, &timer);
+			if (timer.state == CLOCK_PRESENT)
+				measure_source(survey, timers, &timer, core);
+		}
+	}
+}
+
+uint64_t
+survey_timers_ns(const struct report *report, size_t cores)
+{
+	if (report->options.irq == IRQ_OFF)
+		return 0;
+	if (is_quick(report))
+		return QUICK_NS;
+	return STANDARD_NS + (report->options.cores == CORES_SIPI ? cores : 1) * CORE_NS;
 }

@@ -32,6 +32,8 @@ asking_arm(struct asking *asking, uint64_t ticks, bool periodic)
 	slot->taken = slot->strays = 0;
 	slot->space = TIMER_EVENTS_MAX;
 	slot->counter_address = asking->timer->counter_address;
+	slot->acknowledge = asking->timer->driver->acknowledge;
+	slot->timer = asking->timer;
 	arming.before = tsc();
 	arming.due = asking->timer->driver->arm(asking->timer, ticks, periodic);
 	arming.after = tsc();

@@ -160,7 +160,7 @@ give_source_back(struct timer *timer)
 }
 
 static const struct timer_driver made_up = {
-	.id = "made_up", .title = "made up", .periodic = true, .open = open_source, .take = take_source, .arm = arm_source,
+	.id = "made_up", .title = "made up", .periodic = true, .in_quick = true, .open = open_source, .take = take_source, .arm = arm_source,
 	.expired = has_expired, .left = left_of_source, .disarm = disarm_source, .give_back = give_source_back,
 };
 

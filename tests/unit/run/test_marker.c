@@ -133,16 +133,16 @@ a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none(void *
 {
 	(void)state;
 	begin(CORES_SIPI, false);
-	report.options.irq = true;
+	report.options.irq = IRQ_AUTO;
 	assert_int_equal(heed("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
-	assert_false(report.options.irq);
+	assert_int_equal(report.options.irq, IRQ_OFF);
 	assert_string_equal(report.notes[1], "So this run takes no timer's interrupts (irq=off); the next one will.");
 
 	begin(CORES_SIPI, false);
-	report.options.irq = true;
+	report.options.irq = IRQ_AUTO;
 	heed("checks", CORES_OFF, CORES_SIPI, 2);
 	heed("", CORES_OFF, CORES_SIPI, 0);
-	assert_true(report.options.irq);
+	assert_int_equal(report.options.irq, IRQ_AUTO);
 }
 
 static void

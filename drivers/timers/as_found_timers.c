@@ -1,0 +1,65 @@
+/* What the sources write, as it reads before and after. See timers.h. */
+#include "hpet_registers.h"
+#include "pit_registers.h"
+#include "rtc_registers.h"
+#include "timers.h"
+
+static void
+add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)
+{
+	static const char *const names[] = {
+		"HPET comparator 0", "HPET comparator 1", "HPET comparator 2", "HPET comparator 3",
+		"HPET comparator 4", "HPET comparator 5", "HPET comparator 6", "HPET comparator 7",
+	};
+	uint32_t count;
+
+	if (!hpet->found || hpet->space != ACPI_SPACE_MEMORY || !hpet->base || !hw_is_mapped(hpet->base, HPET_SIZE))
+		return;
+	count = HPET_TIMERS(hw_read32(hpet->base + HPET_ID));
+	for (uint32_t n = 0; n < count && n < sizeof(names) / sizeof(names[0]); n++) {
+		uint64_t at = hpet->base + HPET_TIMER(n);
+		uint32_t configuration = hw_read32(at);
+
+		/* The value goes on by itself where it is periodic and armed. */
+		as_found_add(registers, names[n], (uint64_t)configuration << 32 |
+			     (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
+	}
+}
+
+static void
+add_rtc(struct as_found *registers)
+{
+	struct device device = { .opened = false };
+
+	rtc_find(&device);
+	as_found_add(registers, "the RTC's alarm", timer_rtc_alarm(&device));
+	rtc_leave(&device);
+}
+
+/* A channel that was never programmed counts as one whose bytes are read low, then high; modes 6 and 7 are 2 and 3. */
+static uint8_t
+pit_mode(void)
+{
+	uint8_t mode = timer_pit_status() & STATUS_CONTROL;
+
+	if (mode & CONTROL_MODE_BIT_1)
+		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
+	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
+}
+
+void
+timers_as_found(struct as_found *registers, const struct platform *platform)
+{
+	const struct acpi_fadt *fadt = &platform->acpi.fadt;
+	uint64_t saved = hw_interrupts_mask();
+
+	add_hpet(registers, &platform->acpi.hpet);
+	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
+	as_found_add(registers, "the mode of PIT channel 0", pit_mode());
+	if (!(fadt->found && fadt->cmos_rtc_absent))
+		add_rtc(registers);
+	if (fadt->found && !fadt->hw_reduced && fadt->pm1_evt_blk && fadt->pm1_evt_len >= 4)
+		as_found_add(registers, "the PM1 enable register",
+			     hw_in16((uint16_t)(fadt->pm1_evt_blk + fadt->pm1_evt_len / 2)));
+	hw_interrupts_restore(saved);
+}

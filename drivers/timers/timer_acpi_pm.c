@@ -1,0 +1,133 @@
+/*
+ * The ACPI PM timer's status bit: it is set whenever the counter's highest bit changes. ACPI 6.5, 4.8.3.3 and 4.8.3.1.1. It is
+ * asked for, or with irq=all brings the SCI, which is level: up until the bit is cleared by writing it.
+ */
+#include "acpi_pm_registers.h"
+#include "hw.h"
+#include "timers.h"
+
+#define TMR_STS       1u /* 4.8.3.1.1: bit 0 */
+#define TMR_EN        1u /* 4.8.3.1.2: likewise, in the second half of the block */
+#define EVENT_LENGTH  4u /* 4.8.3.1: two bytes each, or more */
+
+enum { BY_STATUS, BY_SCI }; /* driver->way */
+enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE, SAVED_ENTRY };
+
+static uint64_t
+pm_timer_now(const struct timer *timer)
+{
+	return hw_in32((uint16_t)timer->address) & timer->count_mask;
+}
+
+/* Only where the timer is a port; the extended address of the timer that some give is another name of the same. */
+static bool
+find_blocks(const struct acpi_fadt *fadt, struct timer *timer)
+{
+	if (!fadt->found || fadt->hw_reduced || !fadt->pm_tmr_blk || fadt->pm_tmr_blk > UINT16_MAX)
+		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no PM timer by a port.");
+	if (!fadt->pm1_evt_blk || fadt->pm1_evt_blk > UINT16_MAX || fadt->pm1_evt_len < EVENT_LENGTH)
+		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no event registers, which would have its status.");
+	timer->address = fadt->pm_tmr_blk;
+	timer->saved[STATUS_PORT] = fadt->pm1_evt_blk;
+	timer->saved[ENABLE_PORT] = fadt->pm1_evt_blk + fadt->pm1_evt_len / 2;
+	timer->count_mask = fadt->tmr_val_ext ? UINT32_MAX : ACPI_PM_MASK_24;
+	timer->saved[HALF] = timer->count_mask / 2 + 1;
+	return true;
+}
+
+static void
+pm_timer_open(const struct platform *platform, struct timer *timer)
+{
+	const struct acpi_fadt *fadt = &platform->acpi.fadt;
+	struct ioapic_line line = ioapic_line_of_sci(&platform->acpi.madt, fadt->sci_int);
+
+	timer->route = (struct timer_route){ .kind = timer->driver->way == BY_SCI ? "ioapic" : "status" };
+	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
+	timer->ticks_max = UINT32_MAX;
+	timer->state = CLOCK_PRESENT;
+	if (!find_blocks(fadt, timer))
+		return;
+	timer->line_bits = line.bits;
+	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not asked.");
+	else if (timer->driver->way == BY_SCI)
+		timer_find_line(platform, timer, line);
+}
+
+static void
+pm_timer_acknowledge(const struct timer *timer)
+{
+	hw_out16((uint16_t)timer->saved[STATUS_PORT], TMR_STS);
+}
+
+static void
+pm_timer_take(struct timer *timer, uint32_t vector)
+{
+	timer->route.vector = vector;
+	timer->saved[SAVED_ENABLE] = hw_in16((uint16_t)timer->saved[ENABLE_PORT]);
+	if (timer->driver->way == BY_STATUS)
+		return;
+	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
+	timer_route_line(timer, vector);
+}
+
+static uint64_t
+pm_timer_left(const struct timer *timer)
+{
+	return timer->saved[HALF] - pm_timer_now(timer) % timer->saved[HALF];
+}
+
+static uint64_t
+pm_timer_fit(const struct timer *timer, uint64_t ticks)
+{
+	(void)ticks;
+	return timer->saved[HALF];
+}
+
+static uint64_t
+pm_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	uint64_t now;
+
+	(void)ticks;
+	(void)periodic;
+	pm_timer_acknowledge(timer);
+	now = pm_timer_now(timer);
+	if (timer->driver->way == BY_SCI)
+		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE] | TMR_EN);
+	return (now + timer->saved[HALF] - now % timer->saved[HALF]) & timer->count_mask;
+}
+
+static bool
+pm_timer_expired(const struct timer *timer)
+{
+	return hw_in16((uint16_t)timer->saved[STATUS_PORT]) & TMR_STS;
+}
+
+static void
+pm_timer_disarm(struct timer *timer)
+{
+	if (timer->driver->way == BY_SCI)
+		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE]);
+}
+
+static void
+pm_timer_give_back(struct timer *timer)
+{
+	pm_timer_disarm(timer);
+	if (timer->driver->way == BY_SCI)
+		ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
+	pm_timer_acknowledge(timer);
+}
+
+#define PM_DRIVER(name, text, ...)                                                                              \
+	{                                                                                                       \
+		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .take = pm_timer_take, .fit = pm_timer_fit, \
+		.arm = pm_timer_arm, .expired = pm_timer_expired, .left = pm_timer_left,                        \
+		.acknowledge = pm_timer_acknowledge, .disarm = pm_timer_disarm, .give_back = pm_timer_give_back, \
+	}
+
+const struct timer_driver timer_acpi_pm[TIMER_PMS] = {
+	PM_DRIVER("acpi_pm", "PM timer, its status polled", .kind = TIMER_POLLED, .way = BY_STATUS),
+	PM_DRIVER("acpi_pm_sci", "PM timer, by the SCI", .kind = TIMER_AWAITED, .way = BY_SCI, .only_all = true),
+};

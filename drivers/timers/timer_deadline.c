@@ -1,0 +1,111 @@
+/*
+ * The local APIC's timer in TSC-deadline mode: it interrupts when this core's TSC reaches what was written. SDM vol. 3A,
+ * 10.5.4.1. Where CPUID does not offer it the MSR is not touched: some emulators take the write and never fire.
+ */
+#include "cpuid.h"
+#include "hw.h"
+#include "timers.h"
+
+#define MSR_TSC_DEADLINE 0x6e0u
+#define LVT_MASKED       (1u << 16) /* 10.5.1, figure 10-8 */
+#define LVT_DEADLINE     (2u << 17)
+
+enum { SAVED_LVT, SAVED_INITIAL };
+
+static struct lapic
+lapic_of(const struct timer *timer)
+{
+	return (struct lapic){ timer->address == 0, timer->address };
+}
+
+static void
+deadline_open(const struct platform *platform, struct timer *timer)
+{
+	struct lapic lapic;
+	const char *refusal = lapic_open(&lapic);
+
+	(void)platform;
+	timer->route = (struct timer_route){ .kind = "lapic" };
+	timer->by_tsc = true;
+	timer->ticks_max = UINT64_MAX / 2;
+	if (refusal)
+		timer_refuse(timer, CLOCK_ABSENT, refusal);
+	else if (!(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_DEADLINE))
+		timer_refuse(timer, CLOCK_ABSENT, "CPUID does not offer it (leaf 1h, ECX bit 24).");
+	else
+		timer->state = CLOCK_PRESENT;
+	timer->address = refusal || lapic.x2apic ? 0 : lapic.base;
+}
+
+static void
+deadline_disarm(struct timer *timer)
+{
+	(void)timer;
+	hw_msr_write(MSR_TSC_DEADLINE, 0);
+}
+
+/* 10.5.4.1: a change of the mode disarms the timer; the write of the page must be done before that of the MSR. */
+static void
+deadline_take(struct timer *timer, uint32_t vector)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	timer->route.vector = vector;
+	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
+	timer->saved[SAVED_INITIAL] = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_DEADLINE | vector);
+	(void)hw_tsc_mfence();
+}
+
+static uint64_t
+deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	uint64_t due = hw_tsc_mfence() + ticks;
+
+	(void)timer;
+	(void)periodic;
+	hw_msr_write(MSR_TSC_DEADLINE, due);
+	return due;
+}
+
+/* It reads 0 once it has fired. */
+static bool
+deadline_expired(const struct timer *timer)
+{
+	(void)timer;
+	return hw_msr_read(MSR_TSC_DEADLINE) == 0;
+}
+
+static uint64_t
+deadline_left(const struct timer *timer)
+{
+	uint64_t due = hw_msr_read(MSR_TSC_DEADLINE), now = hw_tsc();
+
+	(void)timer;
+	return due > now ? due - now : 0;
+}
+
+static void
+deadline_give_back(struct timer *timer)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	deadline_disarm(timer);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_MASKED | timer->route.vector);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, (uint32_t)timer->saved[SAVED_LVT]);
+	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)timer->saved[SAVED_INITIAL]);
+}
+
+const struct timer_driver timer_deadline = {
+	.id = "lapic_deadline",
+	.title = "local APIC timer, by a TSC deadline",
+	.in_quick = true,
+	.on_each_core = true,
+	.open = deadline_open,
+	.take = deadline_take,
+	.arm = deadline_arm,
+	.expired = deadline_expired,
+	.left = deadline_left,
+	.disarm = deadline_disarm,
+	.give_back = deadline_give_back,
+};

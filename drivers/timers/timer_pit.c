@@ -1,0 +1,126 @@
+/*
+ * Channel 0 of the PIT: mode 0 for one-shots, mode 2 for periods; Intel 8254 data sheet. Its reload value can't be read, so
+ * 65536 is left behind, as firmware does that does not tick by it: one that does is not asked, and one whose tick was
+ * stopped programs it anew.
+ */
+#include "pit_registers.h"
+#include "timers.h"
+
+#define IRQ             0u
+#define DATA_0          0x40u
+#define CONTROL_0       0x00u
+#define MODE_0_WORD     0x30u /* channel 0, low byte then high, mode 0, binary */
+#define MODE_2_WORD     0x34u
+#define STATUS_OF_0     0xe2u /* read-back, status only */
+#define LATCH_0         0x00u
+#define STATUS_OUT      0x80u
+#define TICKS_MAX       65536u
+#define TICKS_MIN       2u    /* mode 2: a count of 1 is not allowed */
+
+enum { SAVED_STATUS, SAVED_ENTRY };
+
+uint8_t
+timer_pit_status(void)
+{
+	hw_out8(PIT_CONTROL, STATUS_OF_0);
+	return hw_in8(DATA_0);
+}
+
+static void
+pit_timer_open(const struct platform *platform, struct timer *timer)
+{
+	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
+
+	timer->hz = (struct rate){ 105000000, 88 };
+	timer->ticks_max = TICKS_MAX - 1;
+	timer->phase_ticks = 1; /* the count is loaded by the clock's next pulse */
+	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
+	timer->line_bits = line.bits;
+	timer->state = CLOCK_PRESENT;
+	if (timer_pit_status() == 0xff)
+		timer_refuse(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
+	else if (timer_pic_is_masked(timer))
+		timer_find_line(platform, timer, line);
+}
+
+static void
+pit_timer_load(uint8_t control, uint64_t ticks)
+{
+	hw_out8(PIT_CONTROL, control);
+	hw_out8(DATA_0, (uint8_t)ticks);
+	hw_out8(DATA_0, (uint8_t)(ticks >> 8));
+}
+
+/* Mode 0 without a count: its output is low, and stays so. */
+static void
+pit_timer_disarm(struct timer *timer)
+{
+	(void)timer;
+	hw_out8(PIT_CONTROL, MODE_0_WORD);
+}
+
+static void
+pit_timer_take(struct timer *timer, uint32_t vector)
+{
+	timer->route.vector = vector;
+	timer->saved[SAVED_STATUS] = timer_pit_status();
+	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
+	pit_timer_disarm(timer);
+	timer_route_line(timer, vector);
+}
+
+static uint64_t
+pit_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	(void)timer;
+	pit_timer_load(periodic ? MODE_2_WORD : MODE_0_WORD, ticks < TICKS_MIN ? TICKS_MIN : ticks);
+	return 0;
+}
+
+static bool
+pit_timer_expired(const struct timer *timer)
+{
+	(void)timer;
+	return timer_pit_status() & STATUS_OUT;
+}
+
+static uint64_t
+pit_timer_left(const struct timer *timer)
+{
+	uint32_t low, high;
+
+	(void)timer;
+	if (timer_pit_status() & STATUS_OUT)
+		return 0;
+	hw_out8(PIT_CONTROL, LATCH_0);
+	low = hw_in8(DATA_0);
+	high = hw_in8(DATA_0);
+	return high << 8 | low;
+}
+
+static void
+pit_timer_give_back(struct timer *timer)
+{
+	uint8_t control = timer->saved[SAVED_STATUS] & STATUS_CONTROL;
+
+	ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
+	if (!(control & STATUS_ACCESS))
+		control |= ACCESS_WORD; /* QEMU's channel after reset */
+	hw_out8(PIT_CONTROL, CONTROL_0 | control);
+	hw_out8(DATA_0, 0);
+	if ((control & STATUS_ACCESS) == ACCESS_WORD)
+		hw_out8(DATA_0, 0);
+}
+
+const struct timer_driver timer_pit = {
+	.id = "pit0",
+	.title = "PIT channel 0, modes 0 and 2",
+	.periodic = true,
+	.open = pit_timer_open,
+	.take = pit_timer_take,
+	.arm = pit_timer_arm,
+	.expired = pit_timer_expired,
+	.left = pit_timer_left,
+	.disarm = pit_timer_disarm,
+	.give_back = pit_timer_give_back,
+};

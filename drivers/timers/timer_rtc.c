@@ -1,0 +1,205 @@
+/*
+ * The RTC's three interrupts: periodic, at rates that divide 32,768 Hz; at the end of each update; and by an alarm that is
+ * due each second. Motorola's MC146818 data sheet. All come by IRQ 8, which stays up until register C is read.
+ */
+#include "rtc_registers.h"
+#include "timers.h"
+
+#define IRQ              8u
+#define SECONDS_ALARM    0x01u
+#define MINUTES_ALARM    0x03u
+#define HOURS_ALARM      0x05u
+#define DONT_CARE        0xc0u /* both top bits of an alarm register: it is due in every second, minute, hour */
+#define B_AIE            0x20u
+#define B_UIE            0x10u
+#define B_ENABLES        (B_PIE | B_AIE | B_UIE)
+#define C_IRQF           0x80u
+#define CRYSTAL_HZ       32768u
+#define SHIFT_MIN        2u    /* 8192 Hz: 4 periods of the crystal */
+#define SHIFT_MAX        14u   /* 2 Hz */
+#define SELECT(shift)    ((uint8_t)((shift) + 1)) /* periodic rate table */
+
+enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* driver->way */
+enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_ENTRY, FOUND_NMI, FOUND_INDEX };
+
+static struct device
+device_of(const struct timer *timer)
+{
+	return (struct device){ .address = timer->address, .saved = { [RTC_NMI] = timer->saved[FOUND_NMI],
+								      [SAVED_INDEX] = timer->saved[FOUND_INDEX] } };
+}
+
+static void
+find(struct timer *timer)
+{
+	struct device device = { .opened = false };
+
+	rtc_find(&device);
+	timer->address = device.address;
+	timer->saved[FOUND_NMI] = device.saved[RTC_NMI];
+	timer->saved[FOUND_INDEX] = device.saved[SAVED_INDEX];
+}
+
+static void
+look_at(const struct platform *platform, struct timer *timer)
+{
+	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
+	struct device device = device_of(timer);
+	uint8_t a = rtc_read_register(&device, REGISTER_A), b = rtc_read_register(&device, REGISTER_B);
+
+	timer->state = CLOCK_PRESENT;
+	timer->line_bits = line.bits;
+	if ((a & b & rtc_read_register(&device, REGISTER_D)) == RTC_UNREADABLE)
+		timer_refuse(timer, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
+		timer_refuse(timer, CLOCK_STUCK, "It is halted, or its divider is held in reset.");
+	else if (b & B_ENABLES)
+		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not asked.");
+	else
+		timer_find_line(platform, timer, line);
+	rtc_leave(&device);
+}
+
+static void
+rtc_timer_open(const struct platform *platform, struct timer *timer)
+{
+	uint64_t interrupts;
+
+	timer->route = (struct timer_route){ .kind = "ioapic" };
+	timer->hz = (struct rate){ timer->driver->way == RTC_PERIODIC ? CRYSTAL_HZ : 1, 1 };
+	timer->ticks_max = timer->driver->way == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
+	timer->own_phase = true;
+	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
+		timer_refuse(timer, CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
+		return;
+	}
+	interrupts = hw_interrupts_mask();
+	find(timer);
+	look_at(platform, timer);
+	hw_interrupts_restore(interrupts);
+}
+
+static void
+write_alarm(const struct device *device, uint32_t alarm)
+{
+	rtc_write_register(device, SECONDS_ALARM, (uint8_t)alarm);
+	rtc_write_register(device, MINUTES_ALARM, (uint8_t)(alarm >> 8));
+	rtc_write_register(device, HOURS_ALARM, (uint8_t)(alarm >> 16));
+}
+
+uint32_t
+timer_rtc_alarm(const struct device *device)
+{
+	return rtc_read_register(device, SECONDS_ALARM) | (uint32_t)rtc_read_register(device, MINUTES_ALARM) << 8 |
+	       (uint32_t)rtc_read_register(device, HOURS_ALARM) << 16;
+}
+
+static void
+rtc_timer_take(struct timer *timer, uint32_t vector)
+{
+	struct device device;
+
+	find(timer);
+	device = device_of(timer);
+	timer->route.vector = vector;
+	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
+	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
+	timer->saved[FOUND_ALARM] = timer_rtc_alarm(&device);
+	timer->saved[FOUND_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
+	(void)rtc_read_register(&device, REGISTER_C);
+	timer_route_line(timer, vector);
+}
+
+static uint64_t
+rtc_timer_fit(const struct timer *timer, uint64_t ticks)
+{
+	unsigned shift = SHIFT_MIN;
+
+	(void)timer;
+	while (shift < SHIFT_MAX && UINT64_C(3) << shift <= 2 * ticks)
+		shift++;
+	return UINT64_C(1) << shift;
+}
+
+static uint64_t
+rtc_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	static const uint8_t enables[] = { [RTC_PERIODIC] = B_PIE, [RTC_UPDATE] = B_UIE, [RTC_ALARM] = B_AIE };
+	struct device device = device_of(timer);
+	unsigned shift = SHIFT_MIN;
+
+	(void)periodic;
+	while (UINT64_C(1) << shift < ticks && shift < SHIFT_MAX)
+		shift++;
+	if (timer->driver->way == RTC_PERIODIC)
+		rtc_write_register(&device, REGISTER_A, A_DIVIDER_32768_HZ | SELECT(shift));
+	else if (timer->driver->way == RTC_ALARM)
+		write_alarm(&device, DONT_CARE | DONT_CARE << 8 | DONT_CARE << 16);
+	(void)rtc_read_register(&device, REGISTER_C);
+	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B] | enables[timer->driver->way]);
+	return 0;
+}
+
+static void
+rtc_timer_acknowledge(const struct timer *timer)
+{
+	hw_out8((uint16_t)timer->address, (uint8_t)timer->saved[FOUND_NMI] | REGISTER_C);
+	(void)hw_in8((uint16_t)timer->address + RTC_DATA);
+}
+
+/* Its flag is up: the handler has not been there. */
+static bool
+rtc_timer_expired(const struct timer *timer)
+{
+	struct device device = device_of(timer);
+
+	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
+}
+
+/* Its seconds: what is awaited comes when they change. */
+static uint64_t
+rtc_timer_left(const struct timer *timer)
+{
+	struct device device = device_of(timer);
+	uint64_t interrupts = hw_interrupts_mask(), seconds;
+
+	seconds = rtc_read_register(&device, REGISTER_SECONDS);
+	rtc_leave(&device);
+	hw_interrupts_restore(interrupts);
+	return seconds;
+}
+
+static void
+rtc_timer_disarm(struct timer *timer)
+{
+	struct device device = device_of(timer);
+
+	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B]);
+	(void)rtc_read_register(&device, REGISTER_C);
+}
+
+static void
+rtc_timer_give_back(struct timer *timer)
+{
+	struct device device = device_of(timer);
+
+	rtc_timer_disarm(timer);
+	ioapic_write(timer->pin_address, timer->entry, timer->saved[FOUND_ENTRY]);
+	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
+	if (timer->driver->way == RTC_ALARM)
+		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);
+	rtc_leave(&device);
+}
+
+#define RTC_DRIVER(name, text, ...)                                                                             \
+	{                                                                                                       \
+		.id = name, .title = text, __VA_ARGS__, .open = rtc_timer_open, .take = rtc_timer_take,         \
+		.arm = rtc_timer_arm, .expired = rtc_timer_expired, .left = rtc_timer_left,                     \
+		.acknowledge = rtc_timer_acknowledge, .disarm = rtc_timer_disarm, .give_back = rtc_timer_give_back, \
+	}
+
+const struct timer_driver timer_rtc[TIMER_RTCS] = {
+	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .way = RTC_PERIODIC, .fit = rtc_timer_fit),
+	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .way = RTC_UPDATE),
+	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .way = RTC_ALARM),
+};

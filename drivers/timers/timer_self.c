@@ -1,0 +1,79 @@
+/* The null source: the core interrupts itself. What that takes is in every other source's figures, too. SDM vol. 3A, 10.6.1. */
+#include "hw.h"
+#include "timers.h"
+
+#define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand; fixed, edge */
+
+static struct lapic
+lapic_of(const struct timer *timer)
+{
+	return (struct lapic){ timer->address == 0, timer->address };
+}
+
+static void
+self_open(const struct platform *platform, struct timer *timer)
+{
+	struct lapic lapic;
+	const char *refusal = lapic_open(&lapic);
+
+	(void)platform;
+	timer->state = CLOCK_PRESENT;
+	timer->route = (struct timer_route){ .kind = "lapic" };
+	timer->hz = (struct rate){ 1000000000, 1 };
+	if (refusal)
+		timer_refuse(timer, CLOCK_ABSENT, refusal);
+	else
+		timer->address = lapic.x2apic ? 0 : lapic.base;
+}
+
+static void
+self_take(struct timer *timer, uint32_t vector)
+{
+	timer->route.vector = vector;
+}
+
+static uint64_t
+self_arm(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	struct lapic lapic = lapic_of(timer);
+
+	(void)ticks;
+	(void)periodic;
+	lapic_write(&lapic, LAPIC_ICR_LOW, ICR_TO_SELF | timer->route.vector);
+	return 0;
+}
+
+static bool
+self_expired(const struct timer *timer)
+{
+	(void)timer;
+	return true;
+}
+
+static uint64_t
+self_left(const struct timer *timer)
+{
+	(void)timer;
+	return 0;
+}
+
+static void
+self_nothing(struct timer *timer)
+{
+	(void)timer;
+}
+
+const struct timer_driver timer_self = {
+	.id = "self_ipi",
+	.title = "an interrupt that the core sends itself",
+	.kind = TIMER_AT_ONCE,
+	.in_quick = true,
+	.on_each_core = true,
+	.open = self_open,
+	.take = self_take,
+	.arm = self_arm,
+	.expired = self_expired,
+	.left = self_left,
+	.disarm = self_nothing,
+	.give_back = self_nothing,
+};

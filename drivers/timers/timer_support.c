@@ -1,0 +1,47 @@
+/* What several sources need. See timers.h. */
+#include "hw.h"
+#include "pic_registers.h"
+#include "text.h"
+#include "timers.h"
+
+bool
+timer_refuse(struct timer *timer, enum clock_state state, const char *why)
+{
+	struct text reason;
+
+	timer->state = state;
+	text_init(&reason, timer->reason, sizeof(timer->reason));
+	text_put(&reason, why);
+	return false;
+}
+
+bool
+timer_pic_is_masked(struct timer *timer)
+{
+	return (hw_in8(PIC_MASTER_MASK) & PIC_IRQ_0) ||
+	       timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (the first PIC's IRQ 0 is not masked): not asked.");
+}
+
+bool
+timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line)
+{
+	struct lapic lapic;
+
+	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
+	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
+		return timer_refuse(timer, CLOCK_DISABLED,
+				    "Its interrupts can't name this core: the APIC id has more than eight bits.");
+	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
+							     &timer->entry, &timer->route.pin))
+		return timer_refuse(timer, CLOCK_DISABLED, "Its I/O APIC pin is in use by the firmware, or not there: not asked.");
+	return true;
+}
+
+void
+timer_route_line(const struct timer *timer, uint32_t vector)
+{
+	struct lapic lapic;
+
+	if (!lapic_open(&lapic))
+		ioapic_write(timer->pin_address, timer->entry, ioapic_edge_to(lapic_id(&lapic), vector) | timer->line_bits);
+}

@@ -1,0 +1,177 @@
+/* Sources that come when they will: waited for with the firmware alive, then in a window. See asking.h. */
+#include "asking.h"
+
+#define NEAR_NS   (40 * SURVEY_NS_PER_MS) /* a window opens so long before, and ends as long behind */
+#define POLLED_NS (5 * SURVEY_NS_PER_MS)  /* one that is polled is watched from then on */
+#define LATE_NS   (20 * SURVEY_NS_PER_MS)
+#define EDGE_NS   (1500 * SURVEY_NS_PER_MS)
+#define FAR_NS    (3000 * SURVEY_NS_PER_MS)
+
+static uint64_t
+now_tsc(const struct asking *asking)
+{
+	return asking->survey->hooks.tsc_ordered();
+}
+
+static uint64_t
+tsc_ticks(const struct asking *asking, uint64_t ns)
+{
+	return scale_ticks(&asking->survey->scale, ns);
+}
+
+/* Until the counter that steps when it comes has stepped; what is read in the middle of that does not stay. */
+static bool
+find_edge(struct asking *asking)
+{
+	const struct timer *timer = asking->timer;
+	uint64_t first = timer->driver->left(timer), begin = now_tsc(asking), bound = tsc_ticks(asking, EDGE_NS);
+	uint64_t polls = EDGE_NS * ASKING_POLLS_PER_NS;
+
+	while (now_tsc(asking) - begin < bound && polls-- > 0) {
+		uint64_t left = timer->driver->left(timer);
+
+		asking->survey->hooks.pause();
+		if (left == first || left != timer->driver->left(timer))
+			continue;
+		asking->due_tsc = now_tsc(asking) + tsc_ticks(asking, asking->row->asked_ns);
+		return true;
+	}
+	asking_refuse(asking, CLOCK_STUCK, "It does not count.");
+	return false;
+}
+
+static bool
+find_due(struct asking *asking)
+{
+	const struct timer *timer = asking->timer;
+	uint64_t left_ns;
+
+	if (timer->ticks_max == 1) {
+		if (asking->due_tsc == 0)
+			return find_edge(asking);
+		asking->due_tsc += tsc_ticks(asking, asking->row->asked_ns);
+		return true;
+	}
+	left_ns = (uint64_t)asking_ticks_ps(timer->driver->left(timer), asking->tick.value) / ASKING_PS_PER_NS;
+	if (left_ns > FAR_NS) {
+		asking_refuse(asking, CLOCK_DISABLED, "It is due in more than three seconds: that was not waited for.");
+		return false;
+	}
+	asking->due_tsc = now_tsc(asking) + tsc_ticks(asking, left_ns);
+	return true;
+}
+
+static bool
+approach(struct asking *asking, uint64_t near_ns)
+{
+	uint64_t near = tsc_ticks(asking, near_ns), polls = FAR_NS * ASKING_POLLS_PER_NS;
+
+	if (!asking_know_tick(asking) || !find_due(asking))
+		return false;
+	while ((int64_t)(asking->due_tsc - now_tsc(asking)) > (int64_t)near && polls-- > 0)
+		asking->survey->hooks.pause();
+	return true;
+}
+
+bool
+awaited_approach(struct asking *asking)
+{
+	return approach(asking, NEAR_NS);
+}
+
+/* When it is due by its own counter, as if it had been armed now. */
+static struct arming
+arming_of_counter(const struct asking *asking, uint64_t *ticks)
+{
+	struct arming arming = { .before = now_tsc(asking) };
+
+	*ticks = asking->timer->driver->left(asking->timer);
+	arming.after = now_tsc(asking);
+	return arming;
+}
+
+void
+awaited_window(void *argument)
+{
+	struct asking *asking = argument;
+	struct report_interval *row = asking->row;
+	const struct timer_slot *slot = asking->all->window->slot;
+	const struct timer_driver *driver = asking->timer->driver;
+	struct arming arming;
+	uint64_t ticks = 0;
+	bool expired;
+
+	if (!asking_begin(asking))
+		return;
+	asking->left--;
+	asking_arm(asking, 1, false);
+	arming = arming_of_counter(asking, &ticks);
+	asking_watch(asking, arming.after, asking->due_tsc + tsc_ticks(asking, NEAR_NS), 1);
+	expired = driver->expired(asking->timer);
+	driver->disarm(asking->timer);
+	if (asking_is_storm(asking))
+		return;
+	row->asked++;
+	row->expected++;
+	row->delivered += slot->taken != 0;
+	row->empty += !slot->taken;
+	row->doubled += slot->taken > 1;
+	row->expired += !slot->taken && expired;
+	asking->misses = slot->taken ? 0 : asking->misses + 1;
+	if (slot->taken && asking->timer->ticks_max > 1)
+		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);
+	else if (slot->taken)
+		asking->due_tsc = slot->events[0].tsc;
+}
+
+/* Its status is seen to be set at some time from FROM to TO. False: it is not, within the bound. */
+static bool
+see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
+{
+	const struct timer *timer = asking->timer;
+	uint64_t until = asking->due_tsc + tsc_ticks(asking, LATE_NS), polls = FAR_NS * ASKING_POLLS_PER_NS;
+
+	uint64_t begin = now_tsc(asking);
+	bool expired;
+
+	*from = begin;
+	do { /* looked at once more behind the bound: the core may have been away */
+		expired = timer->driver->expired(timer);
+		*to = now_tsc(asking);
+		if (expired)
+			break;
+		*from = begin;
+		begin = *to;
+	} while (*from < until && polls-- > 0);
+	return expired;
+}
+
+void
+awaited_poll(struct asking *asking)
+{
+	const struct timer_driver *driver = asking->timer->driver;
+	struct report_interval *row = asking->row;
+	uint64_t interrupts, ticks, from, to;
+	struct arming arming;
+	bool seen;
+
+	if (!approach(asking, POLLED_NS))
+		return;
+	interrupts = asking->survey->hooks.interrupts_mask();
+	driver->take(asking->timer, 0);
+	driver->arm(asking->timer, 0, false);
+	arming = arming_of_counter(asking, &ticks);
+	seen = see_status(asking, &from, &to);
+	driver->give_back(asking->timer);
+	asking->survey->hooks.interrupts_restore(interrupts);
+	row->asked++;
+	row->expected++;
+	row->delivered += seen;
+	row->empty += !seen;
+	if (seen) {
+		struct lateness begin = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = from });
+		struct lateness end = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = to });
+
+		asking->all->values[asking->count++] = (struct lateness){ begin.low, end.high };
+	}
+}
