@@ -16,6 +16,10 @@
 #define TOURNAMENTS        2
 #define PACE_FROM          10 /* of the plan: before its tenth part the run's own pace says too little */
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
+#define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
+#define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
+#define TIMERS_NS          (10 * SURVEY_NS_PER_S)
+#define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
@@ -104,6 +108,16 @@ survey_tournament_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
+survey_timers_ns(const struct report *report, size_t cores)
+{
+	if (report->options.irq == IRQ_OFF)
+		return 0;
+	if (report->options.profile == PROFILE_QUICK)
+		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
+	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
+}
+
+uint64_t
 survey_plan_ns(const struct report *report, size_t cores)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
@@ -119,8 +133,10 @@ survey_plan_ns(const struct report *report, size_t cores)
 void
 survey_is_at(struct survey *survey, enum survey_stage stage)
 {
-	uint64_t rest_ns = survey_checks_ns(survey->report);
+	uint64_t rest_ns = survey->timers_ns;
 
+	if (stage <= SURVEY_AT_CHECKS)
+		rest_ns += survey_checks_ns(survey->report);
 	if (stage <= SURVEY_AT_RATES_AGAIN)
 		rest_ns += EDGE_WAIT_NS;
 	if (stage <= SURVEY_AT_INTERFERENCE)

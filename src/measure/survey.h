@@ -121,6 +121,7 @@ struct survey {
 	const struct clock *reading;    /* on the boot core now, or when a fault ended that; NULL: none */
 	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known has stopped */
+	uint64_t timers_ns;             /* that intervals on timers take behind the checks; 0: there are none */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
 };
 
@@ -162,7 +163,7 @@ void survey_forget(struct survey *survey, size_t series);
 void survey_tick(struct survey *survey, bool ticking);
 
 /* For progress, the run has come so far: what was planned before is done, however long it took, or was left out. */
-enum survey_stage { SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS };
+enum survey_stage { SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS, SURVEY_AT_TIMERS };
 void survey_is_at(struct survey *survey, enum survey_stage stage);
 
 #endif

@@ -22,6 +22,9 @@ uint64_t survey_tournament_budget_ns(const struct report *report);
 /* How long the checks of the devices' behaviour may take, all together; part of the plan. */
 uint64_t survey_checks_ns(const struct report *report);
 
+/* How long intervals on all timers may take, on the boot core and on others; not part of the plan. */
+uint64_t survey_timers_ns(const struct report *report, size_t cores);
+
 /* How long all of it should take, from the report's clocks, cores and options, in nanoseconds. */
 uint64_t survey_plan_ns(const struct report *report, size_t cores);
 

@@ -7,6 +7,7 @@
 #include "run_checks.h"
 #include "run_tick.h"
 #include "survey_clocks.h"
+#include "survey_plan.h"
 #include "survey_rates.h"
 #include "survey_skew.h"
 #include "text.h"
@@ -304,6 +305,8 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 	survey->scratch = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_lay_out(survey, memory, cores, widest);
+	if (run->machine->window.play)
+		survey->timers_ns = survey_timers_ns(&run->report, cores);
 	/* For the plan of the time; which are there shows when they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }

@@ -124,17 +124,16 @@ awaited_window(void *argument)
 		asking->due_tsc = slot->events[0].tsc;
 }
 
-/* Its status is seen to be set at some time from FROM to TO. False: it is not, within the bound. */
+/* Its status is seen to be set at some time from FROM to TO; at once: FROM is 0. False: it is not, within the bound. */
 static bool
 see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 {
 	const struct timer *timer = asking->timer;
 	uint64_t until = asking->due_tsc + tsc_ticks(asking, LATE_NS), polls = FAR_NS * ASKING_POLLS_PER_NS;
-
 	uint64_t begin = now_tsc(asking);
 	bool expired;
 
-	*from = begin;
+	*from = 0;
 	do { /* looked at once more behind the bound: the core may have been away */
 		expired = timer->driver->expired(timer);
 		*to = now_tsc(asking);
@@ -146,32 +145,39 @@ see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 	return expired;
 }
 
-void
-awaited_poll(struct asking *asking)
+/* Nobody is interrupted, so it is armed long before: the core may be away about when it is due. */
+static void
+poll(struct asking *asking)
 {
-	const struct timer_driver *driver = asking->timer->driver;
 	struct report_interval *row = asking->row;
 	uint64_t interrupts, ticks, from, to;
 	struct arming arming;
 	bool seen;
 
+	asking->timer->driver->arm(asking->timer, 0, false);
 	if (!approach(asking, POLLED_NS))
 		return;
 	interrupts = asking->survey->hooks.interrupts_mask();
-	driver->take(asking->timer, 0);
-	driver->arm(asking->timer, 0, false);
 	arming = arming_of_counter(asking, &ticks);
 	seen = see_status(asking, &from, &to);
-	driver->give_back(asking->timer);
 	asking->survey->hooks.interrupts_restore(interrupts);
 	row->asked++;
 	row->expected++;
 	row->delivered += seen;
 	row->empty += !seen;
-	if (seen) {
+	row->excused += seen && !from;
+	if (seen && from) {
 		struct lateness begin = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = from });
 		struct lateness end = asking_lateness(asking, &arming, ticks, &(struct timer_event){ .tsc = to });
 
 		asking->all->values[asking->count++] = (struct lateness){ begin.low, end.high };
 	}
+}
+
+void
+awaited_poll(struct asking *asking)
+{
+	asking->timer->driver->take(asking->timer, 0);
+	poll(asking);
+	asking->timer->driver->give_back(asking->timer);
 }

@@ -123,11 +123,14 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 			continue;
 		burst = k == last ? burst + 1 : 1;
 		last = k;
+		/* Where nothing says when a period begins, none is early: it is late for the one before. */
+		if (asking->timer->own_phase && k > 0 && against(asking, late, k, ticks).high < 0)
+			k--;
 		k = slots_place(&slots, k, against(asking, late, k, ticks).high < 0, burst);
 		if (k == SIZE_MAX)
 			continue;
 		asking->row->delivered++;
-		if (slots.taken[k]++ == 0)
+		if (slots.taken[k]++ == 0 && !(asking->timer->own_phase && against(asking, late, k, ticks).high < 0))
 			take_late(asking, arming, ticks, against(asking, late, k, ticks), k, &slot->events[i]);
 	}
 	count_slots(asking, arming, &slots);

@@ -31,7 +31,4 @@ void survey_timers(struct survey *survey, struct survey_timers *timers);
 /* The same of every other core that lives, for what each core has itself; of more than 64 of one in each package. */
 void survey_core_timers(struct survey *survey, struct survey_timers *timers);
 
-/* How long both take, about. */
-uint64_t survey_timers_ns(const struct report *report, size_t cores);
-
 #endif

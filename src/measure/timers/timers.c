@@ -11,9 +11,6 @@
 #define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may keep waiting */
 #define CORES_EACH    64u /* of more cores, one in each package is asked */
 #define CORES_PERIODS 8u  /* with more cores, those beside the boot core are asked for shots only */
-#define QUICK_NS    (400 * SURVEY_NS_PER_MS)
-#define STANDARD_NS (10 * SURVEY_NS_PER_S)
-#define CORE_NS     (25 * SURVEY_NS_PER_MS)
 
 static bool
 is_quick(const struct report *report)
@@ -243,6 +240,9 @@ is_asked(const struct timer_driver *driver, const struct options *options)
 void
 survey_timers(struct survey *survey, struct survey_timers *timers)
 {
+	uint64_t share_ns = survey->timers_ns;
+
+	survey_is_at(survey, SURVEY_AT_TIMERS);
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
@@ -254,6 +254,8 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 			continue;
 		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->done_ns, survey->total_ns);
 		measure_source(survey, timers, timer, 0);
+		share_ns /= 2; /* those that come first take most of it */
+		survey->done_ns += share_ns;
 	}
 }
 
@@ -289,14 +291,4 @@ survey_core_timers(struct survey *survey, struct survey_timers *timers)
 				measure_source(survey, timers, &timer, core);
 		}
 	}
-}
-
-uint64_t
-survey_timers_ns(const struct report *report, size_t cores)
-{
-	if (report->options.irq == IRQ_OFF)
-		return 0;
-	if (is_quick(report))
-		return QUICK_NS;
-	return STANDARD_NS + (report->options.cores == CORES_SIPI ? cores : 1) * CORE_NS;
 }
