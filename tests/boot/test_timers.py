@@ -67,7 +67,7 @@ def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
     report = checked(booted)
     assert rows(report)
     for row in report["intervals"]:
-        late, asked = row["lateness_ns"], row["asked"]["count"]
+        late, asked = row["lateness_ns"], row["expected"]
         assert row["empty"] + row["excused"] <= asked and row["doubled"] <= row["delivered"], row
         assert row["delivered"] + row["empty"] + row["excused"] >= asked, row
         assert late is None or late["min"] <= late["p50"] <= late["max"], row
