@@ -6,7 +6,7 @@ import pytest
 
 from levers import run_while
 from stick import FILES, copy_of_stick, folders, mtools, volume_of
-from boots import IMAGE_BUILT, checked
+from boots import IMAGE_BUILT, checked, qemu
 from harness import FAST_TCG
 from machine.events import PHASES
 
@@ -87,6 +87,30 @@ def marked(folder, marker):
 
 def line(**words):
     return " ".join(f"{key}={value}" for key, value in words.items()).ljust(159) + "\n"
+
+
+# The chip set's watchdog (ICH9 data sheet, 13.9): counts of 0.6 s, and the second time-out resets.
+RCBA_GCS, TCO_RLD, TCO1_CNT, TCO_TMR = 0xfed1c000 + 0x3410, 0x660, 0x668, 0x672
+NO_REBOOT, HALTED = 0x20, 0x800
+
+
+def arm_watchdog(machine):
+    assert machine.wait_for(b"phase: latency\r")
+    with machine.registers() as registers:
+        gcs = registers.read32(RCBA_GCS)
+        registers.ask(f"writel {RCBA_GCS:#x} {gcs & ~NO_REBOOT:#x}", f"outw {TCO_TMR:#x} 2", f"outw {TCO_RLD:#x} 1",
+                      f"outw {TCO1_CNT:#x} 0")
+
+
+def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_in_which_phase(run, tmp_path):
+    """It counts on, whatever was done to the firmware's own."""
+    done = run_while(arm_watchdog, tmp_path / "reset", *TWO_CORES, *qemu("-global", "ICH9-LPC.noreboot=false"),
+                     "--image", copy_of_stick(tmp_path), "--", "profile=standard", "duration=10s", "clocks=tsc,acpi_pm")
+    assert done.status == 2, done
+    (marker,) = markers(done.out / "stick.img").values()
+    phase, = re.match("phase=([a-z-]+) ", marker).groups()
+    report = checked(run(*TWO_CORES, "--image", done.out / "stick.img", "--", *SHORT))
+    assert f"did not come to its end: it ended in its phase {phase}" in notes(report)
 
 
 @pytest.mark.parametrize("marker, options, cores, sentence", [

@@ -3,6 +3,9 @@
  * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of samples on
  * it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that go astray: into
  * memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there (`fw`).
+ *
+ * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is free;
+ * `ma 0 open`: the MADT lists another core in the boot core's place.
  */
 #include <efi.h>
 
@@ -22,6 +25,10 @@
 extern const struct driver acpi_pm_driver;
 extern EFI_BOOT_SERVICES *firmware_boot;
 
+#define BELOW_1_MIB   UINT64_C(0x100000)
+#define NO_CORE       77u /* of no machine of the tests */
+
+static EFI_STATUS (EFIAPI *allocate_pages)(EFI_ALLOCATE_TYPE, EFI_MEMORY_TYPE, UINTN, EFI_PHYSICAL_ADDRESS *);
 static char kind[3];
 static uint32_t core;
 static bool on_open, together;
@@ -52,6 +59,31 @@ provoke(void)
 		break;
 	case 'g':
 		(void)*(volatile const uint32_t *)(uintptr_t)NOT_CANONICAL;
+	}
+}
+
+static EFI_STATUS EFIAPI
+allocate_no_low_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, EFI_PHYSICAL_ADDRESS *address)
+{
+	if (how == AllocateMaxAddress && *address < BELOW_1_MIB)
+		return EFI_OUT_OF_RESOURCES;
+	return allocate_pages(how, type, pages, address);
+}
+
+static void
+take_away(const struct platform *platform)
+{
+	const struct acpi_madt *madt = &platform->acpi.madt;
+
+	switch (kind[0]) {
+	case 'l':
+		allocate_pages = firmware_boot->AllocatePages;
+		firmware_boot->AllocatePages = allocate_no_low_pages;
+		break;
+	case 'm':
+		for (size_t i = 0; i < madt->core_count; i++)
+			if (madt->apic_ids[i] == core)
+				madt->apic_ids[i] = NO_CORE;
 	}
 }
 
@@ -99,6 +131,7 @@ open(const struct platform *platform, struct device *device, struct clock *clock
 {
 	acpi_pm_well.open(platform, device, clocks);
 	read_words();
+	take_away(platform);
 	if (on_open)
 		provoke();
 	well = clocks->sample;

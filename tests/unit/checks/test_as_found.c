@@ -45,6 +45,28 @@ a_clock_left_open_is_noticed_and_a_closed_one_is_as_found(void **state)
 	assert_int_equal(as_found_difference(&before, &after), before.count);
 }
 
+/* Xen tells the mode as it was written; only of these is the top bit without a meaning. */
+static void
+modes_6_and_7_of_the_pit_are_2_and_3(void **state)
+{
+	static const uint8_t same[] = { 2, 3 }, others[] = { 0, 1 };
+	struct as_found before, after;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		sim.pit.channels[2].control = (uint8_t)(0x38 | same[i] << 1);
+		registers_read(&before, &platform);
+		sim.pit.channels[2].control = (uint8_t)(0x30 | same[i] << 1);
+		registers_read(&after, &platform);
+		assert_int_equal(as_found_difference(&before, &after), before.count);
+		sim.pit.channels[2].control = (uint8_t)(0x38 | others[i] << 1);
+		registers_read(&before, &platform);
+		sim.pit.channels[2].control = (uint8_t)(0x30 | others[i] << 1);
+		registers_read(&after, &platform);
+		assert_string_equal(before.registers[as_found_difference(&before, &after)].name, "the mode of PIT channel 2");
+	}
+}
+
 static void
 each_register_is_compared(void **state)
 {
@@ -77,6 +99,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found,
 				       set_up),
+		cmocka_unit_test_setup(modes_6_and_7_of_the_pit_are_2_and_3, set_up),
 		cmocka_unit_test_setup(each_register_is_compared, set_up),
 		cmocka_unit_test_setup(a_full_list_leaves_out_what_does_not_fit, set_up),
 	};

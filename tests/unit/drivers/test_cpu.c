@@ -344,6 +344,47 @@ of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults(void **state)
 	assert_true(counts_smis_under("TCGTCGTCGTCG"));
 }
 
+#define SEV_STATUS 0xc0010131u /* APM vol. 2, 15.34.10 */
+
+/* As KVM's guest on a processor of AMD's, whose leaf 8000001Fh has EAX. */
+static bool
+is_encrypted_by_amd(uint32_t eax, uint64_t status)
+{
+	set_vendor("AuthenticAMD", 0x10);
+	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
+	set_extended_max(0x8000001f);
+	sim_cpuid_set(0x8000001f, 0, (struct hw_cpuid){ eax, 51, 0, 0 });
+	sim_msr_set(SEV_STATUS, status);
+	return facts_now().memory_encrypted;
+}
+
+static void
+a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be(void **state)
+{
+	(void)state;
+	assert_true(is_encrypted_by_amd(1u << 1, 1));
+	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES, SEV-SNP */
+	assert_false(is_encrypted_by_amd(1u << 1, 0));
+	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* SME alone: the host's */
+	set_extended_max(0x8000001e);
+	assert_false(facts_now().memory_encrypted);
+	is_encrypted_by_amd(1u << 1, 1);
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0 });
+	assert_false(facts_now().memory_encrypted); /* no guest: a host that could make some */
+}
+
+static void
+so_is_a_trust_domains(void **state)
+{
+	(void)state;
+	set_vendor("GenuineIntel", 0x21);
+	sim_cpuid_set(0x21, 0, (struct hw_cpuid){ 0, four("Inte"), four("    "), four("lTDX") });
+	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
+	assert_true(facts_now().memory_encrypted);
+	sim_cpuid_set(0x21, 0, (struct hw_cpuid){ 0 });
+	assert_false(facts_now().memory_encrypted);
+}
+
 static void
 the_smi_count_is_the_low_half_of_its_msr(void **state)
 {
@@ -523,6 +564,8 @@ main(void)
 		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
 		cmocka_unit_test_setup(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal, set_up),
 		cmocka_unit_test_setup(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults, set_up),
+		cmocka_unit_test_setup(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be, set_up),
+		cmocka_unit_test_setup(so_is_a_trust_domains, set_up),
 		cmocka_unit_test_setup(the_smi_count_is_the_low_half_of_its_msr, set_up),
 		cmocka_unit_test_setup(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it, set_up),
 		cmocka_unit_test_setup(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is, set_up),

@@ -1,0 +1,19 @@
+"""Firmware that lacks what INIT-SIPI-SIPI takes, by the test image of tests/fault: its own MP services start the cores."""
+import pytest
+
+from boots import VERDICT_STATUS
+from test_exceptions import FAULTING, SHORT, faulting
+
+pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
+
+
+@pytest.mark.parametrize("lacking, sentence", [
+    ("lo", "No memory to start cores, or none below 1 MiB."),
+    ("ma", "The MADT does not list the boot core's APIC id 0, so one of its cores may be this one: none was sent INIT."),
+], ids=["low-page", "boot-core-in-madt"])
+def test_where_baretick_cannot_start_cores_the_firmware_does(run, lacking, sentence):
+    done = run(*faulting(lacking, 0, "open"), "--cpus", "2", "--", *SHORT)
+    report = done.report
+    assert f"{sentence} So the other cores are started by the firmware's MP services (cores=mp)." in report["notes"], report["notes"]
+    assert done.status == VERDICT_STATUS[report["verdict"]] and report["verdict"] in ("pass", "warn"), done
+    assert [core["started"] for core in report["cores"]] == [True, True] and report["skew"]["cores"] == 2
