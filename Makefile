@@ -116,11 +116,12 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.
 	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
-## installs what is missing, builds, boots in QEMU, shows the table; leaves build/report
+OPTIONS :=
+## installs what is missing, builds, boots in QEMU, leaves build/report (OPTIONS="profile=quick")
 .PHONY: run
 run: deps-build deps-run
 	+$(SUBMAKE) all
-	qemu/run --out $(BUILD)/report
+	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
 MATRIX := qemu/matrix
 ## the runs that qemu/matrix describes, with a table (MATRIX=FILE)

@@ -30,6 +30,15 @@ def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):
     assert all((elsewhere / target).is_file() for target in targets if "/" in target)
 
 
+@pytest.mark.parametrize("words, called", [
+    ([], "qemu/run --out build/report"),
+    (['OPTIONS=profile=quick label="rack 7"'], 'qemu/run --out build/report -- profile=quick label="rack 7"')])
+def test_run_hands_its_options_to_baretick(words, called):
+    done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "run", *words], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, env={**os.environ, "MAKEFLAGS": "", "OPTIONS": "of somebody else"})
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("qemu/run")] == [called], done.stderr
+
+
 # Goals that others need, and nobody types.
 INNER = {"FORCE", "rooms", "seeds"}
 

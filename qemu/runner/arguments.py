@@ -108,6 +108,11 @@ def cores(text):
     return number
 
 
+def usual_cpus():
+    """More than the host has would wait for each other, and be measured so."""
+    return min(max(len(os.sched_getaffinity(0)), 2), 4)
+
+
 def time_s(text):
     """`3s`, `500ms`, `2m` as baretick's options have it; a number alone is in seconds."""
     parts = re.fullmatch(r"([0-9]*\.?[0-9]+)(ms|s|m|)", text)
@@ -156,7 +161,8 @@ def parser():
     option = made.add_argument
     option("--accel", type=one_of("auto", "kvm", "tcg"), default="auto",
            metavar="{auto,kvm,tcg}", help="what runs the guest; auto: KVM where it works, else TCG (default)")
-    option("--cpus", type=cores, default=4, metavar="N", help="cores (default: 4)")
+    option("--cpus", type=cores, default=usual_cpus(), metavar="N",
+           help="cores (default: as many as this machine has, from 2, so that there is a pair, to 4)")
     option("--machine", type=machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
            help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off (default: q35)")
     option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")

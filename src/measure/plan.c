@@ -6,7 +6,6 @@
 #define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS) /* waking a core and folding what it brings */
-#define EDGE_WAIT_NS       (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* but for durations of which that is less than these: */
@@ -64,7 +63,7 @@ survey_window_ns(const struct report *report)
 uint64_t
 survey_rates_ns(const struct report *report)
 {
-	return EDGE_WAIT_NS + survey_window_ns(report) + EDGE_WAIT_NS;
+	return SURVEY_EDGE_WAIT_NS + survey_window_ns(report) + SURVEY_EDGE_WAIT_NS;
 }
 
 uint64_t
@@ -83,6 +82,15 @@ survey_checks_ns(const struct report *report)
 	};
 
 	return profile_ns[report->options.profile];
+}
+
+/* A quick run's take about all of their time; of the others most end within a half of it, and few need all. */
+uint64_t
+survey_checks_plan_ns(const struct report *report)
+{
+	uint64_t budget_ns = survey_checks_ns(report);
+
+	return report->options.profile == PROFILE_QUICK ? budget_ns : budget_ns / 2;
 }
 
 uint64_t
@@ -123,11 +131,11 @@ survey_plan_ns(const struct report *report, size_t cores)
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
 	/* The last wait is that of survey_rates_again. */
-	return survey_rates_ns(report) + EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
+	return survey_rates_ns(report) + SURVEY_EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
 	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
 	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
 			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0) +
-	       survey_checks_ns(report);
+	       survey_checks_plan_ns(report);
 }
 
 void
@@ -136,9 +144,9 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 	uint64_t rest_ns = survey->timers_ns;
 
 	if (stage <= SURVEY_AT_CHECKS)
-		rest_ns += survey_checks_ns(survey->report);
+		rest_ns += survey_checks_plan_ns(survey->report);
 	if (stage <= SURVEY_AT_RATES_AGAIN)
-		rest_ns += EDGE_WAIT_NS;
+		rest_ns += SURVEY_EDGE_WAIT_NS;
 	if (stage <= SURVEY_AT_INTERFERENCE)
 		rest_ns += survey->smp->count * survey_core_share_ns(survey->report, survey->smp->count) +
 			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0);

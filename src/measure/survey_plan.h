@@ -9,6 +9,7 @@
 
 #define SURVEY_NS_PER_MS UINT64_C(1000000)
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)
+#define SURVEY_EDGE_WAIT_NS (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
 
 uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
 uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
@@ -19,8 +20,9 @@ uint64_t survey_window_ns(const struct report *report);                   /* bet
 uint64_t survey_tournament_ns(const struct report *report, size_t cores);
 uint64_t survey_tournament_budget_ns(const struct report *report);
 
-/* How long the checks of the devices' behaviour may take, all together; part of the plan. */
+/* How long the checks of the devices' behaviour may take, all together, and how long they should: part of the plan. */
 uint64_t survey_checks_ns(const struct report *report);
+uint64_t survey_checks_plan_ns(const struct report *report);
 
 /* How long intervals on all timers may take, on the boot core and on others; not part of the plan. */
 uint64_t survey_timers_ns(const struct report *report, size_t cores);

@@ -90,9 +90,11 @@ static void
 say_progress(const struct run *run, const struct budget *budget)
 {
 	const struct survey *survey = &run->survey;
+	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
 
-	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns + spent_ns(survey, budget),
-			       survey->total_ns);
+	/* Half of the plan once as long as it has passed: nobody knows then how long the rest takes. */
+	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns +
+			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->total_ns);
 }
 
 static uint64_t

@@ -88,7 +88,7 @@ def test_every_target_of_make_is_there():
 
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
-    assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report"} and steps()[-1]["if"] == "always()"
+    assert steps()[-1]["with"] == {"name": "clocks", "path": "build/report\njunit.xml\n"} and steps()[-1]["if"] == "always()"
 
 
 def test_the_first_readmes_job_clones_this_and_does_the_same_in_short():
@@ -100,7 +100,7 @@ def test_the_first_readmes_job_clones_this_and_does_the_same_in_short():
     assert made["run"] == steps()[2]["run"].replace("make", "make -C baretick")
     call = arguments.parse(shlex.split(called["run"].removeprefix("baretick/qemu/run ")))
     assert (call.out, call.junit) == ("report", "junit.xml")
-    assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report"}}
+    assert kept == {**steps()[4], "with": {"name": "clocks", "path": "report\njunit.xml\n"}}
 
 
 def test_the_job_for_gitlab_is_a_job():

@@ -18,6 +18,7 @@ from machine import command, transcript
 from machine.process import Process
 from machine.transcript import Transcript
 from machine.words import Words
+from runner import arguments as command_line
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
 BOUND_S = 60  # for what takes a fraction of a second on an idle machine
@@ -386,6 +387,12 @@ def test_qemu_arguments_go_on_as_they_are_and_replace_the_runners(run, fake, tmp
     assert value_of(arguments, "-vga") == ["none"]
     assert value_of(arguments, "-accel") == ["tcg,thread=single"]
     assert arguments[-6:] == ["-cpu", "qemu64", "-vga", "none", "-accel", "tcg,thread=single"]
+
+@pytest.mark.parametrize("processors, cores", [(1, 2), (2, 2), (3, 3), (4, 4), (64, 4)])
+def test_the_guest_has_no_more_cores_than_the_host_but_a_pair(monkeypatch, processors, cores):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
+    assert command_line.parse([]).cpus == cores and command_line.parse(["--cpus", "9"]).cpus == 9
+
 
 
 def test_cores_memory_and_machine_reach_qemu(run, fake, tmp_path):

@@ -35,12 +35,12 @@ take_middles(struct survey *survey, struct survey_window *window)
 	}
 }
 
-/* How far the window is, DONE_TSC ticks from its begin. */
+/* How far the window is, DONE_TSC ticks from its begin, which the wait for an edge came before. */
 static void
 show_window(struct survey *survey, uint64_t done_tsc)
 {
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns + scale_ns(&survey->scale, done_tsc),
-			       survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns + SURVEY_EDGE_WAIT_NS +
+			       scale_ns(&survey->scale, done_tsc), survey->total_ns);
 }
 
 /*

@@ -1,0 +1,120 @@
+/*
+ * The time that is said to be left, against the time that then was: whole runs in simulated time, where nobody steals
+ * any. From a run's tenth part on it is wrong by a factor of two at most; what is below a second is shown as one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+
+#define PS_PER_NS   1000
+#define SHOWN_MAX   100000
+#define SHOWN_NS    UINT64_C(1000000000) /* progress is in whole seconds */
+#define MS          UINT64_C(1000000)
+
+static struct {
+	uint64_t begin_ps;
+	size_t count;
+	struct {
+		uint64_t at_ns, left_ns;
+		const char *what;
+	} shown[SHOWN_MAX];
+} told;
+
+static uint64_t
+elapsed_ns(void)
+{
+	return (sim.now_ps - told.begin_ps) / PS_PER_NS;
+}
+
+static void
+note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	(void)context;
+	if (told.count == SHOWN_MAX)
+		return;
+	told.shown[told.count].what = what;
+	told.shown[told.count].at_ns = elapsed_ns();
+	told.shown[told.count++].left_ns = survey_left_ns(done_ns, total_ns, elapsed_ns());
+}
+
+static void
+play(size_t cores, enum options_profile profile, uint64_t duration_ns)
+{
+	struct bench *bench;
+
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	bench = bench_new();
+	bench->duration_ns = duration_ns;
+	bench_open(bench, cores);
+	bench->run.report.options.profile = profile;
+	if (cores > 1)
+		bench_use_threads(bench);
+	bench->machine.hooks.progress = bench->run.survey.hooks.progress = note;
+	told.count = 0;
+	told.begin_ps = sim.now_ps;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	bench_free(bench);
+}
+
+static void
+assert_told_right(void)
+{
+	uint64_t end_ns = elapsed_ns();
+	size_t looked = 0;
+
+	for (size_t i = 0; i < told.count; i++) {
+		uint64_t left_ns = end_ns - told.shown[i].at_ns, said_ns = told.shown[i].left_ns;
+
+		if (told.shown[i].at_ns < end_ns / 10)
+			continue;
+		looked++;
+		if (said_ns > 2 * left_ns + SHOWN_NS || left_ns > 2 * said_ns + SHOWN_NS)
+			fail_msg("%s, %lu ms of %lu: %lu ms said to be left", told.shown[i].what,
+				 told.shown[i].at_ns / MS, end_ns / MS, said_ns / MS);
+	}
+	assert_true(looked > 10);
+}
+
+static void
+quick_run_of_one_core(void **state)
+{
+	(void)state;
+	play(1, PROFILE_QUICK, 100 * MS);
+	assert_told_right();
+}
+
+static void
+standard_run_of_one_core(void **state)
+{
+	(void)state;
+	play(1, PROFILE_STANDARD, 300 * MS);
+	assert_told_right();
+}
+
+static void
+quick_run_of_four_cores(void **state)
+{
+	(void)state;
+	play(4, PROFILE_QUICK, 100 * MS);
+	assert_told_right();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quick_run_of_one_core),
+		cmocka_unit_test(standard_run_of_one_core),
+		cmocka_unit_test(quick_run_of_four_cores),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
