@@ -97,11 +97,16 @@ def boot(run, console):
     return guest, accelerator
 
 
+def why_silent(said):
+    """What the firmware gave as its reason, if it did."""
+    return f": the firmware says {said.refused}, as Secure Boot does of what is not signed (make sign)" if said.refused else ""
+
+
 def judge(run, guest):
     """(exit status, what went wrong or None) of a run that came to an end."""
     said = guest.transcript
     if guest.ending == "timeout":
-        where = f"the last line was: {said.last_line}" if said.last_line else "baretick never spoke"
+        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{why_silent(said)}"
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
     if guest.ending == "stuck":
         return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make pictures`: the top of a report's page, light, dark and beside another report, and the screen at the end of a run,
+"""`make pictures`: the top of a report's page to its first chart, light, dark and beside another report, and the screen at the end of a run,
 as the READMEs show them.
 
 Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER
@@ -40,7 +40,7 @@ def main(report, other, screen, folder):
     save(Image.open(screen), folder / "screen.png")
     browser = chromium.Browser()
     try:
-        for name, dark, last in (("light", False, "chart-percentiles"), ("dark", True, "chart-percentiles"),
+        for name, dark, last in (("light", False, "chart-histogram"), ("dark", True, "chart-histogram"),
                                  ("compare", False, "chart-compare-medians")):
             page = browser.open(report, width=WIDTH, dark=dark)
             if name == "compare":

@@ -248,6 +248,18 @@ def test_the_folder_is_named_as_it_was_given(run, fake, tmp_path, monkeypatch, w
         assert last.startswith(f"The report is in {folder}: " if whole else f"What there is of the run is in {folder}: ")
 
 
+DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB(0x0,0x0): Access Denied\r\n'
+
+
+@pytest.mark.parametrize("serial, said", [
+    (DENIED, "baretick never spoke: the firmware says Access Denied, as Secure Boot does of what is not signed (make sign)"),
+    (DENIED.replace(b"Access Denied", b"Not Found"), "baretick never spoke"),
+    (b"baretick 1\nAccess Denied\n", "the last line was: Access Denied")])
+def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
+    done = run("--timeout", "3", *fake(serial, "time.sleep(600)"))
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: no end within 3 s; {said}"
+
+
 @pytest.mark.parametrize("arguments, serial, body, status", [
     (["--timeout", "3"], b"baretick 1\n", "time.sleep(600)", 124),
     ([], b"", "sys.exit(1)", 2),
