@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser as chromium  # noqa: E402
 
 WIDTH = 1120
-COLOURS = 128  # of the palette that a picture gets: a third of its size
+COLOURS = 96  # of the palette that a picture gets: a third of its size
 
 
 def save(image, path):
@@ -25,7 +25,8 @@ def save(image, path):
 
 
 def take(page, last):
-    """The page from its top to the end of the element LAST."""
+    """The page from its top to the end of the element LAST, without the table of costs: the README prints that."""
+    page.evaluate("document.getElementById('costs')?.remove()")
     page.evaluate("window.scrollTo(0, 0)")
     page.settle()
     bottom = page.evaluate(f"document.getElementById('{last}').getBoundingClientRect().bottom")

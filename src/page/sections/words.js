@@ -49,11 +49,13 @@ function headline(report) {
 	const untold = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
 	const words = report.verdict === "pass" && !untold ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
-	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU", startedAt(report)], ", ");
+	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU"], ", ");
+	const began = startedAt(report);
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		el("p", {class: "lead"},
-			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}.`),
+			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}`,
+			began && [", ", el("span", {class: "whole"}, began)], "."),
 		synchrony(report),
 		quality(report),
 		report.reason &&
