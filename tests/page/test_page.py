@@ -25,6 +25,7 @@ GOLDENS = ROOT / "tests" / "goldens"
 HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"
 ALWAYS = {"chart-histogram", "chart-percentiles", "chart-claims", "chart-pairs", "chart-cores", "chart-contention"}
 GAPS = {"chart-gaps", "chart-gap-lengths"}
+TIMERS = {"chart-timers"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
 # What each chart has drawn: figures that are there and shown, and pixels that are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
@@ -147,7 +148,7 @@ def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(sho
     report = golden("sick")
     page = show(report)
     assert_quiet(page)
-    assert_drawn(page, ALWAYS | GAPS)
+    assert_drawn(page, ALWAYS | GAPS | TIMERS)
     texts = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.textContent)")
     assert len(texts) == len(report["findings"]) > 5
     severities = page.evaluate("[...document.querySelectorAll('.finding')].map((each) => each.className)")
@@ -235,7 +236,7 @@ def test_hostile_text_in_every_field_does_nothing(show, tmp_path, name):
     report = hostile(golden(name))
     page = show(report)
     assert_quiet(page)
-    assert_drawn(page, ALWAYS | (GAPS if name == "sick" else set()))
+    assert_drawn(page, ALWAYS | (GAPS | TIMERS if name == "sick" else set()))
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     other = tmp_path / "<img src=x onerror=window.pwned=1>.json"
     other.write_text(json.dumps(hostile(golden("sick" if name == "clean" else "clean"))))
@@ -471,7 +472,7 @@ def test_keys_that_a_later_release_may_have_are_passed_over(show):
         return [with_news(each) for each in value] if isinstance(value, list) else value
     page = show(with_news(golden("sick")))
     assert_quiet(page)
-    assert_drawn(page, ALWAYS | GAPS)
+    assert_drawn(page, ALWAYS | GAPS | TIMERS)
 
 
 @pytest.mark.parametrize("text, reason", [

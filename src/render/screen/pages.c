@@ -91,6 +91,15 @@ put_clock(const struct screen *screen, struct text *left, struct text *right)
 }
 
 static void
+put_timers(const struct screen *screen, struct text *left, struct text *right)
+{
+	(void)right;
+	if (!screen->report->interval_count)
+		text_put(left, "No timer's interrupts were asked for.\n");
+	table_intervals(left, screen->report);
+}
+
+static void
 put_cores(const struct screen *screen, struct text *left, struct text *right)
 {
 	table_cores(left, screen->report);
@@ -118,7 +127,7 @@ static void
 put_keys(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
-	table_line(out, "1 to 6", "a page; 3 again: the next clock, as do [ and ]");
+	table_line(out, "1 to 7", "a page; 3 again: the next clock, as do [ and ]");
 	table_line(out, "Tab", "the next page; left and right: likewise, clock by clock");
 	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
 	table_line(out, "R, P", "restart the machine, power it off");
@@ -173,6 +182,7 @@ static const struct page {
 	[SCREEN_CORES] = { "Cores", TABLE_COLUMNS, put_cores },
 	[SCREEN_FINDINGS] = { "Findings", WORDS_COLUMNS, put_findings },
 	[SCREEN_ABOUT] = { "About", WORDS_COLUMNS, put_about },
+	[SCREEN_TIMERS] = { "Timers", 0, put_timers },
 };
 
 const char *

@@ -1,0 +1,97 @@
+/* Timer interrupts: how late each source's came, and which of them did not. */
+
+const TIMER_MARKS = [["min", "earliest"], ["p50", "50 %"], ["p99", "99 %"], ["max", "latest"]];
+
+const timerRows = (report) => report.intervals || [];
+const bootRows = (report) => {
+	const boot = report.cores.length ? report.cores[0].apic_id : 0;
+
+	return timerRows(report).filter((row) => row.core === boot);
+};
+const askedFor = (row) => (row.asked.period_ns ? ns(row.asked.period_ns) : "at once") + (row.mode === "periodic" ? ", periodic" : "");
+const timerName = (row) => `${row.source}, ${askedFor(row)}`;
+const late = (row, name) => (row.lateness_ns && isNumber(row.lateness_ns[name]) ? row.lateness_ns[name] : null);
+
+/* A logarithmic axis has no 0 and nothing below it: what came in time lies at its begin. */
+function latenessChart(rows) {
+	const above = rows.flatMap((row) => TIMER_MARKS.map(([name]) => late(row, name))).filter((value) => value > 0);
+	const floor = roundDown(lowest(above));
+	const place = (value) => (value === null ? null : Math.max(value, floor));
+
+	return {
+		type: "bar",
+		data: {
+			labels: rows.map(timerName),
+			datasets: [
+				...TIMER_MARKS.map(([name], i) => ({
+					type: "line",
+					data: rows.map((row) => place(late(row, name))),
+					showLine: false,
+					pointStyle: POINTS[i],
+					pointRadius: 5,
+					borderColor: colour(`series-${i}`),
+					backgroundColor: colour(`series-${i}`),
+				})),
+				{
+					data: rows.map((row) => [place(late(row, "min")), place(late(row, "max"))]),
+					backgroundColor: `${colour("other")}55`,
+					borderSkipped: false,
+					minBarLength: 3,
+					barThickness: 8,
+				},
+			],
+		},
+		options: {
+			indexAxis: "y",
+			interaction: {mode: "index", axis: "y", intersect: false},
+			scales: {
+				x: nsAxis("late", [floor, ...above]),
+				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
+			},
+			...tooltip({
+				label: ({dataIndex}) => TIMER_MARKS.filter(([name]) => late(rows[dataIndex], name) !== null)
+					.map(([name, word]) => `${word}: ${nsDelta(late(rows[dataIndex], name))}`),
+			}, {filter: (item) => item.datasetIndex === TIMER_MARKS.length}),
+		},
+	};
+}
+
+function timersTable(rows, caption) {
+	const figure = (name) => (row) => (late(row, name) === null ? NONE : nsDelta(late(row, name)));
+	const present = (format) => (row) => (row.state === "present" ? format(row) : "");
+
+	return table(
+		[
+			["Source", (row) => code(row.source), "name"],
+			["Core", (row) => whole(row.core)],
+			["Asked for", (row) => (row.state === "present" ? askedFor(row) : `${row.state}: ${row.reason}`), "left"],
+			["Times", present((row) => whole(row.asked.count))],
+			["Missed", present((row) => whole(row.empty))],
+			["Early", present((row) => whole(row.early))],
+			["Doubled", present((row) => whole(row.doubled))],
+			["Excused", present((row) => whole(row.excused))],
+			["Earliest", present(figure("min"))],
+			["50 %", present(figure("p50"))],
+			["99 %", present(figure("p99"))],
+			["Latest", present(figure("max"))],
+			["Error", present((row) => ns(row.lateness_ns && row.lateness_ns.error))],
+			["Masked, then", (row) => row.policy || "", "left"],
+		],
+		rows, caption);
+}
+
+function timersSection(report) {
+	const boot = bootRows(report);
+	const others = timerRows(report).filter((row) => !boot.includes(row));
+	const drawn = boot.filter((row) => row.lateness_ns && row.lateness_ns.max > 0);
+
+	if (!timerRows(report).length)
+		return null;
+	return section("timers", "Timer interrupts",
+		note("How late each source's interrupts came: the handler's first reading less the deadline. What the way into the handler takes ",
+			"is in each figure; ", code("self_ipi"), " shows it. A deadline while the core was away is excused."),
+		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`late-${i}`, word, "dot"])) : null,
+		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
+		timersTable(boot, "Timer interrupts on the boot core"),
+		others.length ? details("The other cores' own timers", () => timersTable(others, "Timer interrupts on the other cores")) : null);
+}
