@@ -91,7 +91,8 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	period_fs = hw_read32(timer->address + HPET_PERIOD);
 	configuration = hw_read32(timer->address + HPET_CONFIGURATION);
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX || !(configuration & HPET_ENABLE_CNF)) {
-		timer_refuse(timer, CLOCK_DISABLED, "The HPET does not count.");
+		timer_refuse(timer, CLOCK_DISABLED,
+			     "The HPET does not count: it does only where it is measured as a clock, or the firmware uses it.");
 		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}

@@ -816,6 +816,33 @@ only_enabled_processors_become_cores_in_table_order(void **state)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
+/* The PIT's interrupt comes by pin 2, the SCI by pin 9, level and active low. */
+static void
+overrides_say_by_which_pin_an_isa_interrupt_comes(void **state)
+{
+	struct machine *machine = *state;
+	const struct acpi_madt *madt = &machine->facts.madt;
+	size_t length = 44 + 8 + 2 * 10, at;
+	uint8_t *table = add_madt(machine, MADT_AT, length);
+
+	at = put_lapic(table, 44, 1, 6, 1);
+	for (size_t i = 0; i < 2; i++, at += 10) {
+		put(table, at, 1, 2);
+		put(table, at + 1, 1, 10);
+		put(table, at + 3, 1, i ? 9 : 0);
+		put(table, at + 4, 4, i ? 9 : 2);
+		put(table, at + 8, 2, i ? 0xf : 0);
+	}
+	assert_true(read_madt(machine, table, length));
+	assert_int_equal(madt->override_count, 2);
+	assert_int_equal(madt->overrides[0].irq, 0);
+	assert_int_equal(madt->overrides[0].pin, 2);
+	assert_int_equal(madt->overrides[0].flags, 0);
+	assert_int_equal(madt->overrides[1].irq, 9);
+	assert_int_equal(madt->overrides[1].pin, 9);
+	assert_int_equal(madt->overrides[1].flags, 0xf);
+}
+
 static void
 apic_id_that_comes_twice_counts_once_whatever_its_type(void **state)
 {
@@ -996,6 +1023,7 @@ main(void)
 		TEST(apic_id_that_comes_twice_counts_once_whatever_its_type),
 		TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said),
 		TEST(structures_of_other_types_are_passed_over),
+		TEST(overrides_say_by_which_pin_an_isa_interrupt_comes),
 		TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length),
 		TEST(madt_with_one_byte_left_over_is_read_and_said),
 		TEST(cores_beyond_the_callers_room_are_counted_once_each),
