@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     40
+#define BEHAVIOURS_MAX     96
 #define BEHAVIOUR_TEXT_SIZE 128 /* a sentence and its final 0 */
 
 struct behaviour {

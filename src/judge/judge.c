@@ -63,6 +63,7 @@ judge_report(struct report *report)
 	judge_fitness(report);
 	if (!judge_tsc_moved(report))
 		judge_rates(report);
+	judge_intervals(report);
 	judge_behaviours(report);
 	judge_skew(report);
 	judge_synchrony(report);

@@ -10,7 +10,7 @@ judge_misbehaves(const struct report *report, const struct clock *clock)
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
-		if (text_equal(row->clock, clock->main) && rules_failed(report, row) && rule->severity == VERDICT_FAIL)
+		if (text_equal(row->clock, clock->main) && rules_failed(report, row) && rules_severity(rule, report) == VERDICT_FAIL)
 			return true;
 	}
 	return false;

@@ -38,6 +38,12 @@ rules_limit_of(const struct report *report, const char *rule_id)
 	return rules_limit(rules_find(rule_id), &report->options);
 }
 
+enum verdict
+rules_severity(const struct rule *rule, const struct report *report)
+{
+	return rule->warns_in_guest && report->hypervisor[0] ? VERDICT_WARN : rule->severity;
+}
+
 bool
 rules_failed(const struct report *report, const struct behaviour *row)
 {
@@ -86,14 +92,16 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 
 	if (!rule)
 		return NULL;
-	if (rule->severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
-		report->verdict = rule->severity;
+	enum verdict severity = rules_severity(rule, report);
+
+	if (severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
+		report->verdict = severity;
 	if (report->finding_count >= REPORT_FINDINGS_MAX) {
 		note_lost_finding(report);
 		return NULL;
 	}
 	finding = &report->findings[report->finding_count++];
-	*finding = (struct finding){ .rule = rule->id, .severity = rule->severity, .clock = clock,
+	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
 				     .core = core, .unit = rule->unit, .source = rule->source };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);

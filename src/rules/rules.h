@@ -20,6 +20,7 @@ struct rule {
 	uint64_t limit;        /* the highest figure that breaks nothing, unless options.limits has another */
 	const char *unit;      /* of figure and limit; NULL for a fact */
 	enum verdict severity; /* warn or fail; pass: only a limit, which breaks nothing */
+	bool warns_in_guest;   /* there the host may be the cause, and it is a warning */
 	const char *sentence;  /* what it means, for people */
 	const char *cause;     /* what it mostly comes from */
 	const char *advice;    /* what to do next: a setting, a kernel parameter */
@@ -35,6 +36,9 @@ void rules_limit_ids(const char *ids[RULES_MAX + 1]);
 
 /* The limit of RULE in this run: the option's where one was given, else the catalogue's. */
 uint64_t rules_limit(const struct rule *rule, const struct options *options);
+
+/* Of what breaks RULE on the report's machine. */
+enum verdict rules_severity(const struct rule *rule, const struct report *report);
 
 /* What came of ROW's promise by the limit of its rule. */
 enum outcome rules_outcome(const struct behaviour *row, const struct options *options);

@@ -112,4 +112,5 @@ def check(json_data, csv_data):
     for words in ("options_given", "vendor", "product", "serial", "board", "bios", "bios_date"):
         found.pop(("", "", words), None)
     assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps",
-                                                  "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules"}
+                                                  "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules",
+                                                  "periods", "deadlines"}

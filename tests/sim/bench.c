@@ -9,6 +9,7 @@
 #include "sim.h"
 #include "startup.h"
 #include "threads.h"
+#include "timers.h"
 
 #define DURATION_NS UINT64_C(20000000)
 
@@ -156,6 +157,8 @@ bench_open(struct bench *bench, size_t cores)
 		.drivers = drivers,
 		.checks = device_checks,
 		.platform = &bench->platform,
+		.timers = timer_drivers,
+		.window = sim.interrupts.plugged ? sim_interrupts_window() : (struct timer_window){ .slot = NULL },
 		.hooks = {
 			.context = bench,
 			.interrupts_mask = hw_interrupts_mask,

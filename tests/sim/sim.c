@@ -87,6 +87,8 @@ spend(enum sim_access access, uint64_t where)
 		sim_hpet_tick();
 	if (sim.spent)
 		sim.spent(access, where);
+	if (sim.interrupts.in_window)
+		sim_interrupts_poll();
 }
 
 /* The counters. */

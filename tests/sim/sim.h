@@ -17,6 +17,7 @@
 #include "drivers.h"
 #include "platform.h"
 #include "hw.h"
+#include "sim_interrupts.h"
 
 #define SIM_PS_PER_NS UINT64_C(1000)
 #define SIM_PS_PER_US UINT64_C(1000000)
@@ -217,6 +218,7 @@ struct sim {
 	struct sim_pit pit;
 	struct sim_rtc rtc;
 	struct sim_lapic lapic;
+	struct sim_interrupts interrupts;
 	uint8_t pic_mask[2];     /* ports 21h and A1h */
 
 	size_t cpuid_count;

@@ -90,5 +90,10 @@ sim_platform(struct platform *platform)
 			},
 		},
 	};
+	if (sim.interrupts.plugged) {
+		platform->acpi.madt.found = true;
+		platform->acpi.madt.ioapic_count = 1;
+		platform->acpi.madt.ioapics[0].address = SIM_IOAPIC_BASE;
+	}
 	cpu_read_facts(&platform->cpu);
 }

@@ -5,6 +5,7 @@
 #define CONFIGURATION 0x010u
 #define MAIN_COUNTER  0x0f0u
 #define TIMER_0       0x100u
+#define COMPARATOR_0  0x108u
 #define TIMER_SIZE    0x020u
 #define ENABLE_CNF    UINT64_C(1)
 #define TN_INT_ENB    UINT64_C(4)
@@ -81,6 +82,8 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 		value = hpet_count();
 	else if (timer_at(offset))
 		value = *timer_at(offset);
+	else if (offset == COMPARATOR_0 && sim.interrupts.plugged)
+		value = sim_interrupts_comparator();
 	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
 }
 
@@ -93,6 +96,18 @@ configure(uint64_t value)
 	if ((value ^ sim.hpet.configuration) & ENABLE_CNF)
 		sim_counter_set(&sim.hpet.counter, sim.hpet.loses_value && !(value & ENABLE_CNF) ? 0 : ticks);
 	sim.hpet.configuration = value;
+}
+
+static void
+configure_timer(uint64_t *timer, bool upper, uint64_t value)
+{
+	uint64_t before = *timer;
+
+	if (upper)
+		return; /* it is not to be written */
+	*timer = (before & ~UINT64_C(0xffffffff)) | (uint32_t)value;
+	if (timer == &sim.hpet.timers[0] && sim.interrupts.plugged)
+		sim_interrupts_hpet_configured(before, *timer);
 }
 
 void
@@ -111,7 +126,9 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	else if (offset == MAIN_COUNTER)
 		sim.hpet.counter_writes++;
 	else if (timer_at(offset))
-		*timer_at(offset) = value;
+		configure_timer(timer_at(offset), width_bytes == 4 && (address & 4), value);
+	else if (offset == COMPARATOR_0 && sim.interrupts.plugged && !(address & 4))
+		sim_interrupts_comparator_write(value);
 	count_armed();
 }
 

@@ -28,6 +28,15 @@ void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
+/* Where they are plugged in: */
+void sim_interrupts_poll(void);
+void sim_interrupts_lapic_written(unsigned number); /* one of sim.lapic.registers */
+uint32_t sim_interrupts_lapic_left(void);
+void sim_interrupts_self(uint32_t vector); /* the core sent it to itself */
+void sim_interrupts_hpet_configured(uint64_t before, uint64_t now);
+void sim_interrupts_comparator_write(uint64_t value);
+uint64_t sim_interrupts_comparator(void);
+
 void sim_cpu_reset(void); /* CPUID and MSRs */
 
 void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);

@@ -15,6 +15,7 @@
 #define REGISTER_SVR      0x0fu
 #define REGISTER_ICR_LOW  0x30u
 #define REGISTER_ICR_HIGH 0x31u
+#define REGISTER_CURRENT  0x39u
 #define ICR_PENDING       0x1000u
 #define LAST_REGISTER     0x3fu
 
@@ -28,6 +29,10 @@ sim_lapic_reset(void)
 static void
 deliver(uint32_t destination, uint32_t command)
 {
+	if (sim.interrupts.in_window) { /* other cores take none there */
+		sim_interrupts_self(command & 0xff);
+		return;
+	}
 	if (sim.lapic.ipi_count == SIM_IPIS_MAX)
 		sim_fail("more than %u commands to the LAPIC", SIM_IPIS_MAX);
 	sim.lapic.ipis[sim.lapic.ipi_count++] = (struct sim_ipi){ destination, command };
@@ -47,6 +52,8 @@ read_register(unsigned number, bool x2apic)
 		return x2apic ? sim.lapic.apic_id : sim.lapic.apic_id << 24;
 	if (number == REGISTER_ICR_LOW)
 		return sim.lapic.registers[number] | (sim.lapic.delivery_stuck ? ICR_PENDING : 0);
+	if (number == REGISTER_CURRENT && sim.interrupts.plugged)
+		return sim_interrupts_lapic_left();
 	return sim.lapic.registers[number];
 }
 
@@ -73,6 +80,8 @@ sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	if ((sim_msr(MSR_APIC_BASE) & APIC_EXTD) || number > LAST_REGISTER)
 		return;
 	sim.lapic.registers[number] = (uint32_t)value;
+	if (sim.interrupts.plugged)
+		sim_interrupts_lapic_written(number);
 	if (number == REGISTER_ICR_LOW)
 		deliver(sim.lapic.registers[REGISTER_ICR_HIGH] >> 24, (uint32_t)value);
 }
@@ -112,6 +121,8 @@ sim_lapic_msr_write(uint32_t msr, uint64_t value)
 	if (number > LAST_REGISTER)
 		sim_fail("#GP: MSR %xh is not writable", msr);
 	sim.lapic.registers[number] = (uint32_t)value;
+	if (sim.interrupts.plugged)
+		sim_interrupts_lapic_written(number);
 	if (number == REGISTER_ICR_LOW) {
 		sim.lapic.registers[REGISTER_ICR_HIGH] = (uint32_t)(value >> 32);
 		deliver((uint32_t)(value >> 32), (uint32_t)value);

@@ -74,6 +74,7 @@ asking_is_storm(struct asking *asking)
 	if (asking->all->window->slot->taken <= TIMER_EVENTS_MAX)
 		return false;
 	asking->timer->state = CLOCK_BROKEN;
+	asking->row->doubled += asking->all->window->slot->taken - 1;
 	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts came without an end: it was not asked on.");
 	return true;
 }

@@ -121,6 +121,13 @@ read_good_table(struct bench *bench)
 	assert_int_equal(bench->platform.acpi.hpet.base, SIM_HPET_BASE);
 }
 
+static void
+plug_timers_in(struct bench *bench)
+{
+	sim_interrupts_plug();
+	sim_platform(&bench->platform);
+}
+
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
 	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
@@ -129,10 +136,11 @@ static const struct machine
 	wide_pm = { "PM timer of 32 bits", 1, have_32_bits, come_to_bit_24 },
 	told = { "HPET table read", 1, read_good_table, NULL },
 	guest = { "guest, preempted for 7 ms", 1, be_a_busy_guest, NULL },
+	ticking = { "timers that interrupt", 1, plug_timers_in, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
-	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &several,
+	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &several,
 };
 
 /* The faults. */
@@ -695,7 +703,71 @@ one_adjusted(struct bench *bench)
 	bench->run.survey.hooks.core_facts = read_unequal_facts;
 }
 
+static void
+lapic_never(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.lapic.never = true;
+}
+
+static void
+lapic_drops_a_shot_in_four(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.lapic.drop_shots_every = 4;
+}
+
+static void
+lapic_5_us_early(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.lapic.early_ps = 5 * SIM_PS_PER_US;
+}
+
+static void
+comparator_drops_one_in_nine(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.hpet.drop_every = 9;
+}
+
+static void
+comparator_fires_twice(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.hpet.double_every = 7;
+}
+
+static void
+comparator_storms(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.hpet.storms = true;
+}
+
+static void
+lapic_ticks_700_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.lapic.fast_ppm = 700;
+}
+
+static void
+lapic_100_us_late(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.lapic.late_ps = 100 * SIM_PS_PER_US;
+}
+
 static const struct ailment faults[] = {
+	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, FROM_THE_START, lapic_never },
+	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, FROM_THE_START, lapic_drops_a_shot_in_four },
+	{ "irq-early", "lapic", "it is 5 us early", &ticking, FROM_THE_START, lapic_5_us_early },
+	{ "irq-lost", "hpet0", "a comparator drops one tick in nine", &ticking, FROM_THE_START, comparator_drops_one_in_nine },
+	{ "irq-doubled", "hpet0", "it interrupts twice, one time in seven", &ticking, FROM_THE_START, comparator_fires_twice },
+	{ "irq-doubled", "hpet0", "its interrupts do not end", &ticking, FROM_THE_START, comparator_storms },
+	{ "irq-rate", "lapic", "the LAPIC's ticks are 700 ppm fast", &ticking, FROM_THE_START, lapic_ticks_700_ppm_fast },
+	{ "irq-late", "lapic", "its interrupts are 50 to 150 us late", &ticking, FROM_THE_START, lapic_100_us_late },
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },

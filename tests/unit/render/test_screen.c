@@ -145,7 +145,7 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 	struct screen screen = screen_of(report, 80, 25);
 
 	(void)state;
-	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 9 findings; 3 not checked");
+	assert_string_equal(row_of(&screen, 1), "verdict  FAIL, 11 findings; 3 not checked");
 	assert_string_equal(row_of(&screen, 2),
 			    "stolen   0.198 % of the observed time was stolen: tails reliable up to p99.9.");
 	assert_string_equal(row_of(&screen, 3), "Report saved on the boot volume in \\baretick\\0007");

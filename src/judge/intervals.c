@@ -1,0 +1,308 @@
+/*
+ * Timers' interrupts: what each source promises, over all that it was asked for. What a gap of the core's time touched
+ * accuses nobody. Rows before judge_behaviours(), which makes findings of them. See judge_internal.h.
+ */
+#include "judge_internal.h"
+
+#include "offset.h"
+#include "text.h"
+
+#define LATE_SHOT_NS    UINT64_C(100000)
+#define LATE_SHOTS_MIN  20u
+#define UNEVEN_SHARE    8u    /* of a period: a source that is late by more may as well have left one out */
+#define PIT_CLOCKS_2_NS 1677  /* OUT follows the clock behind the count's write, and falls or rises at one */
+#define NS_PER_US       1000
+
+struct asked { /* of one source, all that came of it */
+	const char *source, *kind;
+	uint32_t pin;
+	bool storms, came;
+	uint64_t shots, shots_excused, missing, shots_empty;
+	uint64_t periods, periods_excused, lost, doubled;
+	bool uneven;
+	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
+	uint64_t early;
+	struct interval_ppb rate;
+	const struct report_interval *late; /* the shots that irq-late is about */
+};
+
+static bool
+begins_with(const char *text, const char *first)
+{
+	while (*first && *text == *first) {
+		text++;
+		first++;
+	}
+	return !*first;
+}
+
+static void
+take_early(struct asked *asked, const struct report_interval *row)
+{
+	asked->early += row->early;
+	if (row->lateness.earliest.known &&
+	    (!asked->earliest.known || row->lateness.earliest.low > asked->earliest.low))
+		asked->earliest = row->lateness.earliest;
+}
+
+static void
+take_shots(struct asked *asked, const struct report_interval *row)
+{
+	asked->shots += row->expected;
+	asked->shots_excused += row->excused;
+	asked->shots_empty += row->empty;
+	asked->missing += row->expired;
+	take_early(asked, row);
+	if (row->asked_ns == LATE_SHOT_NS && row->lateness.count >= LATE_SHOTS_MIN &&
+	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
+		asked->late = row;
+}
+
+static uint64_t
+nearest_ppb(const struct interval_ppb *ppb)
+{
+	return offset_nearest((struct offset){ ppb->low, ppb->high });
+}
+
+static void
+take_periods(struct asked *asked, const struct report_interval *row)
+{
+	asked->periods += row->expected;
+	asked->periods_excused += row->excused;
+	asked->lost += row->empty;
+	asked->uneven |= row->lateness.count && row->lateness.p99_ns > (int64_t)(row->asked_ns / UNEVEN_SHARE);
+	if (row->rate.known && (!asked->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&asked->rate)))
+		asked->rate = row->rate;
+}
+
+static struct asked
+all_of(const struct report *report, const char *source)
+{
+	struct asked asked = { .source = source };
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (!text_equal(row->source, source))
+			continue;
+		asked.kind = row->route_kind;
+		asked.pin = row->pin;
+		asked.came |= row->delivered != 0;
+		asked.doubled += row->doubled;
+		asked.storms |= row->state == CLOCK_BROKEN;
+		asked.came |= asked.storms;
+		if (row->periodic)
+			take_periods(&asked, row);
+		else
+			take_shots(&asked, row);
+	}
+	return asked;
+}
+
+/* Its timers run in threads of the host, or in the emulator's loop: what those are kept waiting for is no device's fault. */
+static bool
+is_emulated(const struct report *report)
+{
+	return text_equal(report->hypervisor, "TCGTCGTCGTCG");
+}
+
+static struct behaviour *
+add_row(struct report *report, const char *rule, const struct asked *asked)
+{
+	struct behaviour *row = behaviour_add(&report->behaviours, rule, asked->source);
+
+	if (row)
+		row->checked = true;
+	return row;
+}
+
+static void
+set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
+{
+	row->has_figure = true;
+	row->measured = measured;
+	row->low = low;
+	row->high = high;
+}
+
+/* A LAPIC needs no pin; that an I/O APIC's leads to the core is proven by whatever came by it. */
+static bool
+judge_missing(struct report *report, const struct asked *asked)
+{
+	bool proven = asked->came || text_equal(asked->kind, "lapic");
+	struct behaviour *row = asked->shots ? add_row(report, "irq-missing", asked) : NULL;
+
+	if (!row)
+		return false;
+	row->failed = asked->missing && proven;
+	row->open = !row->failed && asked->shots_empty;
+	row->checked = row->failed || row->open || asked->shots > asked->shots_excused;
+	if (row->failed)
+		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", asked->missing,
+			      asked->shots);
+	else if (row->open && !asked->came)
+		behaviour_say(row, "none came by pin %u: it is the timer's fault, or that of the way from it to the core.",
+			      asked->pin);
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu one-shots never came; its own status does not say that they were due.",
+			      asked->shots_empty, asked->shots);
+	else if (!row->checked)
+		behaviour_say(row, "the core was away while each of %lu one-shots was due.", asked->shots);
+	else
+		behaviour_say(row, "%lu one-shots came; %lu are excused by gaps.", asked->shots, asked->shots_excused);
+	return row->failed;
+}
+
+/* PIT: OUT rises at a clock, and the count is taken at one: two of them are not its fault. */
+static void
+judge_early(struct report *report, const struct asked *asked)
+{
+	struct interval_ns by = asked->earliest;
+	struct behaviour *row = asked->came && asked->shots > 1 ? add_row(report, "irq-early", asked) : NULL;
+
+	if (!row)
+		return;
+	if (begins_with(asked->source, "pit"))
+		by.low -= PIT_CLOCKS_2_NS;
+	if (!by.known || by.low <= 0) {
+		set_figure(row, 0, 0, 0);
+		behaviour_say(row, "none of %lu one-shots came early beyond its error.", asked->shots);
+		return;
+	}
+	set_figure(row, by.value, by.low, by.high);
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, asked->shots, by.low, by.high);
+}
+
+static void
+judge_lost(struct report *report, const struct asked *asked, bool misses)
+{
+	struct behaviour *row = asked->periods ? add_row(report, "irq-lost", asked) : NULL;
+	uint64_t seen = asked->periods - asked->periods_excused;
+
+	if (!row)
+		return;
+	row->checked = seen && asked->came && !(misses && asked->lost);
+	row->open = asked->lost && (asked->uneven || is_emulated(report));
+	set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
+	if (!seen)
+		behaviour_say(row, "the core was away in each of %lu periods.", asked->periods);
+	else if (!asked->came)
+		behaviour_say(row, "none of %lu ticks came.", seen);
+	else if (!row->checked)
+		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", asked->lost, seen);
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu periods without a tick, %s.", asked->lost, seen,
+			      asked->uneven ? "of a source that comes late by more than an eighth of one" :
+			      "which an emulator's threads lose where the host lets them wait");
+	else
+		behaviour_say(row, "%lu of %lu periods without a tick; %lu are excused by gaps.", asked->lost, seen,
+			      asked->periods_excused);
+}
+
+/*
+ * QEMU's hpet_timer() leaves a comparator as it is whose own tick has not passed, and so fires again 10 ns later; and a tick
+ * that its loop sends late may come beside the next.
+ */
+static void
+judge_doubled(struct report *report, const struct asked *asked)
+{
+	struct behaviour *row = asked->came ? add_row(report, "irq-doubled", asked) : NULL;
+
+	if (!row)
+		return;
+	row->open = asked->doubled && is_emulated(report) && !asked->storms;
+	set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
+	if (asked->storms)
+		behaviour_say(row, "its interrupts came without an end, for one deadline.");
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts, as QEMU's HPET sends where its timer runs in time.",
+			      asked->doubled, asked->shots + asked->periods);
+	else
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts.", asked->doubled, asked->shots + asked->periods);
+}
+
+/* The finding that names CLOCK, or the device of a source of it: "hpet0" is of "hpet". */
+static bool
+is_device_named(const struct report *report, const char *source)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (report->findings[i].clock && begins_with(source, report->findings[i].clock))
+			return true;
+	return false;
+}
+
+static int64_t
+ppm_down(int64_t ppb)
+{
+	return ppb / NS_PER_US - (ppb % NS_PER_US < 0);
+}
+
+static void
+judge_rate(struct report *report, const struct asked *asked)
+{
+	struct behaviour *row = asked->periods ? add_row(report, "irq-rate", asked) : NULL;
+	const struct interval_ppb *rate = &asked->rate;
+
+	if (!row)
+		return;
+	row->checked = rate->known;
+	if (!row->checked) {
+		behaviour_say(row, "too few ticks came, or nothing shows how long they took.");
+		return;
+	}
+	set_figure(row, ppm_down(rate->value + NS_PER_US / 2), ppm_down(rate->low), -ppm_down(-rate->high));
+	row->open = is_device_named(report, asked->source) ||
+		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
+	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
+		      is_device_named(report, asked->source) ? ", and its clock is named for another reason." :
+		      row->open ? ": they come too unevenly to tell." : ".");
+}
+
+static void
+judge_late(struct report *report, const struct asked *asked)
+{
+	struct behaviour *row = asked->shots > 1 ? add_row(report, "irq-late", asked) : NULL;
+	const struct report_lateness *late;
+
+	if (!row)
+		return;
+	row->checked = asked->late && !is_emulated(report);
+	if (!asked->late) {
+		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", LATE_SHOTS_MIN);
+		return;
+	}
+	late = &asked->late->lateness;
+	set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
+	if (row->high > 0 && row->low < 0)
+		row->low = 0;
+	behaviour_say(row, "half of its one-shots of 100 us are late by %ld ns or more, +-%lu%s", late->p50_ns, late->error_ns,
+		      row->checked ? "." : ": those of an emulator.");
+}
+
+static bool
+was_seen_before(const struct report *report, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (text_equal(report->intervals[before].source, report->intervals[i].source))
+			return true;
+	return false;
+}
+
+void
+judge_intervals(struct report *report)
+{
+	for (size_t i = 0; i < report->interval_count; i++) {
+		struct asked asked;
+
+		if (was_seen_before(report, i) || !report->intervals[i].asked_ns) /* what comes at once is no timer */
+			continue;
+		asked = all_of(report, report->intervals[i].source);
+		bool misses = judge_missing(report, &asked);
+
+		judge_early(report, &asked);
+		judge_lost(report, &asked, misses);
+		judge_doubled(report, &asked);
+		judge_rate(report, &asked);
+		judge_late(report, &asked);
+	}
+}

@@ -1,0 +1,281 @@
+/* Whole runs on a simulated machine whose timers interrupt, well or with one fault: that is named by its rule alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "rules.h"
+#include "sim.h"
+#include "text.h"
+
+#define DURATION_NS 10000000
+#define NS          SIM_PS_PER_NS
+#define TCG         "TCGTCGTCGTCG"
+#define KVM         "KVMKVMKVM"
+#define WAY_IN_NS   1500 /* from a deadline to the handler's first reading, at most */
+
+static struct bench *bench;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim_interrupts_plug();
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	bench_free(bench);
+	bench = NULL;
+	return 0;
+}
+
+/* HYPERVISOR: "" for none. */
+static const struct report *
+played(const char *hypervisor)
+{
+	bench = bench_new();
+	bench->duration_ns = DURATION_NS;
+	strcpy(bench->platform.cpu.hypervisor, hypervisor);
+	bench_open(bench, 1);
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
+	assert_int_equal(sim.interrupts.slot.strays, 0);
+	return &bench->run.report;
+}
+
+static const struct report_interval *
+row_of(const struct report *report, const char *source, bool periodic)
+{
+	for (size_t i = 0; i < report->interval_count; i++)
+		if (strcmp(report->intervals[i].source, source) == 0 && report->intervals[i].periodic == periodic)
+			return &report->intervals[i];
+	fail_msg("no row of %s", source);
+	return NULL;
+}
+
+static const struct behaviour *
+promise(const struct report *report, const char *rule, const char *source)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 && strcmp(report->behaviours.rows[i].clock, source) == 0)
+			return &report->behaviours.rows[i];
+	fail_msg("nothing is said of %s by %s", source, rule);
+	return NULL;
+}
+
+static enum outcome
+outcome(const struct report *report, const char *rule, const char *source)
+{
+	return rules_outcome(promise(report, rule, source), &report->options);
+}
+
+static void
+assert_nobody_is_named(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+}
+
+/* The one finding of all. */
+static const struct finding *
+named(const struct report *report, const char *rule, const char *source)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (report->finding_count > 1)
+			print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, rule);
+	assert_string_equal(report->findings[0].clock, source);
+	return &report->findings[0];
+}
+
+static void
+a_machine_without_a_fault_says_nothing(void **state)
+{
+	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate", "irq-late" };
+	const struct report *report = played("");
+
+	(void)state;
+	assert_nobody_is_named(report);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
+		assert_int_equal(outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
+	}
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (strcmp(row->source, "lapic") != 0 && strcmp(row->source, "hpet0") != 0)
+			continue;
+		assert_int_equal(row->delivered, row->expected);
+		assert_in_range(row->lateness.p50_ns + (int64_t)row->lateness.error_ns, 500, 5000);
+	}
+}
+
+/* What a fault of a source is, and by which rule it is named. NS: in the figure's interval. */
+struct sickness {
+	const char *name, *rule;
+	struct sim_timer timer;
+	int64_t low, high; /* the interval holds one of these; both 0: it is not told by a figure */
+};
+
+static const struct sickness faults[] = {
+	{ "drops one tick in ten", "irq-lost", { .drop_every = 10 }, 8, 8 },
+	{ "drops one shot in five", "irq-missing", { .drop_shots_every = 5 }, 0, 0 },
+	{ "sends one in eight twice", "irq-doubled", { .double_every = 8 }, 22, 23 },
+	{ "is 20 us early", "irq-early", { .early_ps = 20000 * NS }, 20000 - WAY_IN_NS, 20000 },
+	{ "ticks 700 ppm fast", "irq-rate", { .fast_ppm = 700 }, 700, 700 },
+	{ "ticks 2,000 ppm slowly", "irq-rate", { .fast_ppm = -2000 }, -2000, -2000 },
+	{ "is 60 to 180 us late", "irq-late", { .late_ps = 120000 * NS }, 100000, 140000 },
+	{ "storms", "irq-doubled", { .storms = true }, 0, 0 },
+};
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static void
+assert_is_named(const struct sickness *fault, const char *source)
+{
+	const struct report *report = played("");
+	const struct finding *finding = named(report, fault->rule, source);
+
+	if (fault->low)
+		assert_true(finding->low <= fault->high && finding->high >= fault->low);
+	assert_int_equal(report->verdict, rules_find(fault->rule)->severity);
+}
+
+static void
+each_fault_is_named_by_its_rule_alone_with_its_figure(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * FAULTS; i++) {
+		const struct sickness *fault = &faults[i / 2];
+
+		print_message("%s %s\n", i % 2 ? "hpet0" : "lapic", fault->name);
+		end(NULL);
+		begin(NULL);
+		*(i % 2 ? &sim.interrupts.hpet : &sim.interrupts.lapic) = fault->timer;
+		assert_is_named(fault, i % 2 ? "hpet0" : "lapic");
+	}
+}
+
+/* A local APIC's interrupt needs no pin. */
+static void
+a_lapic_that_never_fires_is_named(void **state)
+{
+	(void)state;
+	sim.interrupts.lapic.never = true;
+	assert_non_null(strstr(named(played(""), "irq-missing", "lapic")->text, "its own status says"));
+}
+
+/* Nothing has come by that pin in this run. */
+static void
+where_nothing_comes_by_a_pin_nobody_is_named(void **state)
+{
+	(void)state;
+	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
+		const struct report *report;
+
+		end(NULL);
+		begin(NULL);
+		sim.interrupts.wrong_pin = wrong_pin;
+		sim.interrupts.hpet.never = !wrong_pin;
+		report = played("");
+		assert_nobody_is_named(report);
+		assert_int_equal(outcome(report, "irq-missing", "hpet0"), OUTCOME_NOT_DETERMINED);
+		assert_non_null(strstr(promise(report, "irq-missing", "hpet0")->text, "none came by pin 23"));
+	}
+}
+
+static void
+in_a_guest_lost_ticks_are_a_warning(void **state)
+{
+	(void)state;
+	sim.interrupts.hpet.drop_every = 10;
+	assert_int_equal(named(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
+	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
+}
+
+/* Its timers run in the emulator's own threads, and its HPET fires twice where it is run in time. */
+static void
+of_an_emulator_what_is_lost_late_or_doubled_is_not_determined(void **state)
+{
+	static const struct sim_timer three[] = { { .drop_every = 10 }, { .double_every = 8 }, { .late_ps = 120000 * NS } };
+	static const char *const rule_of[] = { "irq-lost", "irq-doubled", "irq-late" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct report *report;
+
+		end(NULL);
+		begin(NULL);
+		sim.interrupts.hpet = three[i];
+		report = played(TCG);
+		assert_nobody_is_named(report);
+		assert_int_not_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_PASSED);
+	}
+}
+
+/* What is lost while a host has the core is excused. */
+static void
+a_guest_that_is_preempted_names_nobody(void **state)
+{
+	const struct report *report;
+
+	(void)state;
+	sim.preempt_every = 40000;
+	sim.preempt_ps = 3 * SIM_PS_PER_MS;
+	report = played(KVM);
+	for (size_t i = 0; i < report->finding_count; i++)
+		assert_memory_not_equal(report->findings[i].rule, "irq", 3);
+	assert_true(row_of(report, "lapic", true)->excused > 0);
+}
+
+static void
+what_follows_a_masked_stretch_is_told_in_a_word(void **state)
+{
+	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP, REPORT_POLICY_DELAY };
+
+	(void)state;
+	for (int policy = SIM_DISCARD; policy <= SIM_DELAY; policy++) {
+		const struct report *report;
+
+		end(NULL);
+		begin(NULL);
+		sim.interrupts.lapic.policy = sim.interrupts.hpet.policy = (enum sim_policy)policy;
+		report = played("");
+		assert_nobody_is_named(report);
+		assert_int_equal(row_of(report, "lapic", true)->policy, words[policy]);
+		assert_int_equal(row_of(report, "hpet0", true)->policy, words[policy]);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_machine_without_a_fault_says_nothing),
+		TEST(each_fault_is_named_by_its_rule_alone_with_its_figure),
+		TEST(a_lapic_that_never_fires_is_named),
+		TEST(where_nothing_comes_by_a_pin_nobody_is_named),
+		TEST(in_a_guest_lost_ticks_are_a_warning),
+		TEST(of_an_emulator_what_is_lost_late_or_doubled_is_not_determined),
+		TEST(a_guest_that_is_preempted_names_nobody),
+		TEST(what_follows_a_masked_stretch_is_told_in_a_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
