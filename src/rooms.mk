@@ -13,7 +13,8 @@ USES_src/measure/clocks  := src/measure
 USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
 USES_src/measure/timers  := src/measure
-USES_src/judge           := src/rules
+USES_src/judge/cores     := src/rules
+USES_src/judge           := src/judge/cores
 USES_src/render/layout   := src/report
 USES_src/render/cores    := src/render/layout
 USES_src/render/sections := src/render/cores src/rules
@@ -25,6 +26,6 @@ USES_src/render/csv      := src/render/fields
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge
 
 ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
-         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge \
+         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge/cores src/judge \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/run

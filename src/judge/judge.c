@@ -1,6 +1,7 @@
 /* The judge: the report's figures against the catalogue. See judge.h. */
 #include "judge_internal.h"
 
+#include "judge_cores.h"
 #include "text.h"
 
 /* A core that the options leave alone is not missing. */

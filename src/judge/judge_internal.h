@@ -42,9 +42,6 @@ void judge_behaviours(struct report *report);
 void judge_intervals(struct report *report);
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);
-void judge_skew(struct report *report);   /* the cores' TSCs against each other */
-void judge_synchrony(struct report *report); /* after it: a clause on that, and the tournament that is shown */
-void judge_adjust(struct report *report); /* their TSC_ADJUST */
 /*
  * After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of
  * it.

@@ -375,10 +375,20 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 	return offset_is_known(offset) && offset_nearest(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
 
+/* Whether I and SPEAKER are proven to be nearer to each other than CORE is to either. */
+static bool
+are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
+{
+	uint64_t spread = i == speaker ? 0 : offset_farthest(offsets_pair(offsets, speaker, i));
+
+	return spread <= offset_nearest(offsets_pair(offsets, i, core)) &&
+	       spread <= offset_nearest(offsets_pair(offsets, speaker, core));
+}
+
 /*
  * A core could be told where a tournament proves that it differs from more than half of all, and that these are one
- * group: all within less of one of them than this core is away from each. Where they may be further from each other
- * than that, it is not to be told who is off: the core is one of two, or of some.
+ * group: all nearer to one of them than this core is to either. Where they may be further from each other than that, it
+ * is not to be told who is off: the core is one of two, or of some.
  */
 static bool
 could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
@@ -386,12 +396,9 @@ could_be_told(const struct report *report, const struct offsets *offsets, size_t
 	for (size_t s = 0; s < machine.cores; s++) {
 		size_t count = 0;
 
-		for (size_t i = 0; i < machine.cores && machine_class(s) == majority_class; i++) {
-			uint64_t spread = i == s ? 0 : offset_farthest(offsets_pair(offsets, s, i));
-
+		for (size_t i = 0; i < machine.cores && machine_class(s) == majority_class; i++)
 			count += machine_class(i) == majority_class && proves(report, offsets, i, core) &&
-				 (!as_group || spread <= offset_nearest(offsets_pair(offsets, i, core)));
-		}
+				 (!as_group || are_nearer(offsets, s, i, core));
 		if (count * 2 > machine.cores)
 			return true;
 	}

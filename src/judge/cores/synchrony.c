@@ -1,5 +1,5 @@
-/* The cores' TSCs against each other in a clause, and the tournament that it is of. See judge.h. */
-#include "judge_internal.h"
+/* The cores' TSCs against each other in a clause, and the tournament that it is of. See judge_cores.h. */
+#include "judge_cores.h"
 
 #include "text.h"
 

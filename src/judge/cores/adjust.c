@@ -1,5 +1,6 @@
-/* The judge of TSC_ADJUST: what was added to the TSCs since reset. See judge_internal.h. */
-#include "judge_internal.h"
+/* The judge of TSC_ADJUST: what was added to the TSCs since reset. See judge_cores.h. */
+#include "judge_cores.h"
+#include "rules.h"
 
 struct extremes {
 	size_t cores; /* that have TSC_ADJUST */

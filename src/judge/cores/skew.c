@@ -1,0 +1,143 @@
+/*
+ * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one finding:
+ * a core that drifts has none for the offset that it has come to, nor has a pair for a warp that the offset or the
+ * drift of one of the two explains, nor any pair for a contradiction while a core drifts.
+ */
+#include "judge_cores.h"
+#include "skew_internal.h"
+
+#define SUBJECT_SIZE 64 /* "of cores 4294967295, 4294967295 and 4294967295" */
+
+/* The rank of the core that has that id; as many as there are ranks where none has. */
+static size_t
+find_rank(const struct view *view, uint32_t apic_id)
+{
+	size_t i = 0;
+
+	while (i < view->skew->offsets.cores && view_core(view, i)->apic_id != apic_id)
+		i++;
+	return i;
+}
+
+/* By a finding of one of the two; or by the offset of the two, where the worst pair is named for all of them. */
+static bool
+is_explained(const struct view *view, size_t a, size_t b)
+{
+	size_t cores = view->skew->offsets.cores;
+
+	if (a >= cores || b >= cores)
+		return false;
+	if (view->skew->drift_measured && view_drift_ppb(view, a, b).near > view->drift_limit_ppb)
+		return true;
+	return view_core(view, a)->drifts || view_core(view, b)->drifts || view_core(view, a)->off_majority ||
+	       view_core(view, b)->off_majority || view_pair_ns(view, a, b).near > view->offset_limit_ns;
+}
+
+static bool
+has_warps_to_explain(const struct view *view, const struct report_contended *contended)
+{
+	return contended->measured && contended->warps &&
+	       !is_explained(view, find_rank(view, contended->worst_a), find_rank(view, contended->worst_b));
+}
+
+static uint64_t
+saturating_sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static void
+judge_warps(struct report *report, const struct view *view)
+{
+	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, iterations = 0;
+	const struct report_contended *worst = NULL;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!has_warps_to_explain(view, checks[i]))
+			continue;
+		warps = saturating_sum(warps, checks[i]->warps);
+		iterations = saturating_sum(iterations, checks[i]->iterations);
+		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
+			worst = checks[i];
+	}
+	if (!worst || warps <= limit)
+		return;
+	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
+					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
+					  "after it; %lu warp%s in %lu iterations.",
+					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
+					  warps, warps == 1 ? "" : "s", iterations),
+			warps, limit);
+}
+
+/* "core 1 and core 2", or "of cores 0, 1 and 2" where nothing shows which pair of them is wrong. */
+static const char *
+put_contradicting(const struct view *view, const struct offsets_summary *summary, char subject[SUBJECT_SIZE])
+{
+	uint32_t a = view_core(view, summary->contradiction_a)->apic_id,
+		 b = view_core(view, summary->contradiction_b)->apic_id;
+	struct text text;
+
+	text_init(&text, subject, SUBJECT_SIZE);
+	if (summary->contradiction_c == summary->contradiction_b)
+		text_printf(&text, "core %u and core %u", a, b);
+	else
+		text_printf(&text, "of cores %u, %u and %u", view_core(view, summary->contradiction_c)->apic_id, a, b);
+	return subject;
+}
+
+/* Of all pairs of those that are named. */
+static struct moment
+moment_of_contradiction(const struct view *view, const struct offsets_summary *summary)
+{
+	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
+	struct moment all = view_moment(view, a, b);
+
+	for (size_t i = 0; i < 2 && c != b; i++) {
+		struct moment other = view_moment(view, c, i ? b : a);
+
+		all.begin_tsc = other.begin_tsc < all.begin_tsc ? other.begin_tsc : all.begin_tsc;
+		all.end_tsc = other.end_tsc > all.end_tsc ? other.end_tsc : all.end_tsc;
+	}
+	return all;
+}
+
+static void
+judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
+{
+	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
+	bool many = summary->contradictions != 1;
+	char moments[SKEW_MOMENTS_SIZE], subject[SUBJECT_SIZE];
+
+	if (summary->contradictions <= limit)
+		return;
+	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
+					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
+					  "before, the worst %s, by %lu ns %s: likely a TSC moved while it was measured.",
+					  summary->contradictions, many ? "s" : "", many ? "" : "s",
+					  put_contradicting(view, summary, subject),
+					  view_ns_down(view, summary->contradiction_ticks),
+					  skew_put_moment(view, moment_of_contradiction(view, summary), moments)),
+			summary->contradictions, limit);
+}
+
+void
+judge_skew(struct report *report)
+{
+	struct view view = view_of(report), latest;
+	size_t said;
+
+	judge_warps(report, &view);
+	if (!report->skew.measured)
+		return;
+	said = report->finding_count;
+	skew_judge_offsets(report, &view);
+	skew_judge_drifts(report, &view);
+	if (!report->skew.any_moved)
+		judge_contradictions(report, &view, &report->skew.summary);
+	skew_judge_latest(report, &view, report->finding_count > said);
+	latest = view_latest(&view);
+	if (report->finding_count == said)
+		judge_contradictions(report, &latest, &report->skew.latest_summary);
+}

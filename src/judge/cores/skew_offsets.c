@@ -1,0 +1,180 @@
+/* Whose TSC is off: a group as a whole, cores by themselves, or a pair of which neither is named. See skew_internal.h. */
+#include "skew_internal.h"
+
+#define NOBODYS_FAULT "and nothing shows which of them is right"
+#define SUBJECT_SIZE  64 /* "18446744073709551615 cores, core 4294967295's among them" */
+
+static const char *
+cause_of_offset(const struct view *view)
+{
+	if (view->no_majority)
+		return NOBODYS_FAULT;
+	if (view->report->hypervisor[0])
+		return "off the majority: likely the hypervisor gives it an offset of its own";
+	return "off the majority: likely the firmware wrote it, or it was reset later";
+}
+
+/* Whether those that are off are just the cores of one package. */
+static bool
+is_one_package(const struct view *view, uint32_t *package)
+{
+	bool found = false;
+
+	*package = 0;
+	for (size_t i = 0; i < view->skew->offsets.cores && !found; i++) {
+		found = view_is_off(view, i);
+		*package = view_core(view, i)->facts.package;
+	}
+	for (size_t i = 0; i < view->skew->offsets.cores; i++) {
+		const struct report_core *core = view_core(view, i);
+
+		if (!core->facts_known || !core->facts.has_topology ||
+		    (core->facts.package == *package) != view_is_off(view, i))
+			return false;
+	}
+	return true;
+}
+
+struct group { /* that is off as a whole */
+	char subject[SUBJECT_SIZE]; /* which cores these are */
+	struct distance distance;   /* of all of them from OTHER, a core that is in order: what holds for each */
+	size_t other;
+	struct moment moment;
+};
+
+static void
+name_group(struct report *report, const struct view *view, const struct group *group)
+{
+	struct distance distance = group->distance;
+	char moments[SKEW_MOMENTS_SIZE];
+
+	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
+				       "The TSCs of %s, are %lu to %lu ns %s core %u's %s, %s.", group->subject,
+				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
+				       view_core(view, group->other)->apic_id, skew_put_moment(view, group->moment, moments),
+				       cause_of_offset(view)),
+		     distance, view->offset_limit_ns);
+}
+
+/*
+ * From the core from which the first of them is furthest. False: not all of them are proven to be off from that one,
+ * and in one direction.
+ */
+static bool
+measure_group(const struct view *view, struct group *group)
+{
+	struct distance *all = &group->distance;
+	size_t found = 0;
+
+	*all = (struct distance){ .near = UINT64_MAX };
+	group->moment = (struct moment){ UINT64_MAX, 0 };
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		struct distance distance;
+		struct moment moment;
+
+		if (!view_is_off(view, i))
+			continue;
+		if (!found++)
+			view_offset_ns(view, i, &group->other);
+		distance = view_pair_ns(view, group->other, i);
+		moment = view_moment(view, group->other, i);
+		if (distance.near <= view->offset_limit_ns || (found > 1 && distance.ahead != all->ahead))
+			return false;
+		all->near = distance.near < all->near ? distance.near : all->near;
+		all->far = distance.far > all->far ? distance.far : all->far;
+		all->ahead = distance.ahead;
+		if (moment.begin_tsc < group->moment.begin_tsc)
+			group->moment.begin_tsc = moment.begin_tsc;
+		if (moment.end_tsc > group->moment.end_tsc)
+			group->moment.end_tsc = moment.end_tsc;
+	}
+	return found > 1;
+}
+
+/* Whether they are off as a group, not one by one, and which it is: a package, or a half, of which no core is named. */
+static bool
+is_group(const struct view *view, size_t off, struct group *group)
+{
+	struct text text;
+	uint32_t package;
+	size_t first = 0;
+
+	text_init(&text, group->subject, SUBJECT_SIZE);
+	if (!measure_group(view, group))
+		return false;
+	if (is_one_package(view, &package)) {
+		text_printf(&text, "package %u, of all its %zu cores", package, off);
+		return true;
+	}
+	while (!view_is_off(view, first))
+		first++;
+	text_printf(&text, "%zu cores, core %u's among them", off, view_core(view, first)->apic_id);
+	return view->no_majority;
+}
+
+/* RANK, which is so far from OTHER; the finding names core NAMED. */
+static void
+name_core(struct report *report, const struct view *view, size_t rank, size_t other, uint32_t named, const char *cause,
+	  const char *rest)
+{
+	struct distance distance = view_pair_ns(view, other, rank);
+	char moments[SKEW_MOMENTS_SIZE];
+
+	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
+				       "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s",
+				       view_core(view, rank)->apic_id, distance.near, distance.far,
+				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
+				       skew_put_moment(view, view_moment(view, other, rank), moments), cause, rest),
+		     distance, view->offset_limit_ns);
+}
+
+static void
+name_cores(struct report *report, const struct view *view, size_t off)
+{
+	size_t count = 0, other;
+	char rest[SKEW_REST_SIZE];
+
+	for (size_t i = 0; i < view->offsets->cores && count < SKEW_NAMED_MAX; i++) {
+		if (!view_is_off(view, i))
+			continue;
+		count++;
+		view_offset_ns(view, i, &other);
+		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
+			  cause_of_offset(view), skew_put_rest(rest, count, off));
+	}
+}
+
+void
+skew_judge_offsets(struct report *report, const struct view *view)
+{
+	struct odd_pair odd = view_odd_pair(view);
+	struct group group;
+	size_t off = 0;
+
+	for (size_t i = 0; i < view->offsets->cores; i++)
+		off += view_is_off(view, i);
+	if (is_group(view, off, &group))
+		name_group(report, view, &group);
+	else
+		name_cores(report, view, off);
+	if (odd.found)
+		name_core(report, view, odd.b, odd.a, REPORT_NO_CORE, NOBODYS_FAULT, "");
+}
+
+void
+skew_judge_latest(struct report *report, const struct view *first, bool any_said)
+{
+	struct view view = view_latest(first);
+	size_t off = 0, other;
+
+	if (!any_said) {
+		skew_judge_offsets(report, &view);
+		return;
+	}
+	for (size_t i = 0; i < view.offsets->cores && !view.no_majority; i++) {
+		if (!view_is_off(&view, i) || view_is_off(first, i) || off++ >= SKEW_NAMED_MAX)
+			continue;
+		view_offset_ns(&view, i, &other);
+		name_core(report, &view, i, other, view_core(&view, i)->apic_id, cause_of_offset(&view), "");
+	}
+}

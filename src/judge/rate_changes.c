@@ -1,0 +1,182 @@
+/* Which clock's rate changed. See rate_vote.h. */
+#include "rate_vote.h"
+
+#include "set.h"
+#include "text.h"
+
+#define PPB             INT64_C(1000000000)
+#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
+#define PER_PPB         INT64_C(1000000)           /* in that ratio */
+#define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds from each other, in stretches of a second and more */
+
+/* A step of the TSC shows in all clocks' changes alike, but in each one's own stretch, and those are not quite one. */
+static struct rate_interval
+ratio_of(const struct interval_ppb *change)
+{
+	int64_t apart = (change->value < 0 ? -change->value : change->value) / STRETCHES_SHARE;
+	int64_t low = change->low - apart, high = change->high + apart;
+
+	if (!change->known || low <= -PPB || high > INT64_MAX / PER_PPB - PPB)
+		return (struct rate_interval){ .known = false };
+	return (struct rate_interval){ true, UNCHANGED + (uint64_t)(change->value * PER_PPB),
+				       UNCHANGED + (uint64_t)(low * PER_PPB),
+				       UNCHANGED + (uint64_t)(high * PER_PPB) };
+}
+
+/*
+ * QEMU's emulated TSC never goes back: a reading that is behind the one before moves it ahead for good. Cores that read
+ * it at the same time, as in the contended checks, have so moved it by milliseconds: since they were started it is no
+ * witness.
+ */
+static bool
+is_pushed_ahead(const struct report *report, bool halves)
+{
+	return !halves && text_equal(report->accelerator, "tcg") && report->cores_started > 1;
+}
+
+/* Each clock's change is measured against the TSC, which itself says that it has not changed. */
+static void
+collect_changes(struct vote *vote, bool halves)
+{
+	static const struct rate_interval unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
+
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		const struct report_clock *entry = &vote->report->clocks[i];
+
+		vote->rates[i] = (struct rate_interval){ .known = false };
+		if (!vote_may_vote(vote->report, entry) || vote_may_leap(vote->report, entry))
+			continue;
+		if (!text_equal(entry->clock.id, "tsc"))
+			vote->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
+		else if (!is_pushed_ahead(vote->report, halves))
+			vote->rates[i] = unchanged;
+	}
+}
+
+static const char *
+when_phrase(bool halves)
+{
+	return halves ? "within the window" : "between the window and the end";
+}
+
+static void
+name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
+
+	vote->changed |= set_of(clock);
+	vote_set_figure(rules_add_finding(vote->report, "rate-changed", vote_clock_id(vote, clock), REPORT_NO_CORE,
+				     "The rate of %s changed by %s %s; %s kept theirs.", vote_clock_id(vote, clock),
+				     vote_ppm(&by).bytes, when_phrase(halves),
+				     vote_group(vote, vote_accusers(&vote->found)).bytes),
+		   &by, limit);
+}
+
+/*
+ * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed
+ * against another, between two readings by the TSC, may as well be a TSC that stood between these.
+ */
+static bool
+may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
+{
+	return halves && vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
+	       (vote_accusers(&vote->found) & sources->siblings);
+}
+
+/* Two groups of devices which in a guest count one clock: between their readings the TSC may have stood. */
+static bool
+are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
+{
+	uint32_t groups = vote->found.group_a | vote->found.group_b;
+
+	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
+}
+
+/* CHANGED against KEPT, which CLOCK and OTHER represent: nothing shows which of them did. */
+static void
+name_groups(struct vote *vote, size_t clock, uint32_t changed, size_t other, uint32_t kept, bool halves, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
+
+	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
+				     vote_group(vote, changed).bytes, vote_group(vote, kept).bytes, vote_ppm(&by).bytes,
+				     when_phrase(halves), vote_them(changed, kept), vote_others(vote).bytes),
+		   &by, limit);
+}
+
+/* A falseticker that may be none. */
+static void
+name_no_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+{
+	vote->changed |= set_of(clock);
+	name_groups(vote, clock, set_of(clock), vote_reference(&vote->found), vote_accusers(&vote->found), halves, limit);
+}
+
+static void
+name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
+{
+	const struct falseticker *found = &vote->found;
+
+	vote->changed |= found->group_a | found->group_b | found->others;
+	name_groups(vote, found->a, found->group_a, found->b, found->group_b, halves, limit);
+}
+
+static struct falseticker_sources
+hold_vote_on_changes(struct vote *vote, bool halves)
+{
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
+
+	for (size_t i = 0; i < vote->report->clock_count; i++)
+		implied[i] = vote->report->clocks[i].implied_window;
+	collect_changes(vote, halves);
+	return vote_hold(vote, implied, vote_limit_ppb(vote->report, "rate-changed"));
+}
+
+/* A TSC that is not in the report has the place behind the others, as in a discontinuity's groups. */
+static uint32_t
+tsc_of(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			return set_of(i);
+	return set_of(REPORT_CLOCKS_MAX);
+}
+
+bool
+rate_changes_doubt_tsc(struct vote *vote)
+{
+	const struct report *report = vote->report;
+	uint32_t tsc = tsc_of(report);
+
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		for (size_t g = 0; g < report->discontinuities[i].group_count; g++)
+			if (report->discontinuities[i].class == DISCONTINUITY_PARTED && report->discontinuities[i].groups[g].clocks == tsc)
+				return true;
+	for (int halves = 0; halves < 2; halves++) {
+		hold_vote_on_changes(vote, halves);
+		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
+			return true;
+	}
+	return false;
+}
+
+void
+rate_changes_judge(struct vote *vote, bool halves)
+{
+	uint64_t limit = vote_limit_ppb(vote->report, "rate-changed");
+	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
+
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
+			continue;
+		if (vote->by_doubtful_tsc)
+			vote->changed |= set_of(i);
+		else if (may_be_the_tscs(vote, &sources, i, halves))
+			name_no_change(vote, i, halves, limit);
+		else
+			name_change(vote, i, halves, limit);
+	}
+	if (vote_has_new_groups(vote) && !are_siblings(vote, &sources))
+		name_changed_groups(vote, halves, limit);
+}
