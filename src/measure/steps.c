@@ -153,6 +153,18 @@ find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 	return discontinuity_find(clocks, TSC + 1, floor_ns);
 }
 
+/* By how much clock I may be ahead in a step in which it fits. */
+static int64_t
+hidden_ns(const struct survey *survey, size_t i)
+{
+	struct offset by;
+
+	if (!is_edge_clock(survey, i) || !survey->report->hypervisor[0])
+		return 0;
+	by = without_wraps(ahead(survey, i, EDGE_LATEST_NS), (int64_t)wrap_ns(survey, i));
+	return by.high > 0 ? by.high : 0;
+}
+
 static void
 begin_steps(struct survey *survey)
 {
@@ -163,6 +175,7 @@ begin_steps(struct survey *survey)
 			step->then.end = 0;
 		} else if (!is_edge_clock(survey, i) || step->at_edge) {
 			step->sure |= step->then.end != step->now.end;
+			step->hidden_ns = hidden_ns(survey, i);
 			step->then = step->now;
 			step->at_edge = false;
 		}
@@ -355,6 +368,15 @@ is_unsure(const struct survey *survey, uint32_t clocks)
 	return true;
 }
 
+static bool
+are_edge_clocks(const struct survey *survey, uint32_t clocks)
+{
+	for (size_t i = 0; i < TSC; i++)
+		if (set_has(clocks, i) && !is_edge_clock(survey, i))
+			return false;
+	return true;
+}
+
 /* Those that are in a group without the TSC. */
 static uint32_t
 beside_the_tsc(const struct discontinuity *found)
@@ -376,6 +398,21 @@ begin_of(const struct survey *survey, uint32_t clocks)
 		if (set_has(clocks, i) && survey->steps[i].then.begin < begin)
 			begin = survey->steps[i].then.begin;
 	return begin;
+}
+
+/*
+ * What edge clocks may be ahead by more: a guest that was stopped as an edge was due saw it late, and part of that stop
+ * lies before the step.
+ */
+static int64_t
+hidden_of(const struct survey *survey, uint32_t clocks)
+{
+	int64_t hidden = 0;
+
+	for (size_t i = 0; i < TSC && are_edge_clocks(survey, clocks); i++)
+		if (set_has(clocks, i) && survey->steps[i].hidden_ns > hidden)
+			hidden = survey->steps[i].hidden_ns;
+	return hidden;
 }
 
 /* What happened in the step up to NOW. */
@@ -403,18 +440,10 @@ record(struct survey *survey, const struct discontinuity *found, uint64_t now)
 		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){
 				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
-				step_ns + elapsed->low, step_ns + elapsed->high,
+				step_ns + elapsed->low,
+				step_ns + elapsed->high + hidden_of(survey, found->groups[i].clocks),
 			};
 	}
-}
-
-static bool
-are_edge_clocks(const struct survey *survey, uint32_t clocks)
-{
-	for (size_t i = 0; i < TSC; i++)
-		if (set_has(clocks, i) && !is_edge_clock(survey, i))
-			return false;
-	return true;
 }
 
 /*

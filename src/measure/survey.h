@@ -88,6 +88,7 @@ struct survey_step {
 	struct sample then, now;      /* readings as they are; then.end 0: none yet */
 	bool at_edge;                 /* NOW is an edge; THEN of an edge clock always is, */
 	bool sure;                    /* and not one by chance: another fitted it */
+	int64_t hidden_ns;            /* so much an edge clock may have been ahead when it was last taken to fit */
 	struct rate_interval implied; /* of the TSC by this clock, with all that is not known of its rate */
 };
 

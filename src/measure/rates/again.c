@@ -71,6 +71,15 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 	return range && apart > range / AMBIGUOUS_SHARE;
 }
 
+/* What the TSC's rate is taken for is not in RATE. */
+static bool
+is_beside_the_scale(const struct survey *survey, const struct rate_interval *rate)
+{
+	uint64_t microhz = scale_mul_div(survey->scale.hz.num, SURVEY_MICROHZ_PER_HZ, survey->scale.hz.den);
+
+	return rate->known && (microhz < rate->low || microhz > rate->high);
+}
+
 /* A guest's edge clock over a stretch as long as the window, of which no edge is missed, or half a second less. */
 static void
 follow_edges(struct survey *survey, struct survey_track *track)
@@ -203,6 +212,25 @@ record_changes(struct survey *survey, struct sample *ends)
 }
 
 /*
+ * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it: so one stop may
+ * be in both stretches, and seem a rate. One more stretch, that shares no edge with them, tells.
+ */
+static void
+confirm_edges(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count && survey->report->hypervisor[0]; i++) {
+		struct survey_track *track = &survey->tracks[i];
+		struct report_clock *entry = &survey->report->clocks[i];
+
+		if (!is_followed(track) || !entry->clock.edges_only || !is_beside_the_scale(survey, &entry->implied_window) ||
+		    !is_beside_the_scale(survey, &entry->implied_since))
+			continue;
+		entry->implied_since.known = false;
+		follow_edges(survey, track);
+	}
+}
+
+/*
  * Whether each clock was followed to the end that the firmware let count on, and none, and so not the TSC either,
  * changed on the way.
  */
@@ -251,6 +279,7 @@ survey_rates_again(struct survey *survey)
 	if (survey_end_if_untimed(survey) || survey->cuts != survey->window_cuts)
 		return;
 	record_changes(survey, ends);
+	confirm_edges(survey);
 	if (survey->report->options.profile == PROFILE_SOAK || is_steady(survey))
 		survey_conclude(survey);
 }

@@ -671,6 +671,70 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
+/* The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows. */
+static void
+an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both(void **state)
+{
+	const uint64_t most_ps = 13 * SIM_PS_PER_MS, step_ps = SIM_PS_PER_MS / 8;
+
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	for (uint64_t early_ps = most_ps - 32 * step_ps; early_ps <= most_ps; early_ps += step_ps) {
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		bench->leap_ps = SIM_PS_PER_S / 5;
+		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ps;
+		survey_rates(&bench->survey);
+		sim_advance_ps(17 * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		judge_report(&bench->report);
+		assert_int_equal(bench->report.finding_count, 0);
+		close_clocks();
+	}
+	bench->leap_ps = 0;
+}
+
+/* So much of it lies before the edge that was taken to fit, 300 s after the last one, and only the rest after it. */
+static void
+a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be(void **state)
+{
+	const int64_t leap_ns = 1018 * (int64_t)SURVEY_NS_PER_MS;
+	size_t seen = 0;
+
+	(void)state;
+	for (uint64_t early_ms = 100; early_ms <= 700; early_ms += 100) {
+		const struct report_discontinuity *row = &bench->report.discontinuities[0];
+		size_t alone;
+
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		sim_advance_ps(300 * SIM_PS_PER_S);
+		bench->leap_ps = (uint64_t)leap_ns * SIM_PS_PER_NS;
+		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ms * SIM_PS_PER_MS;
+		sim_advance_ps(bench->leaps_at_ps - SIM_PS_PER_S / 8 - sim.now_ps);
+		survey_rates_again(&bench->survey);
+		for (unsigned i = 0; i < 20 && survey_observe(&bench->survey); i++)
+			sim_advance_ps(SIM_PS_PER_S / 8);
+		for (unsigned i = 0; i < 20 && !bench->report.discontinuity_count; i++) {
+			sim_advance_ps(SIM_PS_PER_S / 8);
+			survey_observe(&bench->survey);
+		}
+		if (bench->report.discontinuity_count && row->from_tsc) {
+			seen++;
+			assert_int_equal(row->group_count, 2);
+			alone = row->groups[0].clock_count > 1;
+			assert_true(row->groups[alone].elapsed.low - row->groups[!alone].elapsed.high <= leap_ns);
+			assert_true(row->groups[alone].elapsed.high - row->groups[!alone].elapsed.low >= leap_ns);
+		}
+		close_clocks();
+	}
+	bench->leap_ps = 0;
+	assert_true(seen > 0);
+}
+
 /* A leap after the window shows in the rates over the whole run and over the rest of it: they are one witness. */
 static void
 a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean(void **state)
@@ -1377,6 +1441,8 @@ main(void)
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
 		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
+		RATE_TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be),
+		RATE_TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both),
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
 		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
 		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
