@@ -1,4 +1,5 @@
-; Exceptions in guarded code: the way in, the way out, and the handlers. See guard.h; guard_internal.h asserts the layout.
+; Exceptions in guarded code: the way in, the way out, and the handlers. See guard.h; guard_internal.h asserts the
+; layout.
 
 struc guard				; boot/guard/guard_internal.h
 	.outer		resq 1
@@ -25,8 +26,8 @@ global guard_unwind:function hidden
 global guard_stubs_boot:data hidden
 global guard_stubs_core:data hidden
 
-; bool guard_enter(struct guard *guard, struct guard **top), as C calls it. On exit: AL = 1 where guard_work() came back,
-; 0 where it was unwound; the flags are those of the entry, so interrupts are masked or not as then.
+; bool guard_enter(struct guard *guard, struct guard **top), as C calls it. On exit: AL = 1 where guard_work() came
+; back, 0 where it was unwound; the flags are those of the entry, so interrupts are masked or not as then.
 guard_enter:
 	push rbx
 	push rbp

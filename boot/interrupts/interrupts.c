@@ -1,6 +1,6 @@
 /*
- * The firmware's tick is stopped through its own timer protocol, whatever it ticks by, and started again likewise: so it
- * programs its own device anew. See interrupts.h.
+ * The firmware's tick is stopped through its own timer protocol, whatever it ticks by, and started again likewise: so
+ * it programs its own device anew. See interrupts.h.
  */
 #include "interrupts.h"
 
@@ -65,7 +65,9 @@ struct window {
 	struct fault fault;
 };
 
-/* What the firmware's own table must not get comes to ours: interrupts that are pending, be it of the firmware's tick. */
+/*
+ * What the firmware's own table must not get comes to ours: interrupts that are pending, be it of the firmware's tick.
+ */
 static void
 drain(void)
 {
@@ -134,7 +136,12 @@ interrupts_open(void)
 		return (struct timer_window){ .slot = NULL };
 	recorder_slot->eoi_address = lapic_eoi_address(&lapic);
 	return (struct timer_window){
-		.slot = recorder_slot, .vector = VECTOR, .play = play, .play_there = play_there, .open = open_interrupts, .close = close_interrupts,
+		.slot = recorder_slot,
+		.vector = VECTOR,
+		.play = play,
+		.play_there = play_there,
+		.open = open_interrupts,
+		.close = close_interrupts,
 	};
 }
 

@@ -1,6 +1,7 @@
 /*
- * The ACPI PM timer's status bit: it is set whenever the counter's highest bit changes. ACPI 6.5, 4.8.3.3 and 4.8.3.1.1. It is
- * asked for, or with irq=all brings the SCI, which is level: up until the bit is cleared by writing it.
+ * The ACPI PM timer's status bit: it is set whenever the counter's highest bit changes. ACPI 6.5, 4.8.3.3 and
+ * 4.8.3.1.1. It is asked for, or with irq=all brings the SCI, which is level: up until the bit is cleared by writing
+ * it.
  */
 #include "acpi_pm_registers.h"
 #include "hw.h"

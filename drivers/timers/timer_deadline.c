@@ -1,6 +1,6 @@
 /*
- * The local APIC's timer in TSC-deadline mode: it interrupts when this core's TSC reaches what was written. SDM vol. 3A,
- * 10.5.4.1. Where CPUID does not offer it the MSR is not touched: some emulators take the write and never fire.
+ * The local APIC's timer in TSC-deadline mode: it interrupts when this core's TSC reaches what was written. SDM vol.
+ * 3A, 10.5.4.1. Where CPUID does not offer it the MSR is not touched: some emulators take the write and never fire.
  */
 #include "cpuid.h"
 #include "hw.h"

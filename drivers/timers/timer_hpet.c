@@ -1,7 +1,7 @@
 /*
- * The HPET's comparators, by an I/O APIC pin, by messages of their own (FSB delivery), or in place of PIT and RTC (legacy
- * replacement). One is due at a reading of the main counter, which the recorder reads
- * first: so its lateness needs no calibration. IA-PC HPET specification 1.0a. The main counter is never written.
+ * The HPET's comparators, by an I/O APIC pin, by messages of their own (FSB delivery), or in place of PIT and RTC
+ * (legacy replacement). One is due at a reading of the main counter, which the recorder reads first: so its lateness
+ * needs no calibration. IA-PC HPET specification 1.0a. The main counter is never written.
  */
 #include "hpet_registers.h"
 #include "hw.h"

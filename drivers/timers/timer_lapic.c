@@ -1,6 +1,6 @@
 /*
- * The local APIC's timer of the core that asks: it counts down from the initial count at a rate that nothing claims, and
- * interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
+ * The local APIC's timer of the core that asks: it counts down from the initial count at a rate that nothing claims,
+ * and interrupts at 0. SDM vol. 3A, 10.5.4. Firmware that ticks by it sets it anew when its tick is started again.
  */
 #include "hw.h"
 #include "lapic.h"

@@ -1,7 +1,7 @@
 /*
- * Channel 0 of the PIT: mode 0 for one-shots, mode 2 for periods; Intel 8254 data sheet. Its reload value can't be read, so
- * 65536 is left behind, as firmware does that does not tick by it: one that does is not asked, and one whose tick was
- * stopped programs it anew.
+ * Channel 0 of the PIT: mode 0 for one-shots, mode 2 for periods; Intel 8254 data sheet. Its reload value can't be
+ * read, so 65536 is left behind, as firmware does that does not tick by it: one that does is not asked, and one whose
+ * tick was stopped programs it anew.
  */
 #include "pit_registers.h"
 #include "timers.h"

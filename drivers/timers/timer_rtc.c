@@ -1,6 +1,7 @@
 /*
- * The RTC's three interrupts: periodic, at rates that divide 32,768 Hz; at the end of each update; and by an alarm that is
- * due each second. Motorola's MC146818 data sheet. All come by IRQ 8, which stays up until register C is read.
+ * The RTC's three interrupts: periodic, at rates that divide 32,768 Hz; at the end of each update; and by an alarm
+ * that is due each second. Motorola's MC146818 data sheet. All come by IRQ 8, which stays up until register C is
+ * read.
  */
 #include "rtc_registers.h"
 #include "timers.h"

@@ -1,4 +1,7 @@
-/* The null source: the core interrupts itself. What that takes is in every other source's figures, too. SDM vol. 3A, 10.6.1. */
+/*
+ * The null source: the core interrupts itself. What that takes is in every other source's figures, too. SDM vol.
+ * 3A, 10.6.1.
+ */
 #include "hw.h"
 #include "timers.h"
 

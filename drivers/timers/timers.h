@@ -16,7 +16,10 @@ extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_
 	timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
 
-/* Adds what the sources write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM timer's enable. */
+/*
+ * Adds what the sources write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM timer's
+ * enable.
+ */
 void timers_as_found(struct as_found *registers, const struct platform *platform);
 
 /* For the sources. Always false: it can't be asked, and WHY. */

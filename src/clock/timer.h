@@ -70,7 +70,7 @@ struct platform;
 enum timer_kind {
 	TIMER_PROGRAMMED, /* one-shots of any length, and periods where it is PERIODIC */
 	TIMER_RATES,      /* periods only, of lengths of its own: fit() knows */
-	TIMER_AWAITED,    /* its interrupt comes when it will; ticks_max 1: at each step of left(), which is to be waited for */
+	TIMER_AWAITED,    /* its interrupt comes when it will; ticks_max 1: at each step of left(), to be waited for */
 	TIMER_POLLED,     /* likewise, without an interrupt: expired() is asked */
 	TIMER_AT_ONCE,    /* as soon as it is armed: what the way into the handler takes */
 };

@@ -99,7 +99,10 @@ all_of(const struct report *report, const char *source)
 	return asked;
 }
 
-/* Its timers run in threads of the host, or in the emulator's loop: what those are kept waiting for is no device's fault. */
+/*
+ * Its timers run in threads of the host, or in the emulator's loop: what those are kept waiting for is no device's
+ * fault.
+ */
 static bool
 is_emulated(const struct report *report)
 {
@@ -170,7 +173,8 @@ judge_early(struct report *report, const struct asked *asked)
 		return;
 	}
 	set_figure(row, by.value, by.low, by.high);
-	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, asked->shots, by.low, by.high);
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, asked->shots,
+		      by.low, by.high);
 }
 
 static void
@@ -200,8 +204,8 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 }
 
 /*
- * QEMU's hpet_timer() leaves a comparator as it is whose own tick has not passed, and so fires again 10 ns later; and a tick
- * that its loop sends late may come beside the next.
+ * QEMU's hpet_timer() leaves a comparator as it is whose own tick has not passed, and so fires again 10 ns later; and
+ * a tick that its loop sends late may come beside the next.
  */
 static void
 judge_doubled(struct report *report, const struct asked *asked)

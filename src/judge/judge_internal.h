@@ -38,7 +38,10 @@ bool judge_tsc_steps(const struct report *report); /* by its own readings, back 
 void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */
 /* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
 void judge_behaviours(struct report *report);
-/* Rows for what timers' interrupts were promised to do; before the behaviours, of which they are some, and after the rates. */
+/*
+ * Rows for what timers' interrupts were promised to do; before the behaviours, of which they are some, and after the
+ * rates.
+ */
 void judge_intervals(struct report *report);
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);

@@ -45,7 +45,7 @@ void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, ui
 const char *vote_clock_id(const struct vote *vote, size_t clock);
 struct phrase vote_ppm(const struct interval_ppb *ppb);                /* "+1.0 ppm (+0.5 to +1.5)" */
 struct phrase vote_group(const struct vote *vote, uint32_t set);       /* "hpet, pit and rtc": those with a rate */
-struct phrase vote_others(const struct vote *vote);                    /* a sentence on voters in neither group, or "" */
+struct phrase vote_others(const struct vote *vote); /* a sentence on voters in neither group, or "" */
 const char *vote_them(uint32_t a, uint32_t b);                         /* "which of the two groups" */
 
 /* Whether the TSC and others parted, or changed against each other, and it may have been the TSC. */

@@ -54,8 +54,9 @@ const struct rule rules[] = {
 		.sentence = "Time went on by more for some clocks than for others, and nothing shows which are right: "
 			    "what was timed across it is wrong by one of them.",
 		.cause = "A virtual machine that was paused, set back to a snapshot, migrated or suspended meanwhile.",
-		.advice = "Read the time anew after a restore, as an agent in the guest does; where nothing of the kind "
-			  "was done, look at the hypervisor's timers.",
+		.advice =
+			"Read the time anew after a restore, as an agent in the guest does; where nothing of the kind "
+			"was done, look at the hypervisor's timers.",
 		.source = "Firecracker issue 5494; cloud-hypervisor issues 2653 and 8256",
 	},
 	{
@@ -158,7 +159,8 @@ const struct rule rules[] = {
 		.sentence = "Time stamps of this core cannot be compared with other cores'.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core an offset of its own.",
-		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: clocksource=hpet or "
+		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: "
+			  "clocksource=hpet or "
 			  "tsc=unstable on Linux.",
 		.source = "Microsoft Windows-Time-Calibration-Tools; illumos tscc",
 	},
@@ -184,7 +186,8 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "Cores that agree at boot disagree after some hours, when kernels no longer check.",
 		.cause = "A core whose TSC runs from a source of its own, or a hypervisor that scales it.",
-		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: clocksource=hpet or "
+		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: "
+			  "clocksource=hpet or "
 			  "tsc=unstable on Linux.",
 		.source = "Framework issue tracker 107 (AMD 7040)",
 	},
@@ -416,10 +419,14 @@ const struct rule rules[] = {
 		.id = "irq-missing",
 		.clock = "any",
 		.severity = VERDICT_FAIL,
-		.sentence = "A timer's one-shot was due by its own status, and its interrupt never came: what waits for it hangs.",
-		.cause = "A hypervisor that loses a timer's interrupt, or a deadline register that takes a value and does nothing.",
-		.advice = "Let kernels take another timer: lapic=notscdeadline, hpet=disable or nolapic_timer on Linux.",
-		.source = "Intel SDM volume 3A, 10.5.4 (APIC timer) and 10.5.4.1 (TSC-deadline mode); IA-PC HPET specification "
+		.sentence = "A timer's one-shot was due by its own status, and its interrupt never came: what waits "
+			    "for it hangs.",
+		.cause = "A hypervisor that loses a timer's interrupt, or a deadline register that takes a value and "
+			 "does nothing.",
+		.advice =
+			"Let kernels take another timer: lapic=notscdeadline, hpet=disable or nolapic_timer on Linux.",
+		.source = "Intel SDM volume 3A, 10.5.4 (APIC timer) and 10.5.4.1 (TSC-deadline mode); IA-PC HPET "
+			  "specification "
 			  "1.0a, 2.3.8",
 	},
 	{
@@ -429,11 +436,13 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "A timer's interrupt came before it was due: a sleep ends too early, and a kernel programs it again and "
+		.sentence = "A timer's interrupt came before it was due: a sleep ends too early, and a kernel programs "
+			    "it again and "
 			    "again.",
 		.cause = "A hypervisor that judges the deadline by another clock, or rounds it down.",
 		.advice = "Let kernels take another timer; in a guest, update the hypervisor.",
-		.source = "Intel SDM volume 3A, 10.5.4.1 (TSC-deadline mode); Intel 8254 data sheet, mode 0; openvmm issue 4290",
+		.source = "Intel SDM volume 3A, 10.5.4.1 (TSC-deadline mode); Intel 8254 data sheet, mode 0; openvmm "
+			  "issue 4290",
 	},
 	{
 		.id = "irq-lost",
@@ -445,7 +454,8 @@ const struct rule rules[] = {
 		.warns_in_guest = true,
 		.sentence = "Ticks of a periodic timer are lost: a kernel that counts them falls behind.",
 		.cause = "A hypervisor that drops ticks, or an interrupt line that is shared or level-triggered.",
-		.advice = "Let kernels run tickless by one-shots; in a guest, look at the hypervisor's lost tick policy.",
+		.advice =
+			"Let kernels run tickless by one-shots; in a guest, look at the hypervisor's lost tick policy.",
 		.source = "twilight_os issue 62: KVM coalesces periodic LAPIC interrupts",
 	},
 	{
@@ -455,8 +465,10 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "deadlines",
 		.severity = VERDICT_WARN,
-		.sentence = "A timer interrupts more than once for one deadline: a kernel that counts its ticks runs ahead.",
-		.cause = "A timer that is armed again in the tick in which it fires, or a line that is taken for an edge and a level.",
+		.sentence = "A timer interrupts more than once for one deadline: a kernel that counts its ticks runs "
+			    "ahead.",
+		.cause = "A timer that is armed again in the tick in which it fires, or a line that is taken for an "
+			 "edge and a level.",
 		.advice = "Do not count this timer's ticks; in a guest, update the hypervisor.",
 		.source = "QEMU hw/timer/hpet.c, hpet_time_after()",
 	},
@@ -467,10 +479,12 @@ const struct rule rules[] = {
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,
-		.sentence = "A periodic timer's ticks come at another rate than was asked for, by more than NTP can correct.",
+		.sentence = "A periodic timer's ticks come at another rate than was asked for, by more than NTP can "
+			    "correct.",
 		.cause = "A period that the hypervisor rounds, or one that is counted anew from each interrupt.",
 		.advice = "Let kernels run tickless by one-shots; do not keep time by this timer's ticks.",
-		.source = "Intel 8254 data sheet, mode 2; MC146818 data sheet, register A; 500 ppm: Linux kernel/time/clocksource.c",
+		.source = "Intel 8254 data sheet, mode 2; MC146818 data sheet, register A; 500 ppm: Linux "
+			  "kernel/time/clocksource.c",
 	},
 	{
 		.id = "irq-late",
@@ -480,7 +494,8 @@ const struct rule rules[] = {
 		.unit = "ns",
 		.severity = VERDICT_WARN,
 		.sentence = "A timer's interrupts come late by more than half of what was asked for.",
-		.cause = "A hypervisor whose timers wait for a thread of the host, or power states that are slow to leave.",
+		.cause = "A hypervisor whose timers wait for a thread of the host, or power states that are slow to "
+			 "leave.",
 		.advice = "Let kernels take another timer; in a guest, pin the hypervisor's threads.",
 		.source = "kvm-unit-tests x86/tscdeadline_latency.c; acrn issues 3636 and 4162",
 	},

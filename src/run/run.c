@@ -192,7 +192,10 @@ measure_timers(struct run *run)
 		survey_timers(&run->survey, &run->timers);
 }
 
-/* Only on cores that baretick started itself: those of the MP services are the firmware's. A quick run asks the boot core. */
+/*
+ * Only on cores that baretick started itself: those of the MP services are the firmware's. A quick run asks the boot
+ * core.
+ */
 static void
 measure_core_timers(struct run *run)
 {
@@ -287,7 +290,8 @@ play_phases(struct run *run)
 		struct playing playing = { run, phase };
 
 		play_guarded(&playing, play_phase, phase->anew);
-		if (phase->play != run_checks && phase->play != measure_timers && phase->play != measure_core_timers) /* which set devices */
+		if (phase->play != run_checks && phase->play != measure_timers &&
+		    phase->play != measure_core_timers) /* which set devices */
 			play_guarded(&playing, observe, true);
 	}
 }

@@ -24,7 +24,7 @@ BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
 BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
 INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00",
         "absent": b"\x00\x98\x98", "open": b"\x00\x98\x98"}
-PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About"]
+PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About", "Timers"]
 
 
 class Reader:

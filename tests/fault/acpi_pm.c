@@ -1,11 +1,12 @@
 /*
  * In place of drivers/clocks/acpi_pm.c in a test image: the same PM timer, a read of which takes an exception. QEMU's
- * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of samples on
- * it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that go astray: into
- * memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there (`fw`).
+ * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of
+ * samples on it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that
+ * go astray: into memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there
+ * (`fw`).
  *
- * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is free;
- * `ma 0 open`: the MADT lists another core in the boot core's place.
+ * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
+ * free; `ma 0 open`: the MADT lists another core in the boot core's place.
  */
 #include <efi.h>
 

@@ -1,6 +1,6 @@
 /*
- * The interrupts of the simulated machine: the local APIC's timer, the HPET's comparator 0, the I/O APIC's entries, and a
- * core that takes what comes by them into a recorder's slot, as boot/interrupts does. See sim_interrupts.h.
+ * The interrupts of the simulated machine: the local APIC's timer, the HPET's comparator 0, the I/O APIC's entries,
+ * and a core that takes what comes by them into a recorder's slot, as boot/interrupts does. See sim_interrupts.h.
  */
 #include "sim_interrupts.h"
 

@@ -1,7 +1,7 @@
 /*
- * The interrupts of the simulated machine, where they are plugged in: the local APIC's timer, the HPET's comparator 0 and
- * an I/O APIC of 24 pins, all masked; and what can be wrong with each. They come within a window alone, at the first access
- * behind the moment at which they leave their source.
+ * The interrupts of the simulated machine, where they are plugged in: the local APIC's timer, the HPET's comparator 0
+ * and an I/O APIC of 24 pins, all masked; and what can be wrong with each. They come within a window alone, at the
+ * first access behind the moment at which they leave their source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H

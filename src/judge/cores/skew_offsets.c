@@ -1,4 +1,6 @@
-/* Whose TSC is off: a group as a whole, cores by themselves, or a pair of which neither is named. See skew_internal.h. */
+/*
+ * Whose TSC is off: a group as a whole, cores by themselves, or a pair of which neither is named. See skew_internal.h.
+ */
 #include "skew_internal.h"
 
 #define NOBODYS_FAULT "and nothing shows which of them is right"

@@ -212,8 +212,8 @@ record_changes(struct survey *survey, struct sample *ends)
 }
 
 /*
- * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it: so one stop may
- * be in both stretches, and seem a rate. One more stretch, that shares no edge with them, tells.
+ * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it: so one stop
+ * may be in both stretches, and seem a rate. One more stretch, that shares no edge with them, tells.
  */
 static void
 confirm_edges(struct survey *survey)

@@ -38,8 +38,8 @@ struct arming { /* the TSC before and after the source was armed, and when it is
 struct arming asking_arm(struct asking *asking, uint64_t ticks, bool periodic);
 
 /*
- * Interrupts are open until TAKEN have come, or UNTIL. The handler's own reading of the TSC is one of the polls: what it
- * takes is no gap. The last reading.
+ * Interrupts are open until TAKEN have come, or UNTIL. The handler's own reading of the TSC is one of the polls: what
+ * it takes is no gap. The last reading.
  */
 uint64_t asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint64_t taken);
 
@@ -82,13 +82,14 @@ void periods_hold(void *argument);
 void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed);
 
 /* What came behind interrupts that were masked, of periods of TICKS. */
-enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t missed);
+enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks,
+				size_t missed);
 
 /* phase.c */
 
 /*
- * The periods went on before they were asked for: the first deadline is then such that no interrupt is early, and one is
- * not late. What is late in all of them alike is not seen.
+ * The periods went on before they were asked for: the first deadline is then such that no interrupt is early, and one
+ * is not late. What is late in all of them alike is not seen.
  */
 void asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks);
 
@@ -97,7 +98,10 @@ void asking_end_phase(const struct asking *asking, struct arming *arming);
 
 /* awaited.c */
 
-/* Until it is due within what a window lasts, with the firmware alive; false: it is not due for long, or does not count. */
+/*
+ * Until it is due within what a window lasts, with the firmware alive; false: it is not due for long, or does not
+ * count.
+ */
 bool awaited_approach(struct asking *asking);
 void awaited_window(void *argument);
 

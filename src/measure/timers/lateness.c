@@ -5,7 +5,7 @@
 
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
-#define EARLY_SHARE 4 /* an interrupt that comes less than a quarter period early belongs to the deadline that follows */
+#define EARLY_SHARE 4 /* what comes less than a quarter period early belongs to the deadline that follows */
 
 static int64_t
 middle(const struct lateness *value)

@@ -31,14 +31,17 @@ size_t slots_place(const struct slots *slots, size_t k, bool before_due, size_t 
 
 /*
  * How much faster a periodic source ticks than its period says, by what each tick of a window was late by the TSC,
- * INT64_MAX where none is known. No handler is entered before its tick, so of each third of them the least are compared,
- * and by how far half of the rest lie behind those it may be off; where the thirds do not lie in a line, it is between what
- * they show two by two. Not known where a third has less than LATENESS_THIRD_MIN.
+ * INT64_MAX where none is known. No handler is entered before its tick, so of each third of them the least are
+ * compared, and by how far half of the rest lie behind those it may be off; where the thirds do not lie in a line, it
+ * is between what they show two by two. Not known where a third has less than LATENESS_THIRD_MIN.
  */
 struct interval_ppb lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
-/* Of two windows: the narrower one, made as wide as to touch the other, for what one shows by chance the other does not. */
+/*
+ * Of two windows: the narrower one, made as wide as to touch the other, for what one shows by chance the other does
+ * not.
+ */
 struct interval_ppb lateness_join(struct interval_ppb a, struct interval_ppb b);
 
 #endif

@@ -5,7 +5,10 @@
 #define HELD_PERIODS     20u
 #define ARM_TRIES        8u
 
-/* On a busy host the first deadline may be over before it is programmed, and nothing is due then until the counter wraps. */
+/*
+ * On a busy host the first deadline may be over before it is programmed, and nothing is due then until the counter
+ * wraps.
+ */
 static bool
 arm_period(struct asking *asking, uint64_t ticks, uint64_t period, struct arming *arming)
 {

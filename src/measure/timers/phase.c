@@ -3,7 +3,9 @@
 
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
 
-/* The EVENT'th interrupt less as many whole periods as lie between it and the first: modulo the period, next to that. */
+/*
+ * The EVENT'th interrupt less as many whole periods as lie between it and the first: modulo the period, next to that.
+ */
 static int64_t
 phase_ps(const struct asking *asking, size_t event, uint64_t period_ps)
 {

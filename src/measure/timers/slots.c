@@ -37,7 +37,8 @@ take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, st
 
 	if (asking_was_away(asking, arming->before + (k + 1) * period, event->tsc, asking->gap_ticks))
 		return;
-	all->residuals[k] = asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps((k + 1) * ticks, asking->tick.value);
+	all->residuals[k] = asking_tsc_ps(asking, event->tsc - arming->before) -
+			    asking_ticks_ps((k + 1) * ticks, asking->tick.value);
 	if (asking->count < TIMER_EVENTS_MAX)
 		all->values[asking->count++] = late;
 }

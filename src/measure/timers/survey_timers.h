@@ -25,7 +25,10 @@ struct survey_timers {
 	struct survey_away gaps[SURVEY_AWAY_MAX];
 };
 
-/* A row of report.intervals for each source, mode and period, on the boot core. Every wait ends, by the TSC and by a count. */
+/*
+ * A row of report.intervals for each source, mode and period, on the boot core. Every wait ends, by the TSC and by a
+ * count.
+ */
 void survey_timers(struct survey *survey, struct survey_timers *timers);
 
 /* The same of every other core that lives, for what each core has itself; of more than 64 of one in each package. */

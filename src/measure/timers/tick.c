@@ -24,7 +24,8 @@ asking_ticks(const struct asking *asking, uint64_t ns)
 }
 
 struct lateness
-asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks, const struct timer_event *event)
+asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks,
+		const struct timer_event *event)
 {
 	const struct timer *timer = asking->timer;
 	const struct tick *tick = &asking->tick;

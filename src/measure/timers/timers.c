@@ -189,9 +189,11 @@ measure(struct asking *asking, const struct plan *plan, bool periodic)
 static const struct plan *
 shots_of(const struct asking *asking)
 {
-	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } }, at_once[] = { { 0, 200 }, { 0, 0 } },
-				 awaited[] = { { 0, 1 }, { 0, 0 } },
-				 all[] = { { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 20 }, { 0, 0 } };
+	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } },
+				 at_once[] = { { 0, 200 }, { 0, 0 } }, awaited[] = { { 0, 1 }, { 0, 0 } },
+				 all[] = {
+					 { 20000, 200 }, { 100000, 200 }, { 1000000, 200 }, { 10000000, 20 }, { 0, 0 }
+				 };
 
 	switch (asking->timer->driver->kind) {
 	case TIMER_RATES:

@@ -172,23 +172,29 @@ put_document(struct text *out, const char *document)
 }
 
 static const struct page {
-	const char *name;
+	const char *name, *brief; /* as in its title; where the bar has no room for that */
 	size_t right_columns; /* that its right pane needs beside the left one; 0: it has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
-	[SCREEN_SUMMARY] = { "Summary", WORDS_COLUMNS, put_summary },
-	[SCREEN_HISTOGRAMS] = { "Histograms", 0, put_histograms },
-	[SCREEN_CLOCK] = { "Clock", WORDS_COLUMNS, put_clock },
-	[SCREEN_CORES] = { "Cores", TABLE_COLUMNS, put_cores },
-	[SCREEN_FINDINGS] = { "Findings", WORDS_COLUMNS, put_findings },
-	[SCREEN_ABOUT] = { "About", WORDS_COLUMNS, put_about },
-	[SCREEN_TIMERS] = { "Timers", 0, put_timers },
+	[SCREEN_SUMMARY] = { "Summary", "Sum", WORDS_COLUMNS, put_summary },
+	[SCREEN_HISTOGRAMS] = { "Histograms", "Histo", 0, put_histograms },
+	[SCREEN_CLOCK] = { "Clock", "Clock", WORDS_COLUMNS, put_clock },
+	[SCREEN_CORES] = { "Cores", "Cores", TABLE_COLUMNS, put_cores },
+	[SCREEN_FINDINGS] = { "Findings", "Findings", WORDS_COLUMNS, put_findings },
+	[SCREEN_ABOUT] = { "About", "About", WORDS_COLUMNS, put_about },
+	[SCREEN_TIMERS] = { "Timers", "Timers", 0, put_timers },
 };
 
 const char *
 screen_page_name(enum screen_page page)
 {
 	return pages[page].name;
+}
+
+const char *
+screen_page_brief(enum screen_page page)
+{
+	return pages[page].brief;
 }
 
 static size_t

@@ -98,42 +98,48 @@ put_title(struct text *out, const struct screen *screen)
 	fill(out, INK_BAR);
 }
 
+/* How much space the bar's words take. */
+enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
+
 /* A key and what it does; HERE: it is what is shown. */
 static void
-put_key(struct text *out, char key, const char *name, bool here, bool wide)
+put_key(struct text *out, char key, const char *name, bool here, enum fit fit)
 {
 	enum text_ink ink = here ? INK_BAR_HERE : INK_BAR;
 
 	out->ink = ink;
-	text_printf(out, wide ? " %c %s " : "%c %s", key, name);
+	text_printf(out, fit == FIT_WIDE ? " %c %s " : "%c %s", key, name);
 	out->ink = INK_BAR;
 	text_put_char(out, ' ');
 }
 
 static void
-put_all_keys(struct text *out, const struct screen *screen, bool wide)
+put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 {
 	for (size_t i = 0; i < SCREEN_PAGES && screen->report; i++)
-		put_key(out, (char)('1' + i), screen_page_name(i), i == screen->page, wide);
-	put_key(out, 'R', wide ? "restart" : "reset", false, wide);
-	put_key(out, 'P', wide ? "power off" : "off", false, wide);
+		put_key(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_brief(i) : screen_page_name(i), i == screen->page,
+			fit);
+	put_key(out, 'R', fit == FIT_WIDE ? "restart" : "reset", false, fit);
+	put_key(out, 'P', fit == FIT_WIDE ? "power off" : "off", false, fit);
 	if (screen->can_quit)
-		put_key(out, 'Q', "quit", false, wide);
+		put_key(out, 'Q', "quit", false, fit);
 }
 
-/* Wider spaced and in longer words where the row is long enough. */
+/* Wider spaced and in longer words where the row is long enough: none of the keys is left out. */
 static void
 put_keys(struct text *out, const struct screen *screen)
 {
+	enum fit fit = FIT_WIDE;
+
 	out->ink = INK_BAR;
-	put_all_keys(out, screen, true);
-	if (out->truncated) {
+	put_all_keys(out, screen, fit);
+	while (out->truncated && ++fit < FITS) {
 		out->length = 0;
 		out->truncated = false;
-		put_all_keys(out, screen, false);
-	} else if (out->length + sizeof(KEYS_SCROLLING) < out->size) {
-		text_put(out, KEYS_SCROLLING);
+		put_all_keys(out, screen, fit);
 	}
+	if (fit == FIT_WIDE && out->length + sizeof(KEYS_SCROLLING) < out->size)
+		text_put(out, KEYS_SCROLLING);
 	fill(out, INK_BAR);
 }
 

@@ -11,6 +11,7 @@ void screen_render(struct screen *screen);
 
 /* As in the bars: "Summary". */
 const char *screen_page_name(enum screen_page page);
+const char *screen_page_brief(enum screen_page page);
 
 /* Rows that show lines of the page. */
 size_t screen_page_rows(const struct screen *screen);

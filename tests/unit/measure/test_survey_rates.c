@@ -671,7 +671,9 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
-/* The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows. */
+/*
+ * The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows.
+ */
 static void
 an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both(void **state)
 {

@@ -1106,7 +1106,10 @@ a_tsc_that_stops_while_all_stamp_leaves_no_warp_check(void **state)
 	}
 }
 
-/* Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. Each core but one spins first. */
+/*
+ * Quick: 2 ms for each of the pairs, but never more than 3 s; and there are two tournaments. Each core but one spins
+ * first.
+ */
 static void
 the_plan_has_room_for_two_tournaments(void **state)
 {

@@ -160,8 +160,17 @@ give_source_back(struct timer *timer)
 }
 
 static const struct timer_driver made_up = {
-	.id = "made_up", .title = "made up", .periodic = true, .in_quick = true, .open = open_source, .take = take_source, .arm = arm_source,
-	.expired = has_expired, .left = left_of_source, .disarm = disarm_source, .give_back = give_source_back,
+	.id = "made_up",
+	.title = "made up",
+	.periodic = true,
+	.in_quick = true,
+	.open = open_source,
+	.take = take_source,
+	.arm = arm_source,
+	.expired = has_expired,
+	.left = left_of_source,
+	.disarm = disarm_source,
+	.give_back = give_source_back,
 };
 
 static unsigned windows;
@@ -398,7 +407,7 @@ a_storm_ends_and_its_source_is_not_asked_on(void **state)
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
-	assert_string_equal(rows[1].reason, "Its interrupts came without an end: it was not asked on.");
+	assert_string_equal(rows[1].reason, "Its interrupts came without an end: it was not asked any more.");
 }
 
 static void

@@ -162,8 +162,9 @@ first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key(voi
 static void
 digits_go_to_their_pages_and_the_bar_marks_them(void **state)
 {
-	static const char *const titles[] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About" };
-	static const char *const keys[] = { "1 Sum", "2 His", "3 Clo", "4 Cor", "5 Fin", "6 Abo" };
+	static const char *const titles[SCREEN_PAGES] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings",
+							  "About", "Timers" };
+	static const char *const keys[SCREEN_PAGES] = { "1 Sum", "2 His", "3 Clo", "4 Cor", "5 Fin", "6 Abo", "7 Tim" };
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
 
@@ -178,7 +179,7 @@ digits_go_to_their_pages_and_the_bar_marks_them(void **state)
 			assert_int_equal(ink_at(&screen, 24, keys[k]), k == i ? INK_BAR_HERE : INK_BAR);
 	}
 	press(&screen, '0');
-	press(&screen, '7');
+	press(&screen, '8');
 	press(&screen, 'x');
 	press(&screen, 0x100);
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
@@ -216,7 +217,7 @@ right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
 	struct screen screen = screen_of(report, 80, 25);
 
 	(void)state;
-	for (size_t i = 0; i < 17; i++) {
+	for (size_t i = 0; i < 18; i++) {
 		size_t page = i < 2 ? i : i < 14 ? SCREEN_CLOCK : i - 11;
 
 		assert_int_equal(screen.page, page);
@@ -226,8 +227,8 @@ right_and_left_go_through_pages_and_clocks_and_tab_through_pages(void **state)
 	}
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
 	press(&screen, SCREEN_KEY_LEFT);
-	assert_int_equal(screen.page, SCREEN_ABOUT);
-	for (size_t i = 0; i < 3; i++)
+	assert_int_equal(screen.page, SCREEN_TIMERS);
+	for (size_t i = 0; i < 4; i++)
 		press(&screen, SCREEN_KEY_LEFT);
 	assert_int_equal(screen.page, SCREEN_CLOCK);
 	assert_int_equal(screen.clock, 11);
@@ -332,7 +333,7 @@ ways_out_are_restart_power_off_and_quit_only_where_it_may(void **state)
 		press(&screen, ((unsigned[]){ 'q', 'Q', SCREEN_KEY_ESCAPE })[i]);
 	assert_null(strstr(row_of(&screen, 24), "quit"));
 	screen.can_quit = true;
-	assert_string_equal(row_of(&screen, 24), "1 Summary 2 Histograms 3 Clock 4 Cores 5 Findings 6 About R reset P off "
+	assert_string_equal(row_of(&screen, 24), "1 Sum 2 Histo 3 Clock 4 Cores 5 Findings 6 About 7 Timers R reset P off "
 						 "Q quit");
 	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
 	assert_int_equal(screen_key(&screen, 'Q'), SCREEN_QUIT);

@@ -15,7 +15,7 @@
 #include "table.h"
 #include "table_cores.h"
 #include "table_sections.h"
-#include "judge_internal.h"
+#include "judge_cores.h"
 #include "view.h"
 
 #define TEXT_SIZE (1 << 20)

@@ -105,7 +105,8 @@ named(const struct report *report, const char *rule, const char *source)
 static void
 a_machine_without_a_fault_says_nothing(void **state)
 {
-	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate", "irq-late" };
+	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate",
+						    "irq-late" };
 	const struct report *report = played("");
 
 	(void)state;
