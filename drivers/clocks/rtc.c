@@ -189,12 +189,14 @@ static void
 rtc_open_seconds(struct device *device, struct clock *clock)
 {
 	struct probe_wait wait = { 0 };
-	bool updating;
+	bool updating, last;
 	uint8_t seconds;
 
-	do
+	/* The last look begins when the time is over: the core may have been away until then. */
+	do {
+		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	while (updating && probe_goes_on(&wait));
+	} while (updating && !last);
 	seconds = rtc_read_register(device, REGISTER_SECONDS);
 
 	if (device->saved[SAVED_B] & B_SET)

@@ -97,9 +97,9 @@ drop_doubtful_rates(struct report *report)
 	}
 }
 
-/* What is in ppm or in us was timed by the TSC. */
+/* What is in ppm or in us was timed by the TSC, of which WHAT is so. */
 static void
-drop_timed_rows(struct report *report)
+drop_timed_rows(struct report *report, const char *what)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -107,8 +107,7 @@ drop_timed_rows(struct report *report)
 		if (!rules_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
-		behaviour_say(row, "It is off by %ld %s, by a TSC that itself stepped back or leapt.", row->measured,
-			      rules_find(row->rule)->unit);
+		behaviour_say(row, "It is off by %ld %s, by a TSC %s.", row->measured, rules_find(row->rule)->unit, what);
 	}
 }
 
@@ -131,7 +130,9 @@ judge_behaviours(struct report *report)
 {
 	drop_doubtful_rates(report);
 	if (judge_tsc_moved(report))
-		drop_timed_rows(report);
+		drop_timed_rows(report, "that itself stepped back or leapt");
+	else if (!report->tsc.den)
+		drop_timed_rows(report, "whose rate is not known");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
@@ -164,7 +165,7 @@ judge_cost(struct report *report, const struct report_clock *entry)
 	uint64_t median_ns;
 
 	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry) ||
-	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
+	    !report->tsc.den || (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	median_ns = latency_percentile_ns(entry->latency, 50000);
 	within = latency_percentile_within(entry->latency, 50000);

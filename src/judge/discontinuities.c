@@ -29,9 +29,51 @@ are_several_sources(const struct falseticker_sources *sources, uint32_t set)
 	return set_has(set, REPORT_CLOCKS_MAX) && set_size(set) > 1;
 }
 
+uint32_t
+judge_tsc(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (text_equal(report->clocks[i].clock.id, "tsc"))
+			return set_of(i);
+	return set_of(REPORT_CLOCKS_MAX);
+}
+
+static bool
+is_edge_clock(const struct report *report, uint32_t clocks)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (clocks == set_of(i))
+			return report->clocks[i].clock.edges_only;
+	return false;
+}
+
+/* An RTC that is not with it is that of a guest which was stopped. */
+static bool
+is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
+{
+	uint32_t tsc = judge_tsc(report);
+	bool alone = false, others = false;
+
+	for (size_t i = 0; i < row->group_count; i++) {
+		alone |= row->groups[i].clocks == tsc;
+		others |= !(row->groups[i].clocks & tsc) && !is_edge_clock(report, row->groups[i].clocks);
+	}
+	return alone && others;
+}
+
+bool
+judge_tsc_parts(const struct report *report)
+{
+	for (size_t i = 0; i < report->discontinuity_count; i++)
+		if (is_tsc_alone(report, &report->discontinuities[i]))
+			return true;
+	return false;
+}
+
 /*
  * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it
- * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day.
+ * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day; and where its TSC
+ * stands now and then, one clock may have been read before that and the others after it.
  */
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
@@ -42,16 +84,7 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return are_several_sources(&sources, others) && (!(alone & sources.siblings) || others & sources.siblings);
-}
-
-static bool
-is_edge_clock(const struct report *report, uint32_t clocks)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (clocks == set_of(i))
-			return report->clocks[i].clock.edges_only;
-	return false;
+	return !judge_tsc_parts(report) && are_several_sources(&sources, others) && (!(alone & sources.siblings) || others & sources.siblings);
 }
 
 static bool

@@ -34,6 +34,8 @@ void judge_discontinuities(struct report *report);
 bool judge_jumped_at(const struct report *report, size_t discontinuity, const char *clock); /* it alone jumped */
 bool judge_jumped(const struct report *report, const char *clock);                          /* at any of them */
 bool judge_tsc_steps(const struct report *report); /* by its own readings, back or ahead */
+uint32_t judge_tsc(const struct report *report);     /* as a set; one that is not in the report is behind the others */
+bool judge_tsc_parts(const struct report *report); /* from all other clocks, at any discontinuity: it may have stood */
 
 void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */
 /* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */

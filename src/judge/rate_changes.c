@@ -92,34 +92,19 @@ are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
 }
 
-/* CHANGED against KEPT, which CLOCK and OTHER represent: nothing shows which of them did. */
-static void
-name_groups(struct vote *vote, size_t clock, uint32_t changed, size_t other, uint32_t kept, bool halves, uint64_t limit)
-{
-	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
-
-	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
-				     "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
-				     vote_group(vote, changed).bytes, vote_group(vote, kept).bytes, vote_ppm(&by).bytes,
-				     when_phrase(halves), vote_them(changed, kept), vote_others(vote).bytes),
-		   &by, limit);
-}
-
-/* A falseticker that may be none. */
-static void
-name_no_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
-{
-	vote->changed |= set_of(clock);
-	name_groups(vote, clock, set_of(clock), vote_reference(&vote->found), vote_accusers(&vote->found), halves, limit);
-}
-
 static void
 name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 {
 	const struct falseticker *found = &vote->found;
+	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 
 	vote->changed |= found->group_a | found->group_b | found->others;
-	name_groups(vote, found->a, found->group_a, found->b, found->group_b, halves, limit);
+	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+					  "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
+					  vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
+					  vote_ppm(&by).bytes, when_phrase(halves),
+					  vote_them(found->group_a, found->group_b), vote_others(vote).bytes),
+			&by, limit);
 }
 
 static struct falseticker_sources
@@ -133,26 +118,13 @@ hold_vote_on_changes(struct vote *vote, bool halves)
 	return vote_hold(vote, implied, vote_limit_ppb(vote->report, "rate-changed"));
 }
 
-/* A TSC that is not in the report has the place behind the others, as in a discontinuity's groups. */
-static uint32_t
-tsc_of(const struct report *report)
-{
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			return set_of(i);
-	return set_of(REPORT_CLOCKS_MAX);
-}
-
 bool
 rate_changes_doubt_tsc(struct vote *vote)
 {
-	const struct report *report = vote->report;
-	uint32_t tsc = tsc_of(report);
+	uint32_t tsc = judge_tsc(vote->report);
 
-	for (size_t i = 0; i < report->discontinuity_count; i++)
-		for (size_t g = 0; g < report->discontinuities[i].group_count; g++)
-			if (report->discontinuities[i].class == DISCONTINUITY_PARTED && report->discontinuities[i].groups[g].clocks == tsc)
-				return true;
+	if (judge_tsc_parts(vote->report))
+		return true;
 	for (int halves = 0; halves < 2; halves++) {
 		hold_vote_on_changes(vote, halves);
 		if (vote->found.undecided && (vote->found.group_a == tsc || vote->found.group_b == tsc))
@@ -170,10 +142,8 @@ rate_changes_judge(struct vote *vote, bool halves)
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
 			continue;
-		if (vote->by_doubtful_tsc)
+		if (vote->by_doubtful_tsc || may_be_the_tscs(vote, &sources, i, halves))
 			vote->changed |= set_of(i);
-		else if (may_be_the_tscs(vote, &sources, i, halves))
-			name_no_change(vote, i, halves, limit);
 		else
 			name_change(vote, i, halves, limit);
 	}

@@ -145,6 +145,21 @@ uip_stuck_at_1_is_broken_and_ends_within_the_bound(void **state)
 	assert_in_range(sim.now_ps, 16 * SIM_PS_PER_MS, 18 * SIM_PS_PER_MS);
 }
 
+/* For longer than all that is waited, and the register was read just before. */
+static void
+an_update_in_which_the_core_is_away_does_not_stick(void **state)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		reset(state);
+		sim_advance_ps(SIM_PS_PER_S - 2200 * SIM_PS_PER_US - sim.now_ps);
+		sim.preempt_every = 300;
+		sim.preempt_ps = 30 * SIM_PS_PER_MS;
+		sim.preempt_seed = seed * UINT64_C(0x9e3779b97f4a7c15);
+		open_driver(&rtc_driver);
+		assert_state(RTC, CLOCK_PRESENT, "");
+	}
+}
+
 static void
 uip_that_sticks_later_is_waited_for_12000_polls_once(void **state)
 {
@@ -412,6 +427,7 @@ main(void)
 			a_run_that_begins_in_an_update_with_an_old_second_waits_it_out, reset),
 		cmocka_unit_test_setup(an_update_of_2472_us_is_waited_out_with_the_fastest_reads, reset),
 		cmocka_unit_test_setup(uip_stuck_at_1_is_broken_and_ends_within_the_bound, reset),
+		cmocka_unit_test_setup(an_update_in_which_the_core_is_away_does_not_stick, reset),
 		cmocka_unit_test_setup(uip_that_sticks_later_is_waited_for_12000_polls_once, reset),
 		cmocka_unit_test_setup(
 			all_registers_ffh_an_fadt_without_one_and_a_reset_divider, reset),

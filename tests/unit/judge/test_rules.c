@@ -233,6 +233,87 @@ a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the
 	}
 }
 
+/* Two groups; bit I of each: clock I of devices[], bit 3: the TSC. */
+static void
+part(struct report *report, unsigned one, unsigned other)
+{
+	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count++];
+	const char *const ids[] = { "hpet", "acpi_pm", "pit", "tsc" };
+
+	for (size_t g = 0; g < 2; g++) {
+		struct report_group *group = &row->groups[row->group_count++];
+
+		for (size_t i = 0; i < 4; i++) {
+			size_t clock = (size_t)(literal_find(report, ids[i]) - report->clocks);
+
+			if (!((g ? other : one) & 1u << i))
+				continue;
+			group->clocks |= UINT32_C(1) << clock;
+			group->members[group->clock_count++] = (uint8_t)clock;
+		}
+	}
+}
+
+/* One clock may have been read before the TSC stood, and the others after it. */
+static void
+in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it(void **state)
+{
+	for (int stands = 0; stands < 2; stands++) {
+		struct report *report = literal_clean();
+		size_t jumped = 0;
+
+		(void)state;
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		part(report, 2, 12);
+		if (stands)
+			part(report, 7, 8);
+		judge_report(report);
+		for (size_t i = 0; i < report->finding_count; i++)
+			jumped += strcmp(report->findings[i].rule, "clock-jumped") == 0;
+		assert_int_equal(jumped, !stands);
+		literal_free(report);
+	}
+}
+
+/* The devices' readings are a moment apart, in which the TSC may have stood. */
+static void
+in_a_guest_no_device_changes_against_its_like_between_two_readings_by_the_tsc(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+	set_rates(report);
+	literal_find(report, "pit")->implied = literal_find(report, "pit")->implied_window =
+		literal_find(report, "hpet")->implied;
+	for (size_t i = 0; i < 3; i++)
+		literal_find(report, devices[i])->change_halves = (struct interval_ppb){ true, 0, -1000, 1000 };
+	literal_find(report, "pit")->change_halves = (struct interval_ppb){ true, 900000, 800000, 1000000 };
+	judge_report(report);
+	for (size_t i = 0; i < report->finding_count; i++)
+		assert_string_not_equal(report->findings[i].rule, "rate-changed");
+	literal_free(report);
+}
+
+/* By ticks that are taken for nanoseconds nobody is slow, and no device off its data sheet. */
+static void
+where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault(void **state)
+{
+	for (int known = 0; known < 2; known++) {
+		struct report *report = literal_clean();
+		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
+
+		(void)state;
+		literal_figure(row, -800000, -790000);
+		literal_find(report, "acpi_pm")->latency->min_ns = 100000;
+		if (!known)
+			report->tsc = (struct rate){ 0, 0 };
+		judge_report(report);
+		assert_int_equal(report->finding_count > 0, known);
+		literal_free(report);
+	}
+}
+
 /* By the TSC alone: it may have stood as well. */
 static void
 a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
@@ -474,6 +555,9 @@ main(void)
 		cmocka_unit_test(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock),
 		cmocka_unit_test(
 			a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for),
+		cmocka_unit_test(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it),
+		cmocka_unit_test(in_a_guest_no_device_changes_against_its_like_between_two_readings_by_the_tsc),
+		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
