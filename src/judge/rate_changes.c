@@ -92,6 +92,21 @@ are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
 }
 
+/* A falseticker that may be none. */
+static void
+name_change_or_tsc(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
+
+	vote->changed |= set_of(clock);
+	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
+					  "The rate of %s against %s changed by %s %s, or the TSC stood between two of their "
+					  "readings.",
+					  vote_clock_id(vote, clock), vote_group(vote, vote_accusers(&vote->found)).bytes,
+					  vote_ppm(&by).bytes, when_phrase(halves)),
+			&by, limit);
+}
+
 static void
 name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 {
@@ -142,8 +157,10 @@ rate_changes_judge(struct vote *vote, bool halves)
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
 			continue;
-		if (vote->by_doubtful_tsc || may_be_the_tscs(vote, &sources, i, halves))
+		if (vote->by_doubtful_tsc)
 			vote->changed |= set_of(i);
+		else if (may_be_the_tscs(vote, &sources, i, halves))
+			name_change_or_tsc(vote, i, halves, limit);
 		else
 			name_change(vote, i, halves, limit);
 	}

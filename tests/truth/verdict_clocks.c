@@ -111,6 +111,8 @@ is_true_of_two(const struct finding *finding)
 		return false;
 	group = group_at(begin);
 	others = group_at(against);
+	if (strstr(finding->text, ", or the TSC stood between"))
+		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
 					   machine.core[0].steps_at_ps != SIM_NEVER)) /* by whose TSC all is read */
 		return have_parted(group, others);
