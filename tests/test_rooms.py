@@ -107,6 +107,12 @@ def tracked(*patterns):
     return [ROOT / name for name in listed.stdout.splitlines()]
 
 
+def test_no_line_is_wider_than_120_columns():
+    wide = [f"{path.relative_to(ROOT)}:{number}" for path in tracked("*.[ch]", "*.nasm")
+            for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120]
+    assert wide == []
+
+
 def test_every_folder_of_code_says_what_it_is():
     """Where people look on GitHub. The folders of tests/unit are those of the code that they test: one README is for all."""
     folders = {path.parent for path in tracked("*.c", "*.py", "*.js", "*.nasm")} - {ROOT}

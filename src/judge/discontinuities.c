@@ -72,8 +72,8 @@ judge_tsc_parts(const struct report *report)
 
 /*
  * Whether OTHERS show that the one clock ALONE leapt. On bare metal each counter leaps by itself, whatever crystal it
- * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day; and where its TSC
- * stands now and then, one clock may have been read before that and the others after it.
+ * has. In a guest all devices leap together with the host's clock for them, and the RTC with its time of day; and where
+ * its TSC stands now and then, one clock may have been read before that and the others after it.
  */
 static bool
 is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
@@ -84,7 +84,8 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return !judge_tsc_parts(report) && are_several_sources(&sources, others) && (!(alone & sources.siblings) || others & sources.siblings);
+	return !judge_tsc_parts(report) && are_several_sources(&sources, others) &&
+	       (!(alone & sources.siblings) || others & sources.siblings);
 }
 
 static bool
