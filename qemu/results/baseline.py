@@ -38,6 +38,7 @@ class Comparison:
             self.notes.append(f"not in the baseline, so not compared: {', '.join(new)}")
         if self._not_asked_for:
             self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
+        self._compare_timers()
         self._compare_rest()
 
     @property
@@ -163,6 +164,14 @@ class Comparison:
             return False
         least = 0 if was["low"] <= 0 <= was["high"] else min(abs(was["low"]), abs(was["high"]))
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
+
+    def _compare_timers(self):
+        """Rules that sources of interrupts break, which are no clocks."""
+        named = {finding.get("clock") for finding in self._now.get("findings") or []}
+        clocks = {clock["id"] for report in (self._before, self._now) for clock in report["clocks"]}
+        for name in sorted(named - clocks - {None}):
+            rules = self._new_rules(name)
+            self.by_name[name] = [f"{name} breaks {rules}, and did not"] if rules else []
 
     def _compare_rest(self):
         """The run's own verdict, where no clock explains it, and rules that are no clock's."""

@@ -43,7 +43,7 @@ class Reader:
 
     def title(self, words):
         """Waits for WORDS in the title, and for the bar at the bottom, which is drawn last, to follow."""
-        name = words.split()[0]
+        name = words.split()[0][:3]  # the bar of a narrow screen is in short words
 
         def holds(picture):
             rows = self.rows(picture)

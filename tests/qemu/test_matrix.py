@@ -21,6 +21,7 @@ machine = q35 | pc
 cpus = 1 | 2
 
 [odd one]
+cpus = 4
 qemu-arg = -cpu qemu64
 options = profile=quick cores=mp
 """
