@@ -22,6 +22,7 @@ struct asked { /* of one source, all that came of it */
 	bool uneven;
 	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
 	uint64_t early;
+	unsigned lengths, early_lengths; /* that shots were asked for with, and those of which any came early */
 	struct interval_ppb rate;
 	const struct report_interval *late; /* the shots that irq-late is about */
 };
@@ -52,6 +53,8 @@ take_shots(struct asked *asked, const struct report_interval *row)
 	asked->shots_excused += row->excused;
 	asked->shots_empty += row->empty;
 	asked->missing += row->expired;
+	asked->lengths += row->lateness.count > 0;
+	asked->early_lengths += row->early > 0;
 	take_early(asked, row);
 	if (row->asked_ns == LATE_SHOT_NS && row->lateness.count >= LATE_SHOTS_MIN &&
 	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
@@ -175,6 +178,11 @@ judge_early(struct report *report, const struct asked *asked)
 	set_figure(row, by.value, by.low, by.high);
 	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, asked->shots,
 		      by.low, by.high);
+	/* A timer that rounds, or judges by another clock, does so with each length. */
+	row->open = asked->early_lengths < asked->lengths;
+	if (row->open)
+		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but none of some lengths.",
+			      asked->early, asked->shots, by.low, by.high);
 }
 
 static void

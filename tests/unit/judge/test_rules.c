@@ -322,6 +322,34 @@ where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault(void **state)
 	}
 }
 
+/* Who rounds a deadline, or judges it by another clock, does so with each length. */
+static void
+shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **state)
+{
+	for (size_t early = 0; early <= 2; early++) {
+		struct report *report = literal_clean();
+		bool named = false;
+
+		(void)state;
+		report->interval_count = 2;
+		for (size_t i = 0; i < 2; i++) {
+			report->intervals[i] = (struct report_interval){
+				.source = "pit0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = i ? 100000 : 20000,
+				.asked = 200, .expected = 200, .delivered = 200, .lateness = { .count = 200 },
+			};
+			if (i >= early)
+				continue;
+			report->intervals[i].early = 200;
+			report->intervals[i].lateness.earliest = (struct interval_ns){ true, 17845, 16945, 18745 };
+		}
+		judge_report(report);
+		for (size_t i = 0; i < report->finding_count; i++)
+			named |= strcmp(report->findings[i].rule, "irq-early") == 0;
+		assert_int_equal(named, early == 2);
+		literal_free(report);
+	}
+}
+
 /* By the TSC alone: it may have stood as well. */
 static void
 a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
@@ -566,6 +594,7 @@ main(void)
 		cmocka_unit_test(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it),
 		cmocka_unit_test(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood),
 		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
+		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
