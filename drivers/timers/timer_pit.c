@@ -16,6 +16,7 @@
 #define STATUS_OUT      0x80u
 #define TICKS_MAX       65536u
 #define TICKS_MIN       2u    /* mode 2: a count of 1 is not allowed */
+#define POLLS_MAX       1000u /* until such a count is over, in 1.7 us */
 
 enum { SAVED_STATUS, SAVED_ENTRY };
 
@@ -59,13 +60,26 @@ pit_timer_disarm(struct timer *timer)
 	hw_out8(PIT_CONTROL, MODE_0_WORD);
 }
 
+/*
+ * QEMU's channel goes on to the end of the count that it was given before, whatever mode is written meanwhile: so the
+ * firmware's, of up to 55 ms, is replaced by one that is over at once.
+ */
+static void
+pit_timer_end_count(struct timer *timer)
+{
+	pit_timer_load(MODE_0_WORD, TICKS_MIN);
+	for (unsigned polls = 0; polls < POLLS_MAX && !(timer_pit_status() & STATUS_OUT); polls++)
+		continue;
+	pit_timer_disarm(timer);
+}
+
 static void
 pit_timer_take(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 	timer->saved[SAVED_STATUS] = timer_pit_status();
 	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
-	pit_timer_disarm(timer);
+	pit_timer_end_count(timer);
 	timer_route_line(timer, vector);
 }
 
