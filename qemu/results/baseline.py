@@ -166,10 +166,9 @@ class Comparison:
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
 
     def _compare_timers(self):
-        """Rules that sources of interrupts break, which are no clocks."""
-        named = {finding.get("clock") for finding in self._now.get("findings") or []}
-        clocks = {clock["id"] for report in (self._before, self._now) for clock in report["clocks"]}
-        for name in sorted(named - clocks - {None}):
+        """Rules that sources of interrupts break, of those that were asked in the baseline too."""
+        sources = {row.get("source") for row in self._before.get("intervals") or []}
+        for name in sorted(sources - set(self._clocks_now) - {None}):
             rules = self._new_rules(name)
             self.by_name[name] = [f"{name} breaks {rules}, and did not"] if rules else []
 

@@ -53,6 +53,14 @@ def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
     assert compare(before, now).worse == ["hpet breaks rate-off, and did not"]
 
 
+def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_then_too():
+    before, now = document(clock()), document(clock(), verdict="warn", findings=[("irq-late", "pit0")])
+    assert compare(before, now).by_name.get("pit0") is None
+    before["intervals"] = [{"source": "pit0"}, {"source": "hpet0"}]
+    assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not"]
+    assert compare(now | before, now | before).by_name["hpet0"] == []
+
+
 def test_a_rule_that_is_no_clocks_is_the_runs():
     now = document(clock(), verdict="warn", findings=[("core-missing", None)])
     assert compare(document(clock()), now).worse == ["the verdict is warn, it was pass: core-missing"]
