@@ -21,14 +21,6 @@ memory_at(void *context, uint64_t address, size_t length)
 	return address && hw_is_mapped(address, length) ? (const uint8_t *)(uintptr_t)address : NULL;
 }
 
-static bool
-begins_with(const char *text, const char *begin)
-{
-	while (*begin && *text == *begin)
-		text++, begin++;
-	return *begin == '\0';
-}
-
 void
 machine_read(struct machine *machine, struct report *report)
 {
@@ -43,7 +35,7 @@ machine_read(struct machine *machine, struct report *report)
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
-	if (!machine->platform.cpu.hypervisor[0] && begins_with(acpi->oem, QEMU_OEM)) {
+	if (!machine->platform.cpu.hypervisor[0] && text_begins(acpi->oem, QEMU_OEM)) {
 		cpu_take_for_guest(&machine->platform.cpu);
 		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are QEMU's: this is taken for a guest.");
 	}

@@ -309,6 +309,16 @@ text_equal(const char *a, const char *b)
 	return *a == *b;
 }
 
+bool
+text_begins(const char *string, const char *begin)
+{
+	while (*begin && *string == *begin) {
+		string++;
+		begin++;
+	}
+	return *begin == '\0';
+}
+
 size_t
 text_length(const char *string)
 {

@@ -55,6 +55,7 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
 bool text_equal(const char *a, const char *b);
+bool text_begins(const char *string, const char *begin); /* with all of BEGIN */
 size_t text_length(const char *string);
 
 #endif

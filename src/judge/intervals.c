@@ -27,16 +27,6 @@ struct asked { /* of one source, all that came of it */
 	const struct report_interval *late; /* the shots that irq-late is about */
 };
 
-static bool
-begins_with(const char *text, const char *first)
-{
-	while (*first && *text == *first) {
-		text++;
-		first++;
-	}
-	return !*first;
-}
-
 static void
 take_early(struct asked *asked, const struct report_interval *row)
 {
@@ -168,7 +158,7 @@ judge_early(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
-	if (begins_with(asked->source, "pit"))
+	if (text_begins(asked->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		set_figure(row, 0, 0, 0);
@@ -238,7 +228,7 @@ static bool
 is_device_named(const struct report *report, const char *source)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (report->findings[i].clock && begins_with(source, report->findings[i].clock))
+		if (report->findings[i].clock && text_begins(source, report->findings[i].clock))
 			return true;
 	return false;
 }

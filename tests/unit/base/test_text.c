@@ -193,6 +193,18 @@ strings_are_equal_only_when_all_of_them_is(void **state)
 	assert_int_equal(text_length("acpi_pm"), 7);
 }
 
+static void
+a_string_begins_with_another_where_all_of_that_is_its_begin(void **state)
+{
+	(void)state;
+	assert_true(text_begins("hpet_fsb", "hpet"));
+	assert_true(text_begins("hpet", "hpet"));
+	assert_true(text_begins("hpet", ""));
+	assert_false(text_begins("hpe", "hpet"));
+	assert_false(text_begins("rtc", "hpet"));
+	assert_false(text_begins("", "hpet"));
+}
+
 int
 main(void)
 {
@@ -207,6 +219,7 @@ main(void)
 		cmocka_unit_test(decimals_are_rounded_half_up_and_have_just_their_digits),
 		cmocka_unit_test(a_decimal_of_four_billion_digits_ends_with_the_buffer),
 		cmocka_unit_test(strings_are_equal_only_when_all_of_them_is),
+		cmocka_unit_test(a_string_begins_with_another_where_all_of_that_is_its_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
