@@ -23,6 +23,8 @@
 #define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u
 
+#define LAPIC_LVT_MASKED (1u << 16) /* 10.5.1, figure 10-8 */
+
 struct lapic {
 	bool x2apic;
 	uint64_t base; /* of its page, physical; unused in x2APIC mode */

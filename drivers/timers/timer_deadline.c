@@ -7,34 +7,18 @@
 #include "timers.h"
 
 #define MSR_TSC_DEADLINE 0x6e0u
-#define LVT_MASKED       (1u << 16) /* 10.5.1, figure 10-8 */
 #define LVT_DEADLINE     (2u << 17)
 
 enum { SAVED_LVT, SAVED_INITIAL };
 
-static struct lapic
-lapic_of(const struct timer *timer)
-{
-	return (struct lapic){ timer->address == 0, timer->address };
-}
-
 static void
 deadline_open(const struct platform *platform, struct timer *timer)
 {
-	struct lapic lapic;
-	const char *refusal = lapic_open(&lapic);
-
 	(void)platform;
-	timer->route = (struct timer_route){ .kind = "lapic" };
 	timer->by_tsc = true;
 	timer->ticks_max = UINT64_MAX / 2;
-	if (refusal)
-		timer_refuse(timer, CLOCK_ABSENT, refusal);
-	else if (!(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_DEADLINE))
+	if (timer_find_lapic(timer) && !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_DEADLINE))
 		timer_refuse(timer, CLOCK_ABSENT, "CPUID does not offer it (leaf 1h, ECX bit 24).");
-	else
-		timer->state = CLOCK_PRESENT;
-	timer->address = refusal || lapic.x2apic ? 0 : lapic.base;
 }
 
 static void
@@ -48,7 +32,7 @@ deadline_disarm(struct timer *timer)
 static void
 deadline_take(struct timer *timer, uint32_t vector)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
@@ -88,10 +72,10 @@ deadline_left(const struct timer *timer)
 static void
 deadline_give_back(struct timer *timer)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	deadline_disarm(timer);
-	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_MASKED | timer->route.vector);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | timer->route.vector);
 	lapic_write(&lapic, LAPIC_LVT_TIMER, (uint32_t)timer->saved[SAVED_LVT]);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)timer->saved[SAVED_INITIAL]);
 }

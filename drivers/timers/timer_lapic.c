@@ -5,52 +5,34 @@
 #include "hw.h"
 #include "lapic.h"
 #include "platform.h"
-#include "text.h"
 #include "timers.h"
 
-#define LVT_MASKED   (1u << 16) /* 10.5.1, figure 10-8 */
 #define LVT_PERIODIC (1u << 17)
 #define DIVIDE_BY_1  0xbu       /* figure 10-10 */
 
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 
-static struct lapic
-lapic_of(const struct timer *timer)
-{
-	return (struct lapic){ timer->address == 0, timer->address };
-}
-
 static void
 lapic_timer_open(const struct platform *platform, struct timer *timer)
 {
-	struct lapic lapic;
-	const char *refusal = lapic_open(&lapic);
-	struct text reason;
-
 	(void)platform;
-	timer->state = refusal ? CLOCK_ABSENT : CLOCK_PRESENT;
-	timer->route = (struct timer_route){ .kind = "lapic" };
 	timer->ticks_max = UINT32_MAX;
-	text_init(&reason, timer->reason, sizeof(timer->reason));
-	if (refusal)
-		text_put(&reason, refusal);
-	else
-		timer->address = lapic.x2apic ? 0 : lapic.base;
+	timer_find_lapic(timer);
 }
 
 static void
 lapic_timer_disarm(struct timer *timer)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
-	lapic_write(&lapic, LAPIC_LVT_TIMER, LVT_MASKED | timer->route.vector);
+	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | timer->route.vector);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);
 }
 
 static void
 lapic_timer_take(struct timer *timer, uint32_t vector)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	timer->route.vector = vector;
 	timer->saved[SAVED_LVT] = lapic_read(&lapic, LAPIC_LVT_TIMER);
@@ -63,7 +45,7 @@ lapic_timer_take(struct timer *timer, uint32_t vector)
 static uint64_t
 lapic_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	lapic_write(&lapic, LAPIC_LVT_TIMER, timer->route.vector | (periodic ? LVT_PERIODIC : 0));
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)ticks);
@@ -73,7 +55,7 @@ lapic_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 static uint64_t
 lapic_timer_left(const struct timer *timer)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	return lapic_read(&lapic, LAPIC_CURRENT_COUNT);
 }
@@ -88,7 +70,7 @@ lapic_timer_expired(const struct timer *timer)
 static void
 lapic_timer_give_back(struct timer *timer)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	lapic_timer_disarm(timer);
 	lapic_write(&lapic, LAPIC_DIVIDE, (uint32_t)timer->saved[SAVED_DIVIDE]);

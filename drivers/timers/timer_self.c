@@ -7,26 +7,12 @@
 
 #define ICR_TO_SELF (1u << 18) /* figure 10-12: destination shorthand; fixed, edge */
 
-static struct lapic
-lapic_of(const struct timer *timer)
-{
-	return (struct lapic){ timer->address == 0, timer->address };
-}
-
 static void
 self_open(const struct platform *platform, struct timer *timer)
 {
-	struct lapic lapic;
-	const char *refusal = lapic_open(&lapic);
-
 	(void)platform;
-	timer->state = CLOCK_PRESENT;
-	timer->route = (struct timer_route){ .kind = "lapic" };
 	timer->hz = (struct rate){ 1000000000, 1 };
-	if (refusal)
-		timer_refuse(timer, CLOCK_ABSENT, refusal);
-	else
-		timer->address = lapic.x2apic ? 0 : lapic.base;
+	timer_find_lapic(timer);
 }
 
 static void
@@ -38,7 +24,7 @@ self_take(struct timer *timer, uint32_t vector)
 static uint64_t
 self_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
-	struct lapic lapic = lapic_of(timer);
+	struct lapic lapic = timer_lapic_of(timer);
 
 	(void)ticks;
 	(void)periodic;

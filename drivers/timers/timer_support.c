@@ -16,6 +16,26 @@ timer_refuse(struct timer *timer, enum clock_state state, const char *why)
 }
 
 bool
+timer_find_lapic(struct timer *timer)
+{
+	struct lapic lapic;
+	const char *refusal = lapic_open(&lapic);
+
+	timer->route = (struct timer_route){ .kind = "lapic" };
+	if (refusal)
+		return timer_refuse(timer, CLOCK_ABSENT, refusal);
+	timer->address = lapic.x2apic ? 0 : lapic.base;
+	timer->state = CLOCK_PRESENT;
+	return true;
+}
+
+struct lapic
+timer_lapic_of(const struct timer *timer)
+{
+	return (struct lapic){ timer->address == 0, timer->address };
+}
+
+bool
 timer_pic_is_masked(struct timer *timer)
 {
 	return (hw_in8(PIC_MASTER_MASK) & PIC_IRQ_0) ||

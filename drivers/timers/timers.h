@@ -25,6 +25,10 @@ void timers_as_found(struct as_found *registers, const struct platform *platform
 /* For the sources. Always false: it can't be asked, and WHY. */
 bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
 
+/* The local APIC of the core that asks, in timer->address: 0, or where its page is; else refuses. */
+bool timer_find_lapic(struct timer *timer);
+struct lapic timer_lapic_of(const struct timer *timer);
+
 /* IRQ 0 of the PIC, which a firmware that ticks by the PIT has open; else refuses. */
 bool timer_pic_is_masked(struct timer *timer);
 
