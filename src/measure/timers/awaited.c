@@ -19,15 +19,17 @@ tsc_ticks(const struct asking *asking, uint64_t ns)
 	return scale_ticks(&asking->survey->scale, ns);
 }
 
-/* Until the counter that steps when it comes has stepped; what is read in the middle of that does not stay. */
+/*
+ * Until the counter that steps when it comes has stepped; what is read in the middle of that does not stay. Waits of
+ * seconds, with the firmware alive, end with the run's deadline, too, and where the TSC stops.
+ */
 static bool
 find_edge(struct asking *asking)
 {
 	const struct timer *timer = asking->timer;
 	uint64_t first = timer->driver->left(timer), begin = now_tsc(asking), bound = tsc_ticks(asking, EDGE_NS);
-	uint64_t polls = EDGE_NS * ASKING_POLLS_PER_NS;
 
-	while (now_tsc(asking) - begin < bound && polls-- > 0) {
+	while (now_tsc(asking) - begin < bound && !survey_end_if_due(asking->survey)) {
 		uint64_t left = timer->driver->left(timer);
 
 		asking->survey->hooks.pause();
@@ -36,7 +38,8 @@ find_edge(struct asking *asking)
 		asking->due_tsc = now_tsc(asking) + tsc_ticks(asking, asking->row->asked_ns);
 		return true;
 	}
-	asking_refuse(asking, CLOCK_STUCK, "It does not count.");
+	if (!asking->survey->report->incomplete)
+		asking_refuse(asking, CLOCK_STUCK, "It does not count.");
 	return false;
 }
 
@@ -64,13 +67,13 @@ find_due(struct asking *asking)
 static bool
 approach(struct asking *asking, uint64_t near_ns)
 {
-	uint64_t near = tsc_ticks(asking, near_ns), polls = FAR_NS * ASKING_POLLS_PER_NS;
+	uint64_t near = tsc_ticks(asking, near_ns);
 
 	if (!asking_know_tick(asking) || !find_due(asking))
 		return false;
-	while ((int64_t)(asking->due_tsc - now_tsc(asking)) > (int64_t)near && polls-- > 0)
+	while ((int64_t)(asking->due_tsc - now_tsc(asking)) > (int64_t)near && !survey_end_if_due(asking->survey))
 		asking->survey->hooks.pause();
-	return true;
+	return !asking->survey->report->incomplete;
 }
 
 bool
@@ -129,7 +132,7 @@ static bool
 see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 {
 	const struct timer *timer = asking->timer;
-	uint64_t until = asking->due_tsc + tsc_ticks(asking, LATE_NS), polls = FAR_NS * ASKING_POLLS_PER_NS;
+	uint64_t until = asking->due_tsc + tsc_ticks(asking, LATE_NS), polls = (POLLED_NS + LATE_NS) * ASKING_POLLS_PER_NS;
 	uint64_t begin = now_tsc(asking);
 	bool expired;
 

@@ -395,6 +395,57 @@ a_source_that_never_fires_is_given_up_after_three_shots(void **state)
 	assert_int_equal(rows[1].held_ns, 0);
 }
 
+static uint64_t
+left_for_ever(const struct timer *timer)
+{
+	(void)timer;
+	sim_advance_ps(100000);
+	return 1;
+}
+
+static void
+open_awaited(const struct platform *platform, struct timer *timer)
+{
+	open_source(platform, timer);
+	timer->hz = (struct rate){ 1, 1 };
+	timer->ticks_max = 1;
+}
+
+/* It is waited for with the firmware alive: by the TSC, which may stop meanwhile. */
+static void
+a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc(void **state)
+{
+	struct timer_driver awaited = made_up;
+
+	awaited.kind = TIMER_AWAITED;
+	awaited.periodic = false;
+	awaited.open = open_awaited;
+	awaited.left = left_for_ever;
+	for (int stops = 0; stops < 2; stops++) {
+		const struct timer_driver *const drivers_here[] = { &awaited, NULL };
+		const struct report_interval *row = bench->run.report.intervals;
+		struct timer_window here = { &slot, 0xe0, play, NULL, open_interrupts, close_interrupts };
+		struct survey_timers *timers = &bench->run.timers;
+		uint64_t begin_ps = sim.now_ps;
+
+		timers->window = &here;
+		timers->drivers = drivers_here;
+		timers->platform = &bench->platform;
+		if (stops)
+			sim.tsc.counter.stuck_at_ps = sim.now_ps + SIM_PS_PER_MS;
+		survey_timers(&bench->run.survey, timers);
+		assert_int_equal(bench->run.report.incomplete, stops);
+		if (stops) {
+			assert_true(sim.now_ps - begin_ps < 20 * SIM_PS_PER_MS);
+		} else {
+			assert_int_equal(row->state, CLOCK_STUCK);
+			assert_string_equal(row->reason, "It does not count.");
+			end(state);
+			begin(state);
+		}
+	}
+}
+
 static void
 a_storm_ends_and_its_source_is_not_asked_on(void **state)
 {
@@ -553,6 +604,7 @@ main(void)
 		TEST(what_comes_before_its_deadline_is_early),
 		TEST(what_comes_late_is_not_early_for_the_next_deadline),
 		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
+		TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc),
 		TEST(a_storm_ends_and_its_source_is_not_asked_on),
 		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
 		TEST(what_goes_on_a_period_behind_the_mask_is_a_delay),
