@@ -36,9 +36,9 @@ class Comparison:
         new = [clock["id"] for clock in report["clocks"] if clock.get("verdict") in ORDER and clock["id"] not in known]
         if new:
             self.notes.append(f"not in the baseline, so not compared: {', '.join(new)}")
+        self._compare_timers()
         if self._not_asked_for:
             self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
-        self._compare_timers()
         self._compare_rest()
 
     @property
@@ -60,6 +60,12 @@ class Comparison:
         self._same_place = not elsewhere
         self._same_machine = not elsewhere + differing("cpu")
         self._timed = self._same_place and timed
+        options = [report.get("options") or {} for report in (self._before, self._now)]
+        self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
+        emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
+        self._judges_lateness = self._timed and not emulated  # an emulator's timers are threads that its host lets wait
+        itself = next(iter(_by_source(self._before).get("self_ipi", [])), {})
+        self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0  # the way into the handler: in each figure
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
         if elsewhere:
@@ -166,11 +172,40 @@ class Comparison:
         return max(abs(is_now["low"]), abs(is_now["high"])) < least
 
     def _compare_timers(self):
-        """Rules that sources of interrupts break, of those that were asked in the baseline too."""
-        sources = {row.get("source") for row in self._before.get("intervals") or []}
-        for name in sorted(sources - set(self._clocks_now) - {None}):
-            rules = self._new_rules(name)
-            self.by_name[name] = [f"{name} breaks {rules}, and did not"] if rules else []
+        """Sources of interrupts that were asked in the baseline: one that is lost, is later, or breaks a rule and did not."""
+        now = _by_source(self._now)
+        for name, before in _by_source(self._before).items():
+            gone = self._gone(name, before, now.get(name, []))
+            rules = None if name in self._clocks_now else self._new_rules(name)  # a clock's are compared with it
+            found = gone or list(self._later(before, now.get(name, [])))
+            found += [f"breaks {rules}, and did not"] if rules else []
+            self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
+        if self._timed and now and not self._judges_lateness:
+            self.notes.append("how late interrupts come is not compared: it is the emulator's")
+
+    def _gone(self, name, before, now):
+        """What it was asked for and answered on the boot core, and is not there for now."""
+        if any(row.get("state") != "present" for row in before):
+            return []
+        if not now and not self._timers_alike:
+            self._not_asked_for.append(f"{name}'s interrupts")
+            return []
+        lost = next((row for row in now if row.get("state") != "present"), {} if not now else None)
+        if lost is None:
+            return []
+        return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
+
+    def _later(self, before, now):
+        """By its earliest interrupt now, which a busy host delays least, against the median and what both may be off by."""
+        known = {_asked(row): row.get("lateness_ns") or {} for row in before}
+        for row in now:
+            was, late = known.get(_asked(row), {}), row.get("lateness_ns") or {}
+            ends = [late.get("min"), late.get("error"), was.get("p50"), was.get("error")]
+            if not self._judges_lateness or None in ends:
+                continue
+            if self._beyond(max(was["p50"], 0) + was["error"], late["min"] - late["error"], self._entry_ns):
+                yield self._sentence(f"of {row['asked']['period_ns']} ns, {row.get('mode')}, is late by {{}} ns (median), "
+                                     "it was by {} ns", late.get("p50"), was["p50"])
 
     def _compare_rest(self):
         """The run's own verdict, where no clock explains it, and rules that are no clock's."""
@@ -182,6 +217,20 @@ class Comparison:
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")
         self.by_name["machine"] = found
+
+
+def _by_source(report):
+    """Rows of intervals on the boot core, by source."""
+    boot = next((core.get("apic_id") for core in report.get("cores") or []), None)
+    sources = {}
+    for row in report.get("intervals") or []:
+        if row.get("source") and row.get("core") in (boot, None):
+            sources.setdefault(row["source"], []).append(row)
+    return sources
+
+
+def _asked(row):
+    return row.get("mode"), (row.get("asked") or {}).get("period_ns")
 
 
 def number(value):

@@ -5,14 +5,15 @@ from results.reports import ORDER
 
 
 class Case(NamedTuple):
-    group: str    # clocks, rules, baseline, event or run
+    group: str    # clocks, timers, rules, baseline, event or run
     name: str
     outcome: str  # pass, warn, fail, skip or error
     text: str
 
 
 def of(report, problem, comparison=None, events=()):
-    """What other programs count: a case for each clock, each rule that was checked or failed, and the run.
+    """What other programs count: a case for each clock, each source of interrupts and mode, each rule that was checked or
+    failed, and the run.
 
     PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one. EVENTS
     are those that were asked for, each with its text and its problem, and as a string what came of it.
@@ -24,6 +25,7 @@ def of(report, problem, comparison=None, events=()):
         if row.get("outcome") == "not_determined":
             open_.setdefault(row.get("clock"), []).append(row["rule"])
     found = [_clock_case(clock, texts.get(clock["id"], []), open_.get(clock["id"], [])) for clock in report["clocks"]]
+    found += _timer_cases(report, open_)
     found += _rule_cases(report)
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
@@ -64,6 +66,46 @@ def _clock_case(clock, texts, open_):
     if verdict == "pass" and clock.get("not_determined"):
         return Case("clocks", clock["id"], "skip", "not determined: " + ", ".join(dict.fromkeys(open_)))
     return Case("clocks", clock["id"], verdict, " ".join(texts))
+
+
+SHOTS, PERIODS = "one-shot", "periodic"
+MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost": PERIODS, "irq-rate": PERIODS}
+
+
+def _timer_cases(report, open_):
+    """One for each source of interrupts and mode, over all cores and lengths that it was asked for."""
+    rows, found = {}, {}
+    for row in report.get("intervals") or []:
+        rows.setdefault((row.get("source"), row.get("mode")), []).append(row)
+    for finding in report.get("findings") or []:
+        if finding["rule"].startswith("irq-"):
+            found.setdefault(finding.get("clock"), []).append(finding)
+    for (source, mode), asked in rows.items():
+        of_mode = [each for each in found.get(source, []) if MODES.get(each["rule"], mode) == mode]
+        left = [rule for rule in open_.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
+        yield Case("timers", f"{source} {mode}", *_timer_outcome(asked, of_mode, left))
+
+
+def _timer_outcome(asked, found, open_):
+    present = [row for row in asked if row.get("state") == "present"]
+    if found:
+        return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
+                " ".join(finding.get("text") or finding["rule"] for finding in found))
+    if not present:
+        return "skip", f"{asked[0].get('state')}: {asked[0].get('reason') or 'not asked'}"
+    counts = _timer_counts(present)
+    return ("skip", f"not determined: {', '.join(dict.fromkeys(open_))}; {counts}") if open_ else ("pass", counts)
+
+
+def _timer_counts(rows):
+    """A sentence of figures; late by the largest median, for each length has its own."""
+    def total(key):
+        return sum(row.get(key) or 0 for row in rows)
+    came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
+    late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
+    said = (f"{total('expected')} deadlines, {total('delivered')} interrupts: {total('empty')} missed, {total('early')} early, "
+            f"{total('doubled')} doubled, {total('excused')} excused")
+    return said + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 
 OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")  # the last one that was seen of a rule is the rule's

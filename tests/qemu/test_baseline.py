@@ -56,9 +56,61 @@ def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
 def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_then_too():
     before, now = document(clock()), document(clock(), verdict="warn", findings=[("irq-late", "pit0")])
     assert compare(before, now).by_name.get("pit0") is None
-    before["intervals"] = [{"source": "pit0"}, {"source": "hpet0"}]
+    before["intervals"], now["intervals"] = [timer("pit0"), timer()], [timer("pit0"), timer()]
     assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not"]
-    assert compare(now | before, now | before).by_name["hpet0"] == []
+    assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).worse == []
+
+
+# Sources of interrupts.
+
+def timer(source="hpet0", least=800, p50=1000, error=50, state="present", core=None, mode="one-shot", reason=None):
+    return {"source": source, "mode": mode, "core": core, "state": state, "reason": reason, "asked": {"period_ns": 100000, "count": 200},
+            "lateness_ns": {"min": least, "p50": p50, "error": error} if state == "present" else None}
+
+
+def timed(*rows, accelerator="kvm", **options):
+    made = document(clock(), accelerator=accelerator)
+    made["options"].update({"profile": "quick", "irq": "auto", **options})
+    return made | {"intervals": [timer("self_ipi", 300, 300), *rows], "cores": [{"apic_id": 0}]}
+
+
+def test_a_source_that_no_longer_sends_interrupts_is_named_with_the_reason():
+    before, gone = timed(timer()), timed(timer(state="disabled", reason="In use by the firmware: not asked."))
+    assert compare(before, gone).worse == ["hpet0 sends no interrupts any more, it is disabled: In use by the firmware: not asked."]
+    assert compare(before, timed()).worse == ["hpet0 sends no interrupts any more, it is not there"]
+    assert compare(gone, gone).worse == compare(gone, before).worse == []
+
+
+@pytest.mark.parametrize("options", [{"irq": "off"}, {"profile": "standard"}])
+def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
+    now = compare(timed(timer()), timed(**options))
+    assert now.worse == [] and "not asked for: hpet0's interrupts" in now.notes
+
+
+def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
+    before = timed(timer(p50=1000, error=50))
+    for least, worse in (2450, False), (2451, True):  # 2 * (1000 + 50) + 300 of self_ipi + 50
+        now = timed(timer(least=least, p50=9000, error=50))
+        assert compare(before, now).worse == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
+                                               "more than 2 times that"] if worse else [])
+
+
+def test_a_busy_host_that_delays_most_interrupts_makes_none_worse():
+    assert compare(timed(timer()), timed(timer(least=900, p50=900000))).worse == []
+
+
+def test_what_comes_as_late_as_before_and_what_came_early_before_is_not_worse():
+    early = timed(timer(least=-900, p50=-500, error=40))
+    assert compare(early, early).worse == [] == compare(early, timed(timer(least=350, p50=360, error=40))).worse
+
+
+def test_how_late_an_emulators_interrupts_come_is_not_compared_but_said():
+    now = compare(timed(timer(), accelerator="tcg"), timed(timer(least=900000, p50=900000), accelerator="tcg"))
+    assert now.worse == [] and "how late interrupts come is not compared: it is the emulator's" in now.notes
+
+
+def test_only_the_boot_cores_sources_are_compared_for_others_may_not_be_asked():
+    assert compare(timed(timer(), timer(core=1)), timed(timer(), timer(core=1, least=90000, p50=90000))).worse == []
 
 
 def test_a_rule_that_is_no_clocks_is_the_runs():

@@ -89,6 +89,33 @@ def hostile(value):
 
 # Cases.
 
+def interval(source, mode, state="present", reason=None, **figures):
+    return {"source": source, "mode": mode, "state": state, "reason": reason, "core": 0, "expected": 100, "delivered": 97, "empty": 2,
+            "early": 0, "doubled": 1, "excused": 2, "lateness_ns": {"p50": 812, "error": 31} if state == "present" else None, **figures}
+
+
+def test_there_is_a_case_for_each_source_of_interrupts_and_mode():
+    document = full() | {"intervals": [
+        interval("lapic", "one-shot"), interval("lapic", "one-shot", lateness_ns={"p50": 900, "error": 12}, core=2),
+        interval("lapic", "periodic"), interval("hpet0", "one-shot", "disabled", "In use by the firmware: not asked."),
+        interval("pit0", "one-shot", lateness_ns=None), interval("pit0", "periodic"), interval("rtc", "periodic"),
+        interval("hpet1", "one-shot", "absent", lateness_ns=None)]}
+    document["findings"] += [finding("irq-missing", "fail", "pit0", "pit0: 3 never came."), finding("irq-late", "warn", "pit0", "pit0: late."),
+                             finding("irq-doubled", "warn", "lapic", "lapic: doubled.")]
+    document["behaviours"].append(behaviour("irq-rate", "rtc", "fail", "not_determined", "Too uneven."))
+    one = "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused; late by 812 ns in the median, +-31."
+    assert [case for case in cases.of(document, None) if case.group == "timers"] == [
+        ("timers", "lapic one-shot", "warn", "lapic: doubled."), ("timers", "lapic periodic", "warn", "lapic: doubled."),
+        ("timers", "hpet0 one-shot", "skip", "disabled: In use by the firmware: not asked."),
+        ("timers", "pit0 one-shot", "fail", "pit0: 3 never came. pit0: late."), ("timers", "pit0 periodic", "pass", one),
+        ("timers", "rtc periodic", "skip", "not determined: irq-rate; " + one),
+        ("timers", "hpet1 one-shot", "skip", "absent: not asked")]
+    document["findings"] = []
+    found = {case.name: case.text for case in cases.of(document, None)}
+    assert found["lapic one-shot"] == "200 deadlines, 194 interrupts: 4 missed, 0 early, 2 doubled, 4 excused; late by 900 ns in the median, +-12."
+    assert found["pit0 one-shot"] == "100 deadlines, 97 interrupts: 2 missed, 0 early, 1 doubled, 2 excused."
+
+
 def test_there_is_a_case_for_each_clock_and_each_rule_and_one_for_the_run():
     assert cases.of(full(), None) == EXPECTED
 
