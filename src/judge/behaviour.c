@@ -133,6 +133,8 @@ judge_behaviours(struct report *report)
 		drop_timed_rows(report, "that itself stepped back or leapt");
 	else if (!report->tsc.den)
 		drop_timed_rows(report, "whose rate is not known");
+	else if (judge_tsc_parts(report))
+		drop_timed_rows(report, "that parted from all other clocks in this run");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);

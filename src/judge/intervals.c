@@ -183,19 +183,21 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 
 	if (!row)
 		return;
-	row->checked = seen && asked->came && !(misses && asked->lost);
-	row->open = asked->lost && (asked->uneven || is_emulated(report));
+	row->checked = seen && asked->came && !(asked->lost && (misses || is_emulated(report)));
+	row->open = row->checked && asked->lost && asked->uneven;
 	set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
 	if (!seen)
 		behaviour_say(row, "the core was away in each of %lu periods.", asked->periods);
 	else if (!asked->came)
 		behaviour_say(row, "none of %lu ticks came.", seen);
-	else if (!row->checked)
+	else if (misses && asked->lost)
 		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", asked->lost, seen);
+	else if (!row->checked)
+		behaviour_say(row, "%lu of %lu periods without a tick: those of an emulator, which waits for its host.", asked->lost,
+			      seen);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods without a tick, %s.", asked->lost, seen,
-			      asked->uneven ? "of a source that comes late by more than an eighth of one" :
-			      "which an emulator's threads lose where the host lets them wait");
+		behaviour_say(row, "%lu of %lu periods without a tick, of a source that comes late by more than an eighth of one.",
+			      asked->lost, seen);
 	else
 		behaviour_say(row, "%lu of %lu periods without a tick; %lu are excused by gaps.", asked->lost, seen,
 			      asked->periods_excused);
@@ -212,12 +214,12 @@ judge_doubled(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
-	row->open = asked->doubled && is_emulated(report) && !asked->storms;
+	row->checked = asked->storms || !asked->doubled || !is_emulated(report);
 	set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
 	if (asked->storms)
 		behaviour_say(row, "its interrupts came without an end, for one deadline.");
-	else if (row->open)
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts, as QEMU's HPET sends where its timer runs in time.",
+	else if (!row->checked)
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts: those of an emulator, which sends its late ones at once.",
 			      asked->doubled, asked->shots + asked->periods);
 	else
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts.", asked->doubled, asked->shots + asked->periods);

@@ -210,7 +210,7 @@ in_a_guest_lost_ticks_are_a_warning(void **state)
 
 /* Its timers run in the emulator's own threads, and its HPET fires twice where it is run in time. */
 static void
-of_an_emulator_what_is_lost_late_or_doubled_is_not_determined(void **state)
+of_an_emulator_what_is_lost_late_or_doubled_is_not_checked(void **state)
 {
 	static const struct sim_timer three[] = { { .drop_every = 10 }, { .double_every = 8 }, { .late_ps = 120000 * NS } };
 	static const char *const rule_of[] = { "irq-lost", "irq-doubled", "irq-late" };
@@ -224,7 +224,7 @@ of_an_emulator_what_is_lost_late_or_doubled_is_not_determined(void **state)
 		sim.interrupts.hpet = three[i];
 		report = played(TCG);
 		assert_nobody_is_named(report);
-		assert_int_not_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_PASSED);
+		assert_int_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_NOT_CHECKED);
 	}
 }
 
@@ -273,7 +273,7 @@ main(void)
 		TEST(a_lapic_that_never_fires_is_named),
 		TEST(where_nothing_comes_by_a_pin_nobody_is_named),
 		TEST(in_a_guest_lost_ticks_are_a_warning),
-		TEST(of_an_emulator_what_is_lost_late_or_doubled_is_not_determined),
+		TEST(of_an_emulator_what_is_lost_late_or_doubled_is_not_checked),
 		TEST(a_guest_that_is_preempted_names_nobody),
 		TEST(what_follows_a_masked_stretch_is_told_in_a_word),
 	};
