@@ -322,6 +322,28 @@ where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault(void **state)
 	}
 }
 
+/* It may have stood while the flag was waited for. */
+static void
+by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet(void **state)
+{
+	for (int parted = 0; parted < 2; parted++) {
+		struct report *report = literal_clean();
+		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
+		size_t accused = 0;
+
+		(void)state;
+		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
+		literal_figure(row, 3901, 46613);
+		if (parted)
+			part(report, 7, 8);
+		judge_report(report);
+		for (size_t i = 0; i < report->finding_count; i++)
+			accused += strcmp(report->findings[i].rule, "rtc-periodic") == 0;
+		assert_int_equal(accused, !parted);
+		literal_free(report);
+	}
+}
+
 /* Who rounds a deadline, or judges it by another clock, does so with each length. */
 static void
 shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **state)
@@ -594,6 +616,7 @@ main(void)
 		cmocka_unit_test(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it),
 		cmocka_unit_test(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood),
 		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
+		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
 		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
