@@ -1,0 +1,140 @@
+/* By how much each clock is ahead of the TSC since it fitted, and which are so alike. See steps.h. */
+#include "steps.h"
+
+#include "text.h"
+
+#define EDGE_UNEVEN_NS (5 * (int64_t)SURVEY_NS_PER_MS) /* a real one's updates begin at their own time and take some */
+#define EDGE_BACK_NS   (-5 * (int64_t)SURVEY_NS_PER_S) /* by so much at most is an RTC taken to be behind, else ahead */
+#define TICKS_FAR      (INT64_C(1) << 58) /* so much is garbage */
+/*
+ * QEMU's emulated TSC never goes back: a reading that is behind the one before moves it ahead for good, by milliseconds
+ * where several cores read it.
+ */
+#define PUSHED_NS      (100 * (int64_t)SURVEY_NS_PER_MS)
+
+bool
+steps_is_compared(const struct survey *survey, size_t i)
+{
+	return survey_can_vouch(survey, &survey->report->clocks[i]) && survey->steps[i].implied.known;
+}
+
+bool
+steps_is_edge_clock(const struct survey *survey, size_t i)
+{
+	return survey->report->clocks[i].clock.edges_only;
+}
+
+int64_t
+steps_clamped(int64_t ticks)
+{
+	return ticks > TICKS_FAR ? TICKS_FAR : ticks < -TICKS_FAR ? -TICKS_FAR : ticks;
+}
+
+/* TICKS of clock I in ticks of the TSC. */
+static int64_t
+as_tsc_ticks(const struct survey *survey, size_t i, int64_t ticks, enum scale_rounding rounding)
+{
+	const struct rate *claimed = &survey->report->clocks[i].clock.claimed;
+	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
+	uint64_t tsc = scale_ratio((unsigned __int128)size * survey->steps[i].implied.value, claimed->den,
+				   (unsigned __int128)claimed->num * SURVEY_MICROHZ_PER_HZ, rounding);
+
+	tsc = tsc < (uint64_t)TICKS_FAR ? tsc : (uint64_t)TICKS_FAR;
+	return ticks < 0 ? -(int64_t)tsc : (int64_t)tsc;
+}
+
+static bool
+is_pushed(const struct survey *survey)
+{
+	return text_equal(survey->report->accelerator, "tcg") && survey->report->cores_started > 1;
+}
+
+/* By how much clock I is ahead of the TSC since it fitted, in ns; modulo its wraps. */
+static struct offset
+ahead(const struct survey *survey, size_t i, int64_t edge_late_ns)
+{
+	const struct survey_step *step = &survey->steps[i];
+	const struct report_clock *entry = &survey->report->clocks[i];
+	const struct rate_interval *rate = &step->implied;
+	int64_t least = steps_clamped((int64_t)(step->now.begin - step->then.end));
+	int64_t most = steps_clamped((int64_t)(step->now.end - step->then.begin));
+	int64_t ticks = entry->clock.wrap_ticks == UINT64_MAX ? (int64_t)(step->now.ticks - step->then.ticks) :
+			(int64_t)clock_elapsed_ticks(&entry->clock, step->then.ticks, step->now.ticks);
+	int64_t slack = entry->clock.edges_only ? 0 : entry->resolution.steps ? (int64_t)entry->resolution.smallest_ticks : 1;
+	int64_t more = entry->clock.edges_only && !step->at_edge ? 1 : slack;
+	int64_t by_rate, late_ns = 0;
+	uint64_t size;
+	struct offset offset = { as_tsc_ticks(survey, i, ticks - slack, SCALE_DOWN),
+				 as_tsc_ticks(survey, i, ticks + more, SCALE_UP) };
+
+	/* What is not known of its rate is of all the time, of that before its wraps too. */
+	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
+	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
+	by_rate = steps_clamped((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
+	if (entry->clock.edges_only)
+		late_ns = !survey->report->hypervisor[0] ? EDGE_UNEVEN_NS : edge_late_ns + (is_pushed(survey) ? PUSHED_NS : 0);
+	return (struct offset){ scale_ns_down(&survey->scale, steps_clamped(offset.low - most - by_rate)) - late_ns,
+				scale_ns_up(&survey->scale, steps_clamped(offset.high - least + by_rate)) + late_ns };
+}
+
+/* An edge clock's wraps are counted here, for it may be ahead by more than behind. */
+static struct offset
+without_wraps(struct offset offset, int64_t wrap_ns)
+{
+	int64_t by = (offset.high - EDGE_BACK_NS) / wrap_ns;
+
+	by -= offset.high - EDGE_BACK_NS < by * wrap_ns;
+	return (struct offset){ offset.low - by * wrap_ns, offset.high - by * wrap_ns };
+}
+
+static uint64_t
+wrap_ns(const struct survey *survey, size_t i)
+{
+	const struct clock *clock = &survey->report->clocks[i].clock;
+
+	if (clock->wrap_ticks == UINT64_MAX)
+		return 0;
+	return scale_ns(&survey->scale, (uint64_t)as_tsc_ticks(survey, i, (int64_t)clock->wrap_ticks + 1, SCALE_NEAREST));
+}
+
+/* Whether clock I may have wrapped in its step: see clock_comparable(). */
+static bool
+is_too_long(const struct survey *survey, size_t i, uint64_t wrap_ns)
+{
+	const struct survey_step *step = &survey->steps[i];
+	int64_t ticks = steps_clamped((int64_t)(step->now.end - step->then.begin));
+
+	return wrap_ns && scale_ns_up(&survey->scale, ticks) > (int64_t)wrap_ns / 4 && !steps_is_edge_clock(survey, i);
+}
+
+struct discontinuity
+steps_find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
+{
+	struct discontinuity_clock clocks[STEPS_TSC + 1] = { { .known = false } };
+
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		if (!steps_is_compared(survey, i) || !survey->steps[i].then.end)
+			continue;
+		clocks[i] = (struct discontinuity_clock){ true, ahead(survey, i, edge_late_ns), wrap_ns(survey, i) };
+		/* One that was first seen within the step does not know of all of it. */
+		clocks[i].known = !is_too_long(survey, i, clocks[i].wrap_ns) &&
+				  survey->steps[i].then.begin <= survey->step_tsc;
+		if (!steps_is_edge_clock(survey, i))
+			continue;
+		clocks[i].elapsed = without_wraps(clocks[i].elapsed, (int64_t)clocks[i].wrap_ns);
+		clocks[i].wrap_ns = 0;
+	}
+	clocks[STEPS_TSC] = (struct discontinuity_clock){ true, { is_pushed(survey) ? -PUSHED_NS : 0, 0 }, 0 };
+	return discontinuity_find(clocks, STEPS_TSC + 1, floor_ns);
+}
+
+int64_t
+steps_hidden_ns(const struct survey *survey, size_t i)
+{
+	struct offset by;
+
+	if (!steps_is_edge_clock(survey, i) || !survey->report->hypervisor[0])
+		return 0;
+	by = without_wraps(ahead(survey, i, STEPS_EDGE_LATEST_NS), (int64_t)wrap_ns(survey, i));
+	return by.high > 0 ? by.high : 0;
+}

@@ -1,0 +1,89 @@
+/* The readings that a step is made of. See steps.h. */
+#include "steps.h"
+
+#define TIGHT_NS     (STEPS_SETTLE_NS / 64)
+#define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than that */
+#define READS        4          /* of which the last counts: the first are slow */
+#define EDGE_READS   64
+#define EDGE_TURNS   2400000    /* no batch is shorter than a microsecond: bounds a wait by count */
+#define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
+
+void
+survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
+{
+	struct survey_step *step = &survey->steps[i];
+
+	step->now = *now;
+	step->at_edge = at_edge;
+	if (!step->then.end && (at_edge || !steps_is_edge_clock(survey, i)))
+		step->then = *now;
+}
+
+/* The next edge of edge clock I, if one comes. */
+static void
+take_edge(struct survey *survey, size_t i)
+{
+	const struct clock *clock = &survey->report->clocks[i].clock;
+	uint64_t bound = scale_ticks(&survey->scale, EDGE_NS), start, begin, raw;
+
+	survey_batch(survey, clock, 1);
+	start = begin = survey->samples[0].begin;
+	raw = survey->samples[0].ticks;
+	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_if_due(survey); turn++) {
+		survey_batch(survey, clock, EDGE_READS);
+		for (size_t k = 0; k < EDGE_READS; k++) {
+			const struct sample *sample = &survey->samples[k];
+
+			if (sample->ticks != raw) {
+				const struct sample edge = { begin, sample->ticks, sample->end };
+
+				survey_step_take(survey, i, &edge, true);
+				return;
+			}
+			begin = sample->begin;
+		}
+	}
+}
+
+void
+steps_take_edges(struct survey *survey, uint32_t clocks)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (steps_is_compared(survey, i) && steps_is_edge_clock(survey, i) && set_has(clocks, i))
+			take_edge(survey, i);
+}
+
+void
+steps_sweep(struct survey *survey, bool all)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		if (!steps_is_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
+			continue;
+		survey_batch(survey, &survey->report->clocks[i].clock, READS);
+		survey_step_take(survey, i, &survey->samples[READS - 1], false);
+	}
+}
+
+static bool
+is_tight(const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct sample *now = &survey->steps[i].now;
+
+		if (steps_is_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
+		    now->end - now->begin > scale_ticks(&survey->scale, TIGHT_NS))
+			return false;
+	}
+	return true;
+}
+
+/* A rate comes of these readings: the core should not be away in one of them. */
+void
+steps_sweep_tightly(struct survey *survey)
+{
+	unsigned sweeps = 0;
+
+	do
+		steps_sweep(survey, false);
+	while (++sweeps < TIGHT_SWEEPS && !is_tight(survey));
+}
