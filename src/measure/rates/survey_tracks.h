@@ -54,6 +54,14 @@ bool survey_follow_others(struct survey *survey, struct survey_window *window, u
 /* Whether something cut the window off, by the latest readings of all tracks. */
 bool survey_compare_tracks(struct survey *survey);
 
+/* The ends in FROM..TO of a clock that moves faster than it is read, with all that is known of them. */
+struct rate_ends survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+			     const struct sample *to);
+
+/* How fast TRACK's clock ran in FROM..TO, with all that is not known of its ends; *FIT: how it was found. */
+struct rate_slope survey_slope(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+			       const struct sample *to, enum rate_fit *fit);
+
 /* What the TSC's rate would be in FROM..TO if the claim of TRACK's clock were true. */
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
 				    const struct sample *from, const struct sample *to);
@@ -65,6 +73,13 @@ struct interval_ppb survey_change(const struct survey *survey, const struct surv
 
 /* What is claimed of the TSC's rate, within what it is rounded by. */
 struct rate_interval survey_claim(const struct clock *tsc);
+
+/* What the readings add to the error of SLOPE, which is of TRACK's whole stretch: parts in 10^12, each. */
+struct rate_budget survey_budget(const struct survey *survey, const struct survey_track *track,
+				 const struct rate_slope *slope);
+
+/* What else is in ENTRY's rate, into its budget: all parts together are half of its interval at least. */
+void survey_complete_budget(const struct survey *survey, struct report_clock *entry);
 
 /* Whether all that is judged by a window of the rates is determined, by half of it. */
 bool survey_is_settled(const struct survey *survey);

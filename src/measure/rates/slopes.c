@@ -1,0 +1,137 @@
+/* How fast a clock ran between two of its readings, and what that makes of the TSC's rate. See rate.h. */
+#include "survey_tracks.h"
+
+#include "text.h"
+
+#define UNEVEN_TICKS 2 /* of a step that is no whole number the rest, and the same of what is shown of it */
+
+/*
+ * An RTC's edge is the end of its update cycle, which a chip's crystal sets. An emulator raises it from its main loop,
+ * which a busy host lets run late: by 47 us to 1.3 ms as seen with QEMU, by milliseconds where the host is overloaded.
+ */
+#define EDGE_LATE_NS (10 * SURVEY_NS_PER_MS) /* in a guest */
+
+/* By how much the clock moves: any way of reading the device proves that it is no more. */
+static void
+take_resolution(const struct report *report, const struct report_clock *entry, struct rate_ends *ends)
+{
+	struct resolution all = entry->resolution;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct report_clock *other = &report->clocks[i];
+
+		if (text_equal(other->clock.main, entry->clock.main))
+			resolution_join(&all, &other->resolution);
+	}
+	ends->even_ticks = all.gcd_ticks;
+	ends->uneven_ticks = all.smallest_ticks + UNEVEN_TICKS;
+}
+
+/* NS in ticks of the TSC, by an edge clock's own periods. */
+static uint64_t
+ticks_of_edges(const struct survey_track *track, uint64_t ns)
+{
+	const struct rate *claimed = &track->entry->clock.claimed;
+	uint64_t periods = track->last.ticks - track->first.ticks;
+
+	return scale_ratio((unsigned __int128)(track->last.end - track->first.begin) * ns, claimed->num,
+			   (unsigned __int128)periods * claimed->den * SURVEY_NS_PER_S, SCALE_UP);
+}
+
+/* END as it may have been before it was seen. */
+static struct sample
+widened(const struct sample *end, uint64_t late_ticks)
+{
+	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
+}
+
+struct rate_ends
+survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	    const struct sample *to)
+{
+	const struct sample *const all[] = { &track->first, &track->middle, &track->last, to };
+	struct rate_ends ends = { .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct rate_end *end = &ends.ends[ends.count];
+
+		if (all[i]->begin < from->begin || all[i]->begin > to->begin ||
+		    (ends.count && all[i]->begin == end[-1].sample.begin))
+			continue;
+		*end = (struct rate_end){ *all[i], NULL };
+		for (size_t c = 0; c < RATE_ENDS_MAX && !end->corners; c++)
+			if (track->corners[c].lower_count && track->corners[c].begin == all[i]->begin)
+				end->corners = &track->corners[c];
+		ends.count++;
+	}
+	take_resolution(survey->report, track->entry, &ends);
+	return ends;
+}
+
+struct rate_slope
+survey_slope(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	     const struct sample *to, enum rate_fit *fit)
+{
+	struct rate_window window = { *from, *to, 0, survey->tsc_resolution_ticks };
+	struct rate_ends ends;
+
+	*fit = RATE_FIT_NONE;
+	if (!track->entry->clock.edges_only) {
+		ends = survey_ends(survey, track, from, to);
+		if (ends.count < 2)
+			return (struct rate_slope){ .known = false };
+		return rate_fit(&ends, fit);
+	}
+	if (survey->report->hypervisor[0] && from->end < to->begin && track->last.ticks != track->first.ticks) {
+		uint64_t late = ticks_of_edges(track, EDGE_LATE_NS);
+
+		window.first = widened(from, late);
+		window.last = widened(to, late);
+	}
+	return rate_slope(&window);
+}
+
+/* By the claim as it is written. */
+static struct rate_interval
+implied_exactly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+		const struct sample *to)
+{
+	enum rate_fit fit;
+	struct rate_slope slope = survey_slope(survey, track, from, to, &fit);
+	struct rate_interval implied = rate_implied_tsc(&slope, track->entry->clock.claimed);
+
+	implied.known &= track->entry->resolution.steps && survey_is_rate(survey, &implied);
+	return implied;
+}
+
+struct rate_interval
+survey_implied(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	       const struct sample *to)
+{
+	return rate_within(implied_exactly(survey, track, from, to), track->entry->clock.claimed_within_ppb);
+}
+
+struct interval_ppb
+survey_change(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+	      const struct sample *middle, const struct sample *to)
+{
+	struct rate_interval before = implied_exactly(survey, track, from, middle);
+	struct rate_interval after = implied_exactly(survey, track, middle, to);
+
+	return rate_compare(&after, &before);
+}
+
+struct rate_interval
+survey_claim(const struct clock *tsc)
+{
+	const struct rate *claimed = &tsc->claimed;
+
+	if (!claimed->den)
+		return (struct rate_interval){ .known = false };
+	return rate_within((struct rate_interval){
+		true,
+		scale_mul_div_nearest(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+		scale_mul_div(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+		scale_mul_div_up(claimed->num, SURVEY_MICROHZ_PER_HZ, claimed->den),
+	}, tsc->claimed_within_ppb);
+}
