@@ -219,7 +219,7 @@ judge_doubled(struct report *report, const struct asked *asked)
 	if (asked->storms)
 		behaviour_say(row, "its interrupts came without an end, for one deadline.");
 	else if (!row->checked)
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts: those of an emulator, which sends its late ones at once.",
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts: those of an emulator, which sends late ones at once.",
 			      asked->doubled, asked->shots + asked->periods);
 	else
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts.", asked->doubled, asked->shots + asked->periods);

@@ -44,11 +44,12 @@ void steps_sweep_tightly(struct survey *survey);
 /* Waits for the next edge of each edge clock of CLOCKS: for 2.4 s at most, and no longer than the run. */
 void steps_take_edges(struct survey *survey, uint32_t clocks);
 
-/* Of sets of clocks: those of FOUND that are in a group without the TSC; whether there is none but edge clocks in CLOCKS. */
-uint32_t steps_beside_the_tsc(const struct discontinuity *found);
+uint32_t steps_beside_the_tsc(const struct discontinuity *found); /* those that are in a group without the TSC */
+
+/* Whether there is none but edge clocks in CLOCKS. */
 bool steps_are_edge_clocks(const struct survey *survey, uint32_t clocks);
 
-/* Writes FOUND, which happened in the step up to NOW of the TSC, into the report; what has no space there is counted. */
+/* Writes FOUND, of the step up to NOW of the TSC, into the report; what has no space there is counted. */
 void steps_record(struct survey *survey, const struct discontinuity *found, uint64_t now);
 
 #endif

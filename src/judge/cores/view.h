@@ -35,6 +35,10 @@ struct view view_of(struct report *report);
 
 struct view view_latest(const struct view *view); /* of the last tournament; of no core where there was none */
 
+void view_find_drifts(struct report *report, struct view *view); /* of it: marks the cores, sets view->drifting */
+
+struct distance view_distance(struct offset offset); /* 0 to 0: not known */
+
 const struct report_core *view_core(const struct view *view, size_t rank);
 
 struct distance view_drift_ppb(const struct view *view, size_t other, size_t rank); /* from OTHER; 0 to 0: not known */
