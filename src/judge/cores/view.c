@@ -77,14 +77,32 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 	return distance_ns(view, offsets_proven(view->offsets, other, rank));
 }
 
-/* In a star all are compared with the boot core: where anything moved, that may be it, and what differs is nobody's. */
+/*
+ * In a star all are compared with the boot core: where that stepped after it had met some, these and the others differ
+ * without a fault of theirs, by however little of a drift over the run. Whether a star's offsets are those of another
+ * tournament, too, the one next to it.
+ */
+static bool
+is_star_confirmed(const struct view *view)
+{
+	const struct report_skew *skew = view->skew;
+	const struct offsets *next = view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+
+	if (skew->any_moved)
+		return false;
+	next = skew->middle_measured ? &skew->middle : next;
+	for (size_t i = 1; skew->drift_measured && i < view->offsets->cores; i++)
+		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
+			return false;
+	return true;
+}
+
 bool
 view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view->outlier[rank] && !view_core(view, rank)->drifts &&
-	       !(view->offsets->kind == TOURNAMENT_STAR && view->skew->any_moved) &&
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open &&
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
@@ -187,6 +205,7 @@ view_latest(const struct view *view)
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
 	latest.no_majority = view->skew->latest_summary.no_majority;
+	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !is_star_confirmed(&latest);
 	return latest;
 }
 
@@ -198,10 +217,12 @@ view_of(struct report *report)
 			     .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 			     .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
 			     .offsets = &skew->offsets, .outlier = skew->outlier,
-			     .no_majority = skew->summary.no_majority }, latest = view_latest(&view);
+			     .no_majority = skew->summary.no_majority }, latest;
 
-	view.scale = latest.scale = report_scale(report);
+	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
+	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !is_star_confirmed(&view);
+	latest = view_latest(&view);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;

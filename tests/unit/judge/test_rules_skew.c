@@ -959,6 +959,31 @@ star_in_which_something_moved_names_nobody(void **state)
 	literal_free(report);
 }
 
+/* Over a long run a step is a drift of next to nothing; that the boot core made it shows by the tournament that follows. */
+static void
+star_that_the_next_tournament_does_not_confirm_names_nobody(void **state)
+{
+	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 }, { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
+
+	(void)state;
+	for (int confirmed = 0; confirmed < 2; confirmed++) {
+		struct report *report = literal_clean(), *last = literal_clean();
+		struct report_skew *skew = &report->skew;
+
+		literal_fill_cores(report, 8);
+		literal_tournament(report, TOURNAMENT_STAR, truth_ticks[0]);
+		literal_fill_cores(last, 8);
+		literal_tournament(last, TOURNAMENT_STAR, truth_ticks[confirmed ? 0 : 1]);
+		skew->middle = last->skew.offsets;
+		skew->middle_measured = true;
+		judge(report);
+		for (size_t i = 6; i < 8; i++)
+			assert_int_equal(report->cores[i].off_majority, confirmed);
+		literal_free(last);
+		literal_free(report);
+	}
+}
+
 /* Nearer to each other than to it is what the others have to be; where that is not known, two are told. */
 static void
 core_is_not_named_by_others_that_may_be_as_far_from_each_other(void **state)
@@ -1124,6 +1149,7 @@ main(void)
 		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
 		cmocka_unit_test(cores_of_which_one_warped_are_not_synchronised),
 		cmocka_unit_test(star_in_which_something_moved_names_nobody),
+		cmocka_unit_test(star_that_the_next_tournament_does_not_confirm_names_nobody),
 		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
 		cmocka_unit_test(largest_step_fits_its_sentence),
 		cmocka_unit_test(largest_figures_fit_their_sentences),
