@@ -21,6 +21,8 @@ struct behaviour {
 	bool open;         /* judged: not determined, whatever the figure; TEXT says why */
 	bool has_figure;   /* else: judged by its figure, see behaviour_outcome() */
 	int64_t measured, low, high; /* in the rule's unit */
+	/* Of what each core has one of: judged on so many, seen on so many of them, and most on that one (APIC id). */
+	uint32_t cores_asked, cores, core;
 	char text[BEHAVIOUR_TEXT_SIZE]; /* what was seen, with the numbers */
 };
 

@@ -124,6 +124,19 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
+/* Where the timers of some cores keep the promise, and those of others do not. The core, where it is one. */
+static uint32_t
+put_cores(struct text *text, const struct behaviour *row)
+{
+	if (!row->cores || row->cores == row->cores_asked)
+		return REPORT_NO_CORE;
+	if (row->cores > 1)
+		text_printf(text, " on %u of %u cores, most on core %u", row->cores, row->cores_asked, row->core);
+	else
+		text_printf(text, " on core %u, one of %u", row->core, row->cores_asked);
+	return row->cores > 1 ? REPORT_NO_CORE : row->core;
+}
+
 /* One promise, one finding. */
 void
 judge_behaviours(struct report *report)
@@ -139,15 +152,18 @@ judge_behaviours(struct report *report)
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 		struct finding *finding;
-		char more[48] = "";
+		char more[48] = "", where[72] = "";
 		struct text text;
+		uint32_t core;
 
 		if (!rules_failed(report, row) || has_finding(report, row->clock, row->rule))
 			continue;
 		text_init(&text, more, sizeof(more));
 		if (count_failed(report, i) > 1)
 			text_printf(&text, " Likewise %zu more.", count_failed(report, i) - 1);
-		finding = rules_add_finding(report, row->rule, row->clock, REPORT_NO_CORE, "%s: %s%s", row->clock,
+		text_init(&text, where, sizeof(where));
+		core = put_cores(&text, row);
+		finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock, where,
 					    row->text, more);
 		if (row->has_figure)
 			rules_set_figure(finding, row->measured, row->low, row->high,

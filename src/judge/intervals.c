@@ -309,4 +309,5 @@ judge_intervals(struct report *report)
 		judge_rate(report, &asked);
 		judge_late(report, &asked);
 	}
+	judge_interval_cores(report);
 }

@@ -45,6 +45,7 @@ void judge_behaviours(struct report *report);
  * rates.
  */
 void judge_intervals(struct report *report);
+void judge_interval_cores(struct report *report); /* after them: which cores' own timers those rows are about */
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);
 /*

@@ -372,6 +372,60 @@ shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **
 	}
 }
 
+#define CORES_OF_LAPIC 4u
+
+/* One-shots and periods of each of four cores' LAPICs; those whose bit is in SICK lost some. */
+static struct report *
+report_of_lapics(unsigned sick)
+{
+	struct report *report = literal_clean();
+
+	for (uint32_t core = 0; core < CORES_OF_LAPIC; core++) {
+		bool loses = sick & 1u << core;
+
+		report->intervals[2 * core] = (struct report_interval){
+			.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = 2 * core, .asked_ns = 100000,
+			.asked = 100, .expected = 100, .delivered = loses ? 93 - core : 100, .empty = loses ? 7 + core : 0,
+			.expired = loses ? 7 + core : 0, .lateness = { .count = 90, 400, 500, 600, 600, 600, 20 },
+		};
+		report->intervals[2 * core + 1] = (struct report_interval){
+			.source = "lapic", .periodic = true, .route_kind = "lapic", .state = CLOCK_PRESENT, .core = 2 * core,
+			.asked_ns = 1000000, .asked = 80, .expected = 80, .delivered = 80,
+			.lateness = { .count = 80, 400, 500, 600, 600, 600, 20 }, .rate = { true, 0, -2000, 2000 },
+		};
+	}
+	report->interval_count = CORES_OF_LAPIC * 2u;
+	judge_report(report);
+	return report;
+}
+
+static void
+a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without(void **state)
+{
+	static const struct {
+		unsigned sick;
+		uint32_t core;
+		const char *text;
+	} machines[] = {
+		{ 1u << 2, 4, "lapic on core 4, one of 4: 9 of 400 one-shots never came" },
+		{ 1u << 0, 0, "lapic on core 0, one of 4: 7 of 400 one-shots never came" },
+		{ 1u << 1 | 1u << 3, REPORT_NO_CORE, "lapic on 2 of 4 cores, most on core 6: 18 of 400 one-shots never came" },
+		{ 15, REPORT_NO_CORE, "lapic: 34 of 400 one-shots never came" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		struct report *report = report_of_lapics(machines[i].sick);
+
+		assert_int_equal(report->finding_count, 1);
+		assert_string_equal(report->findings[0].rule, "irq-missing");
+		assert_int_equal(report->findings[0].core, machines[i].core);
+		assert_memory_equal(report->findings[0].text, machines[i].text, strlen(machines[i].text));
+		literal_free(report);
+	}
+	literal_free(report_of_lapics(0));
+}
+
 /* By the TSC alone: it may have stood as well. */
 static void
 a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
@@ -618,6 +672,7 @@ main(void)
 		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
 		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
 		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
+		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
