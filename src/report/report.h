@@ -233,6 +233,9 @@ enum report_policy { /* what becomes of periods while interrupts are masked: */
 	REPORT_POLICY_DELAY,    /* at most one comes, and the next are a period behind that */
 };
 
+#define REPORT_P99_MIN  100u  /* interrupts: with less, no percentile is between the median and the largest */
+#define REPORT_P999_MIN 1000u
+
 struct report_interval { /* what a source of timer interrupts was asked for, and what came */
 	const char *source; /* its id; static storage */
 	bool periodic;

@@ -17,6 +17,7 @@
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 #define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
+#define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
 /* For the table, with its final 0. */
@@ -46,7 +47,7 @@ report_size_html(size_t cores, size_t page_length)
 static inline size_t
 report_size_csv(size_t cores)
 {
-	return REPORT_SIZE_CSV + cores * REPORT_SIZE_CSV_CORE;
+	return REPORT_SIZE_CSV + REPORT_SIZE_CSV_TIMERS + cores * REPORT_SIZE_CSV_CORE;
 }
 
 #endif

@@ -65,6 +65,10 @@ def expected(report):
     for core in report["cores"]:
         for clock, *row in by_clock(core):
             put(clock, core["apic_id"], *row)
+    for row, metric, found, unit in of_list(report, "intervals"):
+        if row["state"] == "present":
+            asked = f"{row['mode'].replace('-', '_')}_{row['asked']['period_ns']}_"
+            put(row["source"], row["core"], asked + metric, found, unit)
     for finding, metric, found, _ in of_list(report, "findings"):
         key = finding["clock"] or "", "" if finding["core"] is None else str(finding["core"])
         name, count = metric + finding["rule"], 1
@@ -113,4 +117,4 @@ def check(json_data, csv_data):
         found.pop(("", "", words), None)
     assert {row[1] for row in found.values()} <= {"", "%", "ns", "ms", "us", "ppm", "ppb", "Hz", "ticks", "bits", "reads", "steps",
                                                   "stalls", "cores", "pairs", "warps", "gaps", "SMIs", "rules",
-                                                  "periods", "deadlines"}
+                                                  "periods", "deadlines", "interrupts"}

@@ -3,6 +3,8 @@
 
 #include "fields.h"
 
+#define PREFIX_SIZE 32 /* "periodic_", 20 digits */
+
 struct csv {
 	struct text *out;
 	const struct report *report;
@@ -91,9 +93,25 @@ count_before(const struct report *report, const struct finding *finding)
 	return count;
 }
 
-/* False: what is in such a list has no rows. */
+/* Its metrics begin with what was asked for: there are several of each source. It has none where it was not asked. */
 static bool
-is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of)
+is_interval(const struct report_interval *row, struct subject *of, char *before)
+{
+	struct text text;
+
+	if (row->state != CLOCK_PRESENT)
+		return false;
+	text_init(&text, before, PREFIX_SIZE);
+	text_printf(&text, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
+	of->clock = row->source;
+	of->core = row->core;
+	of->before = before;
+	return true;
+}
+
+/* False: what is in such a list has no rows. BEFORE has PREFIX_SIZE bytes for what OF refers to. */
+static bool
+is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of, char *before)
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;
@@ -111,7 +129,7 @@ is_subject(const struct csv *csv, const struct field_table *table, const void *e
 		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
 	} else {
-		return false;
+		return table == &field_interval && is_interval(element, of, before);
 	}
 	return true;
 }
@@ -127,8 +145,9 @@ put_list(const struct csv *csv, const struct subject *of, const struct field_tab
 
 	for (size_t i = 0; i < list->count; i++, element += list->stride) {
 		struct subject each = *of;
+		char before[PREFIX_SIZE];
 
-		if (is_subject(csv, table, element, &each))
+		if (is_subject(csv, table, element, &each, before))
 			put_rows(csv, &each, table, element, i);
 	}
 }

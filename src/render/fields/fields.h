@@ -34,7 +34,7 @@ struct field {
 	uint8_t shape, digits; /* DIGITS: numbers are divided by 10^digits */
 	bool is_signed;
 	struct {
-		char metric[16], unit[8]; /* "": the CSV has no row of it; of a map: what stands before the metrics in it */
+		char metric[16], unit[11]; /* "": the CSV has no row of it; of a map: what stands before the metrics in it */
 	} csv;
 	const struct field_table *table; /* of the object, or of each element */
 };
@@ -60,7 +60,7 @@ struct field_table {
 };
 
 /* The root, and those of which a row of the CSV names the clock or the core. */
-extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding;
+extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval;
 
 extern const struct field_table field_by_clock, field_exact;
 

@@ -7,8 +7,6 @@
 #define CORE_COLUMNS   7
 #define WIDE           7 /* it may be negative */
 #define NARROW         6
-#define P99_COUNT      100 /* with less no percentile is between p50 and the largest */
-#define P999_COUNT     1000
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
@@ -50,7 +48,7 @@ put_row(struct text *out, const struct report_interval *row, size_t columns)
 		    row->asked, row->empty, row->early, row->doubled, row->excused);
 	put_figure(out, came, late->min_ns, WIDE);
 	put_figure(out, came, late->p50_ns, WIDE);
-	put_figure(out, late->count >= P99_COUNT, late->p99_ns, NARROW);
+	put_figure(out, late->count >= REPORT_P99_MIN, late->p99_ns, NARROW);
 	put_figure(out, came, late->max_ns, NARROW);
 	text_printf(out, " %6s\n", came ? number_ns(late->error_ns).text : "-");
 }

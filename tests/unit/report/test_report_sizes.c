@@ -61,6 +61,16 @@ make_report(size_t count)
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		pairs[i] = WORST;
+	report->interval_count = REPORT_INTERVALS_MAX;
+	for (size_t i = 0; i < REPORT_INTERVALS_MAX; i++)
+		report->intervals[i] = (struct report_interval){
+			.source = "lapic_deadline", .periodic = true, .core = UINT32_MAX, .route_kind = "ioapic", .state = CLOCK_PRESENT,
+			.asked_ns = UINT64_MAX, .asked = UINT64_MAX, .expected = UINT64_MAX, .delivered = UINT64_MAX,
+			.empty = UINT64_MAX, .doubled = UINT64_MAX, .early = UINT64_MAX, .excused = UINT64_MAX,
+			.lateness = { UINT64_MAX, -FAR, -FAR, -FAR, -FAR, -FAR, UINT64_MAX }, .rate = { true, -FAR, -FAR, -FAR },
+			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
+		};
+	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1); /* two in quotes */
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
 	report->skew.measured = report->skew.drift_measured = true;
