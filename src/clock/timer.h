@@ -90,6 +90,8 @@ struct timer_driver {
 	void (*take)(struct timer *timer, uint32_t vector); /* remembers the registers, and routes it, disarmed */
 	/* The length next to TICKS that it can be asked for; NULL: any. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
+	/* Lets what is left of the last one come, which is then drained, before it is armed again; NULL: nothing is. */
+	void (*settle)(struct timer *timer);
 	/* Arms it for TICKS of its counter from now; returns the counter's reading at which it is due, if it has one. */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
 	bool (*expired)(const struct timer *timer); /* by its own status: the last one-shot was due */

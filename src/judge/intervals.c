@@ -18,7 +18,7 @@ struct asked { /* of one source, all that came of it */
 	uint32_t pin;
 	bool storms, came;
 	uint64_t shots, shots_excused, missing, shots_empty;
-	uint64_t periods, periods_excused, lost, doubled;
+	uint64_t periods, periods_excused, lost, doubled, doubled_periods;
 	bool uneven;
 	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
 	uint64_t early;
@@ -63,7 +63,9 @@ take_periods(struct asked *asked, const struct report_interval *row)
 	asked->periods += row->expected;
 	asked->periods_excused += row->excused;
 	asked->lost += row->empty;
-	asked->uneven |= row->lateness.count && row->lateness.p99_ns > (int64_t)(row->asked_ns / UNEVEN_SHARE);
+	asked->doubled_periods += row->doubled;
+	asked->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
+						(int64_t)(row->asked_ns / UNEVEN_SHARE);
 	if (row->rate.known && (!asked->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&asked->rate)))
 		asked->rate = row->rate;
 }
@@ -175,6 +177,15 @@ judge_early(struct report *report, const struct asked *asked)
 			      asked->early, asked->shots, by.low, by.high);
 }
 
+/* As large a part of the periods is excused as of the rest was lost: what kept the core may have kept its timer. */
+static bool
+is_lost_like_the_core(const struct asked *asked)
+{
+	uint64_t seen = asked->periods - asked->periods_excused;
+
+	return 2 * asked->periods_excused >= asked->periods || asked->lost * asked->periods <= asked->periods_excused * seen;
+}
+
 static void
 judge_lost(struct report *report, const struct asked *asked, bool misses)
 {
@@ -184,7 +195,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 	if (!row)
 		return;
 	row->checked = seen && asked->came && !(asked->lost && (misses || is_emulated(report)));
-	row->open = row->checked && asked->lost && asked->uneven;
+	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
 	set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
 	if (!seen)
 		behaviour_say(row, "the core was away in each of %lu periods.", asked->periods);
@@ -195,9 +206,12 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 	else if (!row->checked)
 		behaviour_say(row, "%lu of %lu periods without a tick: those of an emulator, which waits for its host.", asked->lost,
 			      seen);
-	else if (row->open)
+	else if (row->open && asked->uneven)
 		behaviour_say(row, "%lu of %lu periods without a tick, of a source that comes late by more than an eighth of one.",
 			      asked->lost, seen);
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu periods without a tick; what kept the core in %lu others may have kept its timer.",
+			      asked->lost, seen, asked->periods_excused);
 	else
 		behaviour_say(row, "%lu of %lu periods without a tick; %lu are excused by gaps.", asked->lost, seen,
 			      asked->periods_excused);
@@ -215,12 +229,16 @@ judge_doubled(struct report *report, const struct asked *asked)
 	if (!row)
 		return;
 	row->checked = asked->storms || !asked->doubled || !is_emulated(report);
+	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled && asked->doubled == asked->doubled_periods;
 	set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
 	if (asked->storms)
 		behaviour_say(row, "its interrupts came without an end, for one deadline.");
 	else if (!row->checked)
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts: those of an emulator, which sends late ones at once.",
 			      asked->doubled, asked->shots + asked->periods);
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu periods had two ticks, of a source that comes late by more than an eighth of one.",
+			      asked->doubled, asked->periods);
 	else
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts.", asked->doubled, asked->shots + asked->periods);
 }

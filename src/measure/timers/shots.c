@@ -28,7 +28,7 @@ shoot(struct asking *asking, uint64_t ticks)
 	asking->misses = slot->taken ? 0 : asking->misses + 1;
 	row->delivered += slot->taken != 0;
 	row->empty += !slot->taken && !away;
-	row->doubled += slot->taken > 1;
+	row->doubled += slot->taken > 1 && !away;
 	row->expired += !slot->taken && !away && expired;
 	if (slot->taken && !away)
 		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);

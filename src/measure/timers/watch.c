@@ -29,11 +29,17 @@ asking_arm(struct asking *asking, uint64_t ticks, bool periodic)
 	struct timer_slot *slot = asking->all->window->slot;
 	struct arming arming;
 
-	slot->taken = slot->strays = 0;
 	slot->space = TIMER_EVENTS_MAX;
 	slot->counter_address = asking->timer->counter_address;
 	slot->acknowledge = asking->timer->driver->acknowledge;
 	slot->timer = asking->timer;
+	if (asking->timer->driver->settle) {
+		slot->taken = 0;
+		asking->timer->driver->settle(asking->timer);
+		asking->all->window->open();
+		asking->all->window->close();
+	}
+	slot->taken = slot->strays = 0;
 	arming.before = tsc();
 	arming.due = asking->timer->driver->arm(asking->timer, ticks, periodic);
 	arming.after = tsc();

@@ -426,6 +426,80 @@ a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without(void
 	literal_free(report_of_lapics(0));
 }
 
+static const struct behaviour *
+behaviour_of(const struct report *report, const char *rule, const char *source)
+{
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 && strcmp(report->behaviours.rows[i].clock, source) == 0)
+			return &report->behaviours.rows[i];
+	fail_msg("%s of %s is not judged", rule, source);
+	return NULL;
+}
+
+/* What kept the core may have kept the timer: a guest's interrupts wait for threads of the same host. */
+static void
+lost_periods_are_not_determined_where_as_large_a_part_is_excused_or_most_of_all(void **state)
+{
+	static const struct {
+		uint64_t expected, excused, lost;
+		enum outcome outcome;
+	} rows[] = {
+		{ 989, 977, 12, OUTCOME_NOT_DETERMINED },
+		{ 971, 917, 30, OUTCOME_NOT_DETERMINED },
+		{ 800, 80, 70, OUTCOME_NOT_DETERMINED },
+		{ 800, 80, 80, OUTCOME_FAILED },
+		{ 800, 0, 1, OUTCOME_FAILED },
+		{ 800, 790, 0, OUTCOME_PASSED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row;
+
+		report->interval_count = 1;
+		report->intervals[0] = (struct report_interval){
+			.source = "pit0", .periodic = true, .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 1000000,
+			.asked = rows[i].expected, .expected = rows[i].expected, .excused = rows[i].excused, .empty = rows[i].lost,
+			.delivered = 100, .lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
+		};
+		judge_report(report);
+		row = behaviour_of(report, "irq-lost", "pit0");
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		literal_free(report);
+	}
+}
+
+static void
+two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one(void **state)
+{
+	static const struct {
+		uint64_t shots, error_ns;
+		enum outcome outcome;
+	} rows[] = {
+		{ 0, 20, OUTCOME_FAILED },
+		{ 0, 262000, OUTCOME_NOT_DETERMINED },
+		{ 1, 262000, OUTCOME_FAILED }, /* a shot has one deadline, whenever it comes */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+
+		report->interval_count = 2;
+		for (int periodic = 0; periodic < 2; periodic++)
+			report->intervals[periodic] = (struct report_interval){
+				.source = "lapic", .periodic = periodic, .route_kind = "lapic", .state = CLOCK_PRESENT,
+				.asked_ns = 1000000, .asked = 100, .expected = 100, .delivered = 101,
+				.doubled = periodic ? 1 : rows[i].shots,
+				.lateness = { .count = 100, 400, 500, 600, 600, 600, rows[i].error_ns },
+			};
+		judge_report(report);
+		assert_int_equal(rules_outcome(behaviour_of(report, "irq-doubled", "lapic"), &report->options), rows[i].outcome);
+		literal_free(report);
+	}
+}
+
 /* By the TSC alone: it may have stood as well. */
 static void
 a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody(void **state)
@@ -672,6 +746,8 @@ main(void)
 		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
 		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
 		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
+		cmocka_unit_test(lost_periods_are_not_determined_where_as_large_a_part_is_excused_or_most_of_all),
+		cmocka_unit_test(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one),
 		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
