@@ -83,6 +83,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	describe_identity(report, platform, smbios);
 	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
+	report->lapic_always_runs = cpu->lapic_always_runs;
 	report->cores_listed = platform->acpi.madt.found ? platform->acpi.madt.enabled : 1;
 	report->linux_distrusts_tsc = cpu_tsc_is_distrusted(cpu, report->cores_listed);
 	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))

@@ -63,6 +63,8 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 		facts->has_tsc = r.edx & FEATURES_EDX_TSC;
 		*hypervisor = r.ecx & FEATURES_ECX_HYPERVISOR;
 	}
+	if (facts->basic_leaf_max >= LEAF_THERMAL)
+		facts->lapic_always_runs = hw_cpuid(LEAF_THERMAL, 0).eax & THERMAL_EAX_ARAT;
 	if (facts->basic_leaf_max >= LEAF_STRUCTURED)
 		facts->has_tsc_adjust = hw_cpuid(LEAF_STRUCTURED, 0).ebx & STRUCTURED_EBX_ADJUST;
 	facts->apic_id = cpu_apic_id();

@@ -20,6 +20,7 @@ struct cpu_facts {
 	bool has_rdtscp;
 	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
+	bool lapic_always_runs;  /* CPUID 6h EAX[2]: its timer does, in any sleep */
 	bool lfence_serialises;  /* Intel: always; AMD and Hygon: only where CPUID 80000021h EAX[2] says so */
 	bool counts_smis;        /* and may be asked for the count */
 	bool memory_encrypted;   /* an SEV guest or a TDX trust domain */

@@ -5,6 +5,7 @@
 #define LEAF_BASIC_MAX      0x00000000u
 #define LEAF_FEATURES       0x00000001u
 #define LEAF_MWAIT          0x00000005u
+#define LEAF_THERMAL        0x00000006u
 #define LEAF_STRUCTURED     0x00000007u
 #define LEAF_TOPOLOGY       0x0000000bu
 #define LEAF_TSC_CRYSTAL    0x00000015u
@@ -39,6 +40,7 @@
 #define FEATURES_EBX_APIC_SHIFT 24
 #define MWAIT_ECX_USED          3u /* extensions, and interrupts as break events: Linux asks for both */
 #define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
+#define THERMAL_EAX_ARAT        (1u << 2)  /* the APIC's timer always runs */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu

@@ -172,4 +172,5 @@ recommend(struct report *report)
 	for (size_t i = 0; i < ranking.count; i++)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
 			put_sick(report, ranking.clocks[i]);
+	recommend_tick(report);
 }

@@ -4,6 +4,9 @@
 
 #include "report.h"
 
+/* Fills report->tick: the timer that Linux takes for its tick, which is not asked how late it is; after the judging. */
+void recommend_tick(struct report *report);
+
 /*
  * Fills report->advice from figures and verdicts; to be called after judge_report(). First come the clocks that are
  * well, by their drivers' ratings; then, of these, those that kernels switch off: one whose rate changed, and an HPET

@@ -277,6 +277,11 @@ struct report_advice { /* the clocks as a kernel would rank them, the best first
 	} rows[REPORT_CLOCKS_MAX];
 };
 
+struct report_tick { /* the timer that Linux takes for its tick */
+	const char *source; /* an id of intervals; NULL: not known */
+	char reason[2 * REPORT_SENTENCE]; /* why; "": no timer was asked */
+};
+
 struct finding {
 	const char *rule;     /* id in the catalogue */
 	enum verdict severity; /* warn or fail */
@@ -318,6 +323,7 @@ struct report {
 	struct report_identity identity;
 	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": what brackets a sample */
 	bool tsc_is_invariant;
+	bool lapic_always_runs; /* its timer, in deep sleep, too */
 	bool linux_distrusts_tsc; /* whatever it measures: unsynchronized_tsc() in arch/x86/kernel/tsc.c, as of 6.6 */
 	uint32_t cores_listed, cores_started;
 
@@ -341,6 +347,7 @@ struct report {
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
 	struct report_advice advice;
+	struct report_tick tick;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
 	bool incomplete; /* the deadline came, or a core took the run down: what was measured is here */

@@ -174,7 +174,8 @@ function advice(report) {
 		return null;
 	return section("advice", "Recommendation",
 		note("The clocks in the order in which a kernel would prefer them."),
-		el("ol", {class: "advice"}, report.advice.map(adviceRow)));
+		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
+		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));
 }
 
 function backward(clock) {

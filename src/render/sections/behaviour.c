@@ -71,4 +71,11 @@ table_advice(struct text *out, const struct report *report)
 		text_printf(out, "%s: ", report->advice.rows[i].clock);
 		table_wrap(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
 	}
+	if (report->tick.reason[0]) {
+		size_t line_start = out->length;
+
+		text_printf(out, "%-*s%s%s", ADVICE_INDENT, "tick", report->tick.source ? report->tick.source : "",
+			    report->tick.source ? ": " : "");
+		table_wrap(out, line_start, ADVICE_INDENT, report->tick.reason);
+	}
 }

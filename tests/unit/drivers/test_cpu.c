@@ -112,17 +112,21 @@ each_feature_is_its_own_bit(void **state)
 	struct cpu_facts facts;
 
 	(void)state;
+	sim_cpuid_set(6, 0, (struct hw_cpuid){ 1u << 2, 0, 0, 0 });
 	facts = facts_now();
+	assert_true(facts.lapic_always_runs);
 	assert_true(facts.has_tsc);
 	assert_true(facts.has_tsc_adjust);
 	assert_true(facts.has_rdtscp);
 	assert_true(facts.tsc_is_invariant);
 	/* Every bit but the one that counts. */
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
+	sim_cpuid_set(6, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
 	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
 	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ ~0u, ~0u, ~0u, ~(1u << 27) });
 	sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ ~0u, ~0u, ~0u, ~(1u << 8) });
 	facts = facts_now();
+	assert_false(facts.lapic_always_runs);
 	assert_false(facts.has_tsc);
 	assert_false(facts.has_tsc_adjust);
 	assert_false(facts.has_rdtscp);

@@ -153,10 +153,107 @@ clock_that_kernels_switch_off_comes_behind_all_that_are_well(void **state)
 	literal_free(report);
 }
 
+static void
+ask(struct report *report, const char *source, enum clock_state state)
+{
+	report->intervals[report->interval_count++] = (struct report_interval){
+		.source = source, .state = state, .asked_ns = 100000, .asked = 200, .expected = 200, .delivered = 200,
+		.lateness = { 200, 812, 1021, 4096, 5210, 5210, 31 }, .route_kind = "lapic",
+	};
+}
+
+static struct report *
+report_of_timers(enum clock_state deadline, enum clock_state lapic, bool always_runs)
+{
+	struct report *report = literal_clean();
+
+	report->interval_count = 0;
+	report->hypervisor[0] = '\0';
+	report->lapic_always_runs = always_runs;
+	ask(report, "lapic", lapic);
+	ask(report, "lapic_deadline", deadline);
+	return report;
+}
+
+static void
+assert_tick(struct report *report, const char *source, const char *reason)
+{
+	judge_report(report);
+	recommend(report);
+	if (source)
+		assert_string_equal(report->tick.source, source);
+	else
+		assert_null(report->tick.source);
+	assert_string_equal(report->tick.reason, reason);
+	literal_free(report);
+}
+
+static void
+for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one(void **state)
+{
+	(void)state;
+	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
+		    "Linux's lapic-deadline, rated 150: it is each core's own, goes by the TSC and runs in deep sleep, too. "
+		    "Half of its one-shots came within 1021 ns of their deadline, +-31.");
+	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
+		    "Linux's lapic, rated 150: it is each core's own and runs in deep sleep, too. "
+		    "Half of its one-shots came within 1021 ns of their deadline, +-31.");
+}
+
+static void
+a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core(void **state)
+{
+	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
+
+	(void)state;
+	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
+	assert_tick(report, "lapic", "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is "
+		    "0), where the PIT (0) wakes the core. Half of its one-shots came within 1021 ns of their deadline, +-31.");
+	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
+	ask(report, "hpet_fsb", CLOCK_PRESENT);
+	assert_tick(report, "lapic", "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is "
+		    "0), where the HPET (50) wakes the core. Cores for which a third comparator or a later one sends messages take "
+		    "that (110). Half of its one-shots came within 1021 ns of their deadline, +-31.");
+}
+
+static void
+a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it(void **state)
+{
+	struct report *report = report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true);
+
+	(void)state;
+	report->intervals[1].empty = report->intervals[1].expired = 9;
+	judge_report(report);
+	recommend(report);
+	assert_non_null(strstr(report->tick.reason, " But see irq-missing: lapic=notscdeadline lets Linux do without"));
+	literal_free(report);
+}
+
+static void
+without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said(void **state)
+{
+	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
+
+	(void)state;
+	assert_tick(report, "hpet0", "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
+	report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
+	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
+	strcpy(report->hypervisor, "Microsoft Hv");
+	assert_tick(report, "pit0", "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores. Where "
+		    "Hyper-V offers its own timer, Linux takes that (1000).");
+	report = literal_clean();
+	report->interval_count = 0;
+	assert_tick(report, NULL, "");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one),
+		cmocka_unit_test(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core),
+		cmocka_unit_test(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it),
+		cmocka_unit_test(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said),
 		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
 		cmocka_unit_test(a_tsc_that_linux_distrusts_says_so),
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),

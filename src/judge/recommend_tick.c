@@ -1,0 +1,166 @@
+/*
+ * Which timer Linux takes for its tick, by the ratings of its clock events as of 6.6: arch/x86/kernel/apic/apic.c
+ * (setup_APIC_timer(): 100, or 150 where it always runs; with the deadline where CPUID has it), hpet.c (a comparator that
+ * sends messages, where the LAPIC's may stop: 110; in the PIT's place: 50), drivers/clocksource/i8253.c (0),
+ * hyperv_timer.c (1000), arch/x86/xen/time.c (500). See recommend.h.
+ */
+#include "recommend.h"
+
+#include "number.h"
+#include "rules.h"
+#include "text.h"
+
+#define SHOT_NS         UINT64_C(100000)
+#define RATING_RUNS     150u
+#define RATING_MAY_STOP 100u
+
+/* The boot core's row of SOURCE: its one-shots of 100 us where there are such, else the first; NULL: it was not asked. */
+static const struct report_interval *
+row_of(const struct report *report, const char *source)
+{
+	const struct report_interval *first = NULL;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (!text_equal(row->source, source) || (report->core_count && row->core != report->cores[0].apic_id))
+			continue;
+		if (!row->periodic && row->asked_ns == SHOT_NS)
+			return row;
+		if (!first)
+			first = row;
+	}
+	return first;
+}
+
+static bool
+is_there(const struct report *report, const char *source)
+{
+	const struct report_interval *row = row_of(report, source);
+
+	return row && row->state == CLOCK_PRESENT;
+}
+
+/* As a clock, or, where clocks= leaves that out, as a source of interrupts. */
+static bool
+has_clock(const struct report *report, const char *id, const char *source)
+{
+	const struct report_clock *entry = report_find_clock(report, id);
+
+	return (entry && entry->clock.state == CLOCK_PRESENT) || is_there(report, source);
+}
+
+static bool
+has_hpet(const struct report *report)
+{
+	return has_clock(report, "hpet", "hpet0");
+}
+
+static bool
+has_pit(const struct report *report)
+{
+	return has_clock(report, "pit", "pit0");
+}
+
+/* Linux does not look at any of it: it takes the source all the same. */
+static void
+put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
+{
+	const struct report_lateness *late = &row->lateness;
+	bool named = false;
+
+	if (late->count)
+		text_printf(reason, " Half of its one-shots came within %ld ns of their deadline, +-%lu.", late->p50_ns,
+			    late->error_ns);
+	else
+		text_put(reason, " No figure of this run shows how late its interrupts come.");
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->clock && text_equal(finding->clock, row->source)) {
+			text_printf(reason, named ? ", %s" : " But see %s", finding->rule);
+			named = true;
+		}
+	}
+	if (named)
+		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
+			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
+}
+
+static const char *
+own_timer(const struct report *report)
+{
+	if (text_equal(report->hypervisor, "Microsoft Hv"))
+		return " Where Hyper-V offers its own timer, Linux takes that (1000).";
+	return text_begins(report->hypervisor, "XenVMM") ? " Where it can, Linux takes Xen's own timer (500)." : "";
+}
+
+/* What wakes a core whose own timer has stopped. */
+static void
+put_may_stop(const struct report *report, struct text *reason)
+{
+	text_put(reason, ", but may stop in deep sleep (CPUID 6 EAX[2] is 0)");
+	if (report->hypervisor[0])
+		text_put(reason, " as far as a guest is told");
+	if (has_hpet(report))
+		text_put(reason, ", where the HPET (50) wakes the core.");
+	else if (has_pit(report))
+		text_put(reason, ", where the PIT (0) wakes the core.");
+	else
+		text_put(reason, ", and no HPET or PIT to wake the core was found or looked at.");
+	if (is_there(report, "hpet_fsb"))
+		text_put(reason, " Cores for which a third comparator or a later one sends messages take that (110).");
+}
+
+static void
+put_lapic(struct report *report, struct text *reason, bool deadline)
+{
+	const char *source = deadline ? "lapic_deadline" : "lapic";
+
+	report->tick.source = source;
+	text_printf(reason, "Linux's %s, rated %u: it is each core's own", deadline ? "lapic-deadline" : "lapic",
+		    report->lapic_always_runs ? RATING_RUNS : RATING_MAY_STOP);
+	if (deadline)
+		text_put(reason, ", goes by the TSC");
+	if (report->lapic_always_runs)
+		text_put(reason, " and runs in deep sleep, too.");
+	else
+		put_may_stop(report, reason);
+	text_put(reason, own_timer(report));
+	put_figures(report, reason, row_of(report, source));
+}
+
+/* Of a machine whose local APIC can't be used: a global one. */
+static void
+put_global(struct report *report, struct text *reason)
+{
+	bool hpet = has_hpet(report);
+
+	if (!hpet && !has_pit(report)) {
+		text_put(reason, "None is known: the local APIC's timer can't be used, and no HPET or PIT was found or looked at.");
+		return;
+	}
+	report->tick.source = hpet ? "hpet0" : "pit0";
+	text_printf(reason, "Linux's %s, for the local APIC's timer can't be used: it is one for all cores.",
+		    hpet ? "hpet, rated 50" : "pit, rated 0");
+	text_put(reason, own_timer(report));
+	if (is_there(report, report->tick.source))
+		put_figures(report, reason, row_of(report, report->tick.source));
+}
+
+void
+recommend_tick(struct report *report)
+{
+	struct text reason;
+
+	report->tick.source = NULL;
+	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
+	if (!row_of(report, "lapic"))
+		return; /* not asked: nothing is known */
+	if (is_there(report, "lapic_deadline"))
+		put_lapic(report, &reason, true);
+	else if (is_there(report, "lapic"))
+		put_lapic(report, &reason, false);
+	else
+		put_global(report, &reason);
+}
