@@ -87,12 +87,13 @@ def _timer_cases(report, open_):
 
 
 def _timer_outcome(asked, found, open_):
-    present = [row for row in asked if row.get("state") == "present"]
+    present = [row for row in asked if row.get("state") == "present" and not row.get("reason")]
     if found:
         return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
                 " ".join(finding.get("text") or finding["rule"] for finding in found))
     if not present:
-        return "skip", f"{asked[0].get('state')}: {asked[0].get('reason') or 'not asked'}"
+        state = "not asked" if asked[0].get("state") == "present" else asked[0].get("state")
+        return "skip", f"{state}: {asked[0].get('reason') or 'not asked'}"
     counts = _timer_counts(present)
     return ("skip", f"not determined: {', '.join(dict.fromkeys(open_))}; {counts}") if open_ else ("pass", counts)
 

@@ -94,16 +94,6 @@ all_of(const struct report *report, const char *source)
 	return asked;
 }
 
-/*
- * Its timers run in threads of the host, or in the emulator's loop: what those are kept waiting for is no device's
- * fault.
- */
-static bool
-is_emulated(const struct report *report)
-{
-	return text_equal(report->hypervisor, "TCGTCGTCGTCG");
-}
-
 static struct behaviour *
 add_row(struct report *report, const char *rule, const struct asked *asked)
 {
@@ -194,7 +184,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 
 	if (!row)
 		return;
-	row->checked = seen && asked->came && !(asked->lost && (misses || is_emulated(report)));
+	row->checked = seen && asked->came && !(asked->lost && (misses || report_is_emulated(report)));
 	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
 	set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
 	if (!seen)
@@ -228,8 +218,9 @@ judge_doubled(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
-	row->checked = asked->storms || !asked->doubled || !is_emulated(report);
-	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled && asked->doubled == asked->doubled_periods;
+	row->checked = asked->storms || !asked->doubled || !report_is_emulated(report);
+	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled &&
+		    asked->doubled == asked->doubled_periods;
 	set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
 	if (asked->storms)
 		behaviour_say(row, "its interrupts came without an end, for one deadline.");
@@ -288,7 +279,7 @@ judge_late(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
-	row->checked = asked->late && !is_emulated(report);
+	row->checked = asked->late && !report_is_emulated(report);
 	if (!asked->late) {
 		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", LATE_SHOTS_MIN);
 		return;

@@ -31,7 +31,7 @@ ratio_of(const struct interval_ppb *change)
 static bool
 is_pushed_ahead(const struct report *report, bool halves)
 {
-	return !halves && text_equal(report->accelerator, "tcg") && report->cores_started > 1;
+	return !halves && report_is_emulated(report) && report->cores_started > 1;
 }
 
 /* Each clock's change is measured against the TSC, which itself says that it has not changed. */

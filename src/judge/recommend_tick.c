@@ -1,7 +1,7 @@
 /*
  * Which timer Linux takes for its tick, by the ratings of its clock events as of 6.6: arch/x86/kernel/apic/apic.c
- * (setup_APIC_timer(): 100, or 150 where it always runs; with the deadline where CPUID has it), hpet.c (a comparator that
- * sends messages, where the LAPIC's may stop: 110; in the PIT's place: 50), drivers/clocksource/i8253.c (0),
+ * (setup_APIC_timer(): 100, or 150 where it always runs; with the deadline where CPUID has it), hpet.c (a comparator
+ * that sends messages, where the LAPIC's may stop: 110; in the PIT's place: 50), drivers/clocksource/i8253.c (0),
  * hyperv_timer.c (1000), arch/x86/xen/time.c (500). See recommend.h.
  */
 #include "recommend.h"
@@ -14,7 +14,7 @@
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
-/* The boot core's row of SOURCE: its one-shots of 100 us where there are such, else the first; NULL: it was not asked. */
+/* The boot core's row of SOURCE: its one-shots of 100 us, else the first; NULL: it was not asked. */
 static const struct report_interval *
 row_of(const struct report *report, const char *source)
 {

@@ -46,7 +46,7 @@ as_tsc_ticks(const struct survey *survey, size_t i, int64_t ticks, enum scale_ro
 static bool
 is_pushed(const struct survey *survey)
 {
-	return text_equal(survey->report->accelerator, "tcg") && survey->report->cores_started > 1;
+	return report_is_emulated(survey->report) && survey->report->cores_started > 1;
 }
 
 /* By how much clock I is ahead of the TSC since it fitted, in ns; modulo its wraps. */

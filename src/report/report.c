@@ -70,6 +70,12 @@ report_machine(const struct report *report)
 	return identity->serial[0] ? identity->serial : identity->product;
 }
 
+bool
+report_is_emulated(const struct report *report)
+{
+	return text_equal(report->accelerator, "tcg");
+}
+
 const char *
 report_clock_id(const struct report *report, size_t i)
 {

@@ -243,7 +243,7 @@ struct report_interval { /* what a source of timer interrupts was asked for, and
 	const char *route_kind;
 	uint32_t pin, vector;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* why it could not be asked, else "" */
+	char reason[CLOCK_REASON_SIZE]; /* why it could not be asked, be it there or not; else "" */
 	uint64_t asked_ns, asked; /* of how many */
 	uint64_t expected; /* deadlines in the time in which interrupts were open */
 	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
@@ -362,6 +362,12 @@ struct report {
  * has none.
  */
 const char *report_machine(const struct report *report);
+
+/*
+ * By instructions: its timers run in threads of the host, or in the emulator's loop, and what those are kept waiting
+ * for is no device's fault.
+ */
+bool report_is_emulated(const struct report *report);
 
 /* The id of clock I; of REPORT_CLOCKS_MAX the TSC's, which need not be in the report. */
 const char *report_clock_id(const struct report *report, size_t i);

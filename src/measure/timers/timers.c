@@ -18,15 +18,22 @@ is_quick(const struct report *report)
 	return report->options.profile == PROFILE_QUICK;
 }
 
-void
-asking_refuse(struct asking *asking, enum clock_state state, const char *why)
+/* It is there, and this row has nothing to show: no loss of the source's. */
+static void
+say_why_not(struct asking *asking, const char *why)
 {
 	struct text reason;
 
 	asking->left = 0;
-	asking->row->state = state;
 	text_init(&reason, asking->row->reason, sizeof(asking->row->reason));
 	text_put(&reason, why);
+}
+
+void
+asking_refuse(struct asking *asking, enum clock_state state, const char *why)
+{
+	asking->row->state = state;
+	say_why_not(asking, why);
 }
 
 /* What was pending when it was taken comes before it is armed, and is not counted. */
@@ -53,7 +60,7 @@ asking_begin(struct asking *asking)
 	drain(asking);
 	if (asking_know_tick(asking) && asking_ticks(asking, row->asked_ns) <= timer->ticks_max)
 		return true;
-	asking->left = 0;
+	say_why_not(asking, "It can't be programmed for so long.");
 	return false;
 }
 
@@ -161,6 +168,15 @@ say_never_due(struct asking *asking)
 		asking_refuse(asking, CLOCK_STUCK, "No interrupt came, and by its own status none was due.");
 }
 
+static void
+say_never_programmed(struct asking *asking)
+{
+	const struct report_interval *row = asking->row;
+
+	if (row->state == CLOCK_PRESENT && row->periodic && !row->asked && !asking->left && !row->reason[0])
+		say_why_not(asking, "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
+}
+
 /* One row: shots of PLAN, or so many windows of a period. */
 static void
 measure(struct asking *asking, const struct plan *plan, bool periodic)
@@ -180,7 +196,8 @@ measure(struct asking *asking, const struct plan *plan, bool periodic)
 		ask(asking, periodic ? periods_window : kind == TIMER_AWAITED ? awaited_window : shots_window);
 	lateness_fold(asking->row, asking->all->values, asking->count);
 	say_never_due(asking);
-	if (!periodic || asking->row->state != CLOCK_PRESENT || asking->misses >= ASKING_MISSES_MAX ||
+	say_never_programmed(asking);
+	if (!periodic || asking->row->state != CLOCK_PRESENT || !asking->row->asked || asking->misses >= ASKING_MISSES_MAX ||
 	    asking->core != 0 || asking->timer->driver->secondary)
 		return;
 	play(asking, periods_hold);

@@ -56,33 +56,52 @@ function latenessChart(rows) {
 	};
 }
 
-function timersTable(rows, caption) {
-	const figure = (name) => (row) => (late(row, name) === null ? NONE : nsDelta(late(row, name)));
-	const present = (format) => (row) => (row.state === "present" ? format(row) : "");
+const wasAsked = (row) => row.state === "present" && !row.reason;
 
+/* With few interrupts a percentile would be the latest of them. */
+const lateFigure = (name) => (row) => (late(row, name) !== null ? nsDelta(late(row, name)) :
+	row.lateness_ns ? el("span", {class: "quiet", title: "too few interrupts"}, NONE) : NONE);
+
+function timersTable(rows, caption, withCore) {
 	return table(
 		[
 			["Source", (row) => code(row.source), "name"],
-			["Core", (row) => whole(row.core)],
-			["Asked for", (row) => (row.state === "present" ? askedFor(row) : `${row.state}: ${row.reason}`), "left"],
-			["Times", present((row) => whole(row.asked.count))],
-			["Missed", present((row) => whole(row.empty))],
-			["Early", present((row) => whole(row.early))],
-			["Doubled", present((row) => whole(row.doubled))],
-			["Excused", present((row) => whole(row.excused))],
-			["Earliest", present(figure("min"))],
-			["50 %", present(figure("p50"))],
-			["99 %", present(figure("p99"))],
-			["Latest", present(figure("max"))],
-			["Error", present((row) => ns(row.lateness_ns && row.lateness_ns.error))],
-			["Masked, then", (row) => row.policy || "", "left"],
+			...(withCore ? [["Core", (row) => whole(row.core)]] : []),
+			["Asked for", askedFor, "left"],
+			["Times", (row) => whole(row.asked.count)],
+			["Missed", (row) => whole(row.empty)],
+			["Early", (row) => whole(row.early)],
+			["Doubled", (row) => whole(row.doubled)],
+			["Excused", (row) => whole(row.excused)],
+			...TIMER_MARKS.map(([name, word]) => [word[0].toUpperCase() + word.slice(1), lateFigure(name)]),
+			["Error", (row) => (row.lateness_ns ? ns(row.lateness_ns.error) : NONE)],
 		],
 		rows, caption);
 }
 
+function refusedTimers(rows) {
+	return table(
+		[
+			["Not asked", (row) => code(row.source), "name"],
+			["State", (row) => row.state, "left"],
+			["Why", (row) => row.reason || "", "left"],
+		],
+		rows, "Sources of timer interrupts that were not asked");
+}
+
+const POLICIES = {
+	"discard": "what was due meanwhile is not made up for (discard)",
+	"catch up": "what was due meanwhile is made up for (catch up)",
+	"delay": "the first comes late, and the next a period behind it (delay)",
+};
+
+const policyRow = (row) => el("li", null, code(row.source), `: ${POLICIES[row.policy] || row.policy}.`);
+
 function timersSection(report) {
 	const boot = bootRows(report);
 	const others = timerRows(report).filter((row) => !boot.includes(row));
+	const refused = boot.filter((row) => !wasAsked(row));
+	const policies = boot.filter((row) => row.policy);
 	const drawn = boot.filter((row) => row.lateness_ns && row.lateness_ns.max > 0);
 
 	if (!timerRows(report).length)
@@ -92,6 +111,10 @@ function timersSection(report) {
 			"is in each figure; ", code("self_ipi"), " shows it. A deadline while the core was away is excused."),
 		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`late-${i}`, word, "dot"])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
-		timersTable(boot, "Timer interrupts on the boot core"),
-		others.length ? details("The other cores' own timers", () => timersTable(others, "Timer interrupts on the other cores")) : null);
+		timersTable(boot.filter(wasAsked), "Timer interrupts on the boot core", false),
+		policies.length ? note("After periods in which interrupts were masked:") : null,
+		policies.length ? el("ul", {class: "policies"}, policies.map(policyRow)) : null,
+		refused.length ? refusedTimers(refused) : null,
+		others.length ? details("The other cores' own timers",
+			() => timersTable(others.filter(wasAsked), "Timer interrupts on the other cores", true)) : null);
 }

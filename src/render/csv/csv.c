@@ -99,7 +99,7 @@ is_interval(const struct report_interval *row, struct subject *of, char *before)
 {
 	struct text text;
 
-	if (row->state != CLOCK_PRESENT)
+	if (row->state != CLOCK_PRESENT || row->reason[0])
 		return false;
 	text_init(&text, before, PREFIX_SIZE);
 	text_printf(&text, "%s_%lu_", row->periodic ? "periodic" : "one_shot", row->asked_ns);
@@ -111,7 +111,8 @@ is_interval(const struct report_interval *row, struct subject *of, char *before)
 
 /* False: what is in such a list has no rows. BEFORE has PREFIX_SIZE bytes for what OF refers to. */
 static bool
-is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of, char *before)
+is_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
+	   char *before)
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;

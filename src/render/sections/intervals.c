@@ -28,7 +28,7 @@ put_refusal(struct text *out, const struct report_interval *row)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_printf(text, "%s: %s", clock_state_word(row->state), row->reason);
+	text_printf(text, "%s: %s", row->state == CLOCK_PRESENT ? "Not asked" : clock_state_word(row->state), row->reason);
 	text_put_char(out, ' ');
 	table_sentence_end(out, &sentence);
 }
@@ -40,7 +40,7 @@ put_row(struct text *out, const struct report_interval *row, size_t columns)
 	bool came = late->count != 0;
 
 	table_label(out, row->source, columns);
-	if (row->state != CLOCK_PRESENT) {
+	if (row->state != CLOCK_PRESENT || row->reason[0]) {
 		put_refusal(out, row);
 		return;
 	}
@@ -111,7 +111,7 @@ put_legend(struct text *out)
 		       "doubled, and those excused by a "
 		       "gap in the core's time. Late is the handler's first reading less the deadline; what the way "
 		       "into it takes is "
-		       "in each figure, and self_ipi shows it.");
+		       "in each figure, and self_ipi shows it. A - for a percentile: too few interrupts.");
 	table_sentence_end(out, &sentence);
 }
 

@@ -207,12 +207,14 @@ a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core(void **st
 
 	(void)state;
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
-	assert_tick(report, "lapic", "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is "
-		    "0), where the PIT (0) wakes the core. Half of its one-shots came within 1021 ns of their deadline, +-31.");
+	assert_tick(report, "lapic",
+		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
+		    "the PIT (0) wakes the core. Half of its one-shots came within 1021 ns of their deadline, +-31.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
-	assert_tick(report, "lapic", "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is "
-		    "0), where the HPET (50) wakes the core. Cores for which a third comparator or a later one sends messages take "
+	assert_tick(report, "lapic",
+		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
+		    "the HPET (50) wakes the core. Cores for which a third comparator or a later one sends messages take "
 		    "that (110). Half of its one-shots came within 1021 ns of their deadline, +-31.");
 }
 
@@ -235,11 +237,13 @@ without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 
 	(void)state;
-	assert_tick(report, "hpet0", "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
+	assert_tick(report, "hpet0",
+		    "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	strcpy(report->hypervisor, "Microsoft Hv");
-	assert_tick(report, "pit0", "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores. Where "
+	assert_tick(report, "pit0",
+		    "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores. Where "
 		    "Hyper-V offers its own timer, Linux takes that (1000).");
 	report = literal_clean();
 	report->interval_count = 0;

@@ -416,6 +416,40 @@ two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused(void **state)
 	assert_int_equal(rows[0].doubled, 99);
 }
 
+static uint64_t
+arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
+{
+	uint64_t due = arm_source(timer, ticks, periodic);
+
+	if (periodic)
+		sim_advance_ps(SIM_PS_PER_MS / 3);
+	return due;
+}
+
+static void
+periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **state)
+{
+	struct timer_driver slow = made_up;
+	const struct timer_driver *const drivers_here[] = { &slow, NULL };
+	struct timer_window here = { &slot, 0xe0, play, NULL, open_interrupts, close_interrupts };
+	struct survey_timers *timers = &bench->run.timers;
+	const struct report_interval *rows = bench->run.report.intervals;
+
+	(void)state;
+	source.has_counter = true;
+	slow.arm = arm_slowly;
+	timers->window = &here;
+	timers->drivers = drivers_here;
+	timers->platform = &bench->platform;
+	survey_timers(&bench->run.survey, timers);
+	assert_int_equal(rows[0].delivered, 100);
+	assert_string_equal(rows[0].reason, "");
+	assert_int_equal(rows[1].asked, 0);
+	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* it is no loss of the source's */
+	assert_string_equal(rows[1].reason,
+			    "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
+}
+
 /* By so much that it is nearer to the next deadline, but for the first. */
 static void
 what_comes_late_is_not_early_for_the_next_deadline(void **state)
@@ -655,6 +689,7 @@ main(void)
 		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
 		TEST(what_it_drops_is_empty_whether_shot_or_period),
 		TEST(what_it_does_twice_is_doubled),
+		TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence),
 		TEST(two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused),
 		TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled),
 		TEST(what_comes_before_its_deadline_is_early),

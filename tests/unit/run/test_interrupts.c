@@ -47,6 +47,7 @@ played(const char *hypervisor)
 	bench->duration_ns = DURATION_NS;
 	strcpy(bench->platform.cpu.hypervisor, hypervisor);
 	bench_open(bench, 1);
+	strcpy(bench->run.report.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
 	run_measure(&bench->run);
 	run_close(&bench->run);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
