@@ -82,11 +82,11 @@ function timersTable(rows, caption, withCore) {
 function refusedTimers(rows) {
 	return table(
 		[
-			["Not asked", (row) => code(row.source), "name"],
+			["No figures of", (row) => code(row.source), "name"],
 			["State", (row) => row.state, "left"],
 			["Why", (row) => row.reason || "", "left"],
 		],
-		rows, "Sources of timer interrupts that were not asked");
+		rows, "Sources of timer interrupts without figures");
 }
 
 const POLICIES = {
