@@ -14,6 +14,8 @@ struct timer_arch {
 static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4,
 	{ 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 
+#define POLLS_MAX 100000000u /* where the TSC stands */
+
 static bool
 stop(struct tick *tick, struct timer_arch *timer)
 {
@@ -51,4 +53,30 @@ tick_quiet(struct tick *tick, bool quiet)
 		return false;
 	tick->period_100ns = 0;
 	return true;
+}
+
+static VOID EFIAPI
+count(EFI_EVENT event, VOID *context)
+{
+	volatile unsigned *callbacks = context;
+
+	(void)event;
+	(*callbacks)++;
+}
+
+bool
+tick_is_alive(uint64_t (*tsc)(void), uint64_t bound)
+{
+	volatile unsigned callbacks = 0;
+	uint64_t begin = tsc();
+	EFI_EVENT event;
+
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, count, (VOID *)&callbacks,
+						 &event)))
+		return false;
+	firmware_boot->SetTimer(event, TimerRelative, 1); /* at the next tick: EDK II signals 0 without one */
+	for (unsigned polls = 0; polls < POLLS_MAX && !callbacks && tsc() - begin < bound; polls++)
+		continue;
+	firmware_boot->CloseEvent(event);
+	return callbacks != 0;
 }

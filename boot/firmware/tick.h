@@ -21,4 +21,7 @@ bool tick_pause(struct tick *tick);
 /* Stops it, or lets it go on as found. False: nothing was changed, for the firmware has no such protocol or refuses. */
 bool tick_quiet(struct tick *tick, bool quiet);
 
+/* Whether a timer event's callback comes within BOUND of TSC's ticks. False, too, where no event can be had. */
+bool tick_is_alive(uint64_t (*tsc)(void), uint64_t bound);
+
 #endif

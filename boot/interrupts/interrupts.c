@@ -140,6 +140,7 @@ interrupts_open(void)
 		.vector = VECTOR,
 		.play = play,
 		.play_there = play_there,
+		.firmware_ticks = tick_is_alive,
 		.open = open_interrupts,
 		.close = close_interrupts,
 	};

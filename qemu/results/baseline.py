@@ -190,7 +190,9 @@ class Comparison:
         if not now and not self._timers_alike:
             self._not_asked_for.append(f"{name}'s interrupts")
             return []
-        lost = next((row for row in now if row.get("state") != "present"), {} if not now else None)
+        quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False  # else its host may have kept it
+        states = ("absent", "disabled", "broken", "stuck" if quiet else None)
+        lost = next((row for row in now if row.get("state") in states), {} if not now else None)
         if lost is None:
             return []
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]

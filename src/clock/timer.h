@@ -112,6 +112,8 @@ struct timer_window {
 	const char *(*play)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/* The same as a job of a core that baretick started: the slot is that core's meanwhile. */
 	const char *(*play_there)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
+	/* Whether the firmware calls back by its own tick, within BOUND of TSC's ticks; NULL: it can't be asked. */
+	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
 	void (*open)(void);  /* interrupts, within WORK */
 	void (*close)(void); /* masked again */
 };

@@ -13,6 +13,7 @@
 #include "text.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
+#define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
 #define DEADLINE_FACTOR   3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
@@ -185,11 +186,29 @@ takes_interrupts(struct run *run)
 	return true;
 }
 
+/* What was stopped in each window goes on: keys and time-outs of the firmware's drivers need it. */
+static void
+look_for_firmware_tick(struct run *run)
+{
+	const struct timer_window *window = &run->machine->window;
+	uint64_t bound = scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS);
+
+	if (!window->firmware_ticks)
+		return;
+	run_let_tick(run, true);
+	if (!window->firmware_ticks(run->survey.hooks.tsc_ordered, bound))
+		report_note(&run->report, "The firmware's timer does not call back within %lu ms after timers' interrupts were taken: "
+			    "its keys and time-outs may be dead until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
+	run_let_tick(run, false);
+}
+
 static void
 measure_timers(struct run *run)
 {
-	if (takes_interrupts(run))
-		survey_timers(&run->survey, &run->timers);
+	if (!takes_interrupts(run))
+		return;
+	survey_timers(&run->survey, &run->timers);
+	look_for_firmware_tick(run);
 }
 
 /*

@@ -45,3 +45,12 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run):
     done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off", "exit=return")
     assert AS_FOUND in done.stderr, done
     assert of_hpet(json.loads(done.file("report.json")))["outcome"] != "failed"
+
+
+def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
+    """Whoever boots it sees why no key is read any more: the callback that is counted afterwards never comes."""
+    done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
+    notes = json.loads(done.file("report.json"))["notes"]
+    assert [note for note in notes if note.startswith("The firmware's timer does not call back within ")], notes
+    again = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
+    assert not [note for note in json.loads(again.file("report.json"))["notes"] if "call back" in note]

@@ -81,6 +81,12 @@ def test_a_source_that_no_longer_sends_interrupts_is_named_with_the_reason():
     assert compare(gone, gone).worse == compare(gone, before).worse == []
 
 
+def test_a_source_that_stays_out_on_a_busy_host_is_no_loss():
+    before, now = timed(timer()), timed(timer(state="stuck", reason="None was due."))
+    assert compare(before, now).worse == ["hpet0 sends no interrupts any more, it is stuck: None was due."]
+    assert compare(before, now | {"quality": {"reliable_tails": False, "text": "Stolen."}}).worse == []
+
+
 @pytest.mark.parametrize("options", [{"irq": "off"}, {"profile": "standard"}])
 def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
     now = compare(timed(timer()), timed(**options))

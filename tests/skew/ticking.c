@@ -1,7 +1,8 @@
 /*
  * What makes it a test image of firmware that ticks by the HPET, as EDK II's HpetTimerDxe does, where QEMU's fw_cfg
  * item `opt/baretick/tick` is there: timer 0 may interrupt, and every 10 ms the main counter is stopped for 100 us,
- * until the tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away. A run
+ * until the tick is stopped through EFI_TIMER_ARCH_PROTOCOL. The item's word `absent` takes that protocol away, `dead`
+ * makes a stop one for ever. A run
  * that returns ends the machine, with a value that says whether the tick was stopped and is as it was.
  */
 #include <stdbool.h>
@@ -38,6 +39,7 @@ entry __wrap__entry, __real__entry, __wrap_efi_main, __real_efi_main;
 static EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4, { 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81 } };
 static EFI_STATUS (EFIAPI *set_period_as_found)(struct timer_arch *timer, UINT64 period_100ns);
 static unsigned stops, starts;
+static bool dies;
 
 static bool
 is_armed(void)
@@ -74,6 +76,8 @@ set_period(struct timer_arch *timer, UINT64 period_100ns)
 	stops += period_100ns == 0;
 	starts += period_100ns != 0;
 	arm(period_100ns != 0);
+	if (dies && period_100ns)
+		return EFI_SUCCESS;
 	return set_period_as_found(timer, period_100ns);
 }
 
@@ -113,6 +117,7 @@ run(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 		return real(image, system);
 	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);
 	begin_ticking(boot, timer);
+	dies = word[0] == 'd';
 	if (word[0] == 'a')
 		take_protocol_away(boot, timer);
 	status = real(image, system);

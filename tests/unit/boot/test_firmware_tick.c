@@ -43,6 +43,49 @@ get_period(struct timer *timer, UINT64 *period_100ns)
 
 static struct timer timer = { NULL, set_period, get_period, NULL };
 
+static EFI_EVENT_NOTIFY callback;
+static void *argument;
+static unsigned opened;
+static uint64_t now;
+
+static EFI_STATUS EFIAPI
+create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
+{
+	(void)type;
+	(void)tpl;
+	callback = notify;
+	argument = context;
+	*event = &callback;
+	opened++;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
+{
+	(void)event;
+	(void)type;
+	(void)time;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+close_event(EFI_EVENT event)
+{
+	(void)event;
+	opened--;
+	return EFI_SUCCESS;
+}
+
+/* The firmware's device ticks once in a hundred readings, as long as it has a period. */
+static uint64_t
+tsc(void)
+{
+	if (++now % 100 == 0 && period)
+		callback(&callback, argument);
+	return now;
+}
+
 static int
 begin(void **state)
 {
@@ -50,6 +93,11 @@ begin(void **state)
 	firmware_sim_reset();
 	period = PERIOD;
 	refuses = false;
+	now = 0;
+	opened = 0;
+	firmware_boot->CreateEvent = create_event;
+	firmware_boot->SetTimer = set_timer;
+	firmware_boot->CloseEvent = close_event;
 	return 0;
 }
 
@@ -85,12 +133,29 @@ without_the_protocol_or_where_that_refuses_it_goes_on(void **state)
 	assert_int_equal(tick.period_100ns, 0);
 }
 
+static void
+its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end(void **state)
+{
+	struct tick tick = { 0 };
+
+	(void)state;
+	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	assert_true(tick_pause(&tick));
+	assert_false(tick_is_alive(tsc, 1000));
+	assert_in_range(now, 1000, 1010);
+	assert_true(tick_quiet(&tick, false));
+	assert_true(tick_is_alive(tsc, 1000));
+	assert_in_range(now, 1011, 1111); /* at once */
+	assert_int_equal(opened, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(it_is_stopped_and_goes_on_as_found, begin),
 		cmocka_unit_test_setup(without_the_protocol_or_where_that_refuses_it_goes_on, begin),
+		cmocka_unit_test_setup(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end, begin),
 	};
 
 	return cmocka_run_group_tests_name("firmware_tick", tests, NULL, NULL);
