@@ -197,7 +197,8 @@ look_for_firmware_tick(struct run *run)
 		return;
 	run_let_tick(run, true);
 	if (!window->firmware_ticks(run->survey.hooks.tsc_ordered, bound))
-		report_note(&run->report, "The firmware's timer does not call back within %lu ms after timers' interrupts were taken: "
+		report_note(&run->report,
+			    "The firmware's timer does not call back within %lu ms after timers' interrupts were taken: "
 			    "its keys and time-outs may be dead until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
 	run_let_tick(run, false);
 }

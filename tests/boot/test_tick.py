@@ -41,9 +41,12 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
     assert clocks(report)["acpi_pm"]["measured_hz"]
 
 
-def test_the_tick_goes_on_after_the_run_as_it_was(run):
-    done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off", "exit=return")
+@pytest.mark.parametrize("cores", ["off", "mp"])
+def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
+    """Whoever started it from a shell comes back to that, timers' interrupts asked or not."""
+    done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", f"cores={cores}", "exit=return")
     assert AS_FOUND in done.stderr, done
+    assert json.loads(done.file("report.json"))["intervals"], "they were asked"
     assert of_hpet(json.loads(done.file("report.json")))["outcome"] != "failed"
 
 
