@@ -130,6 +130,20 @@ matrix: deps-build deps-run deps-image
 	+$(SUBMAKE) all image
 	qemu/run --matrix $(MATRIX) --out $(BUILD)/matrix
 
+# DuckDB of one version, by its hash, in an environment of its own.
+FLEET_PYTHON := $(BUILD)/fleet-python/made
+$(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+REPORTS :=
+## which machines of many are unlike their kind, by their reports (REPORTS="FOLDER STICK.img ...")
+.PHONY: fleet
+fleet: $(FLEET_PYTHON)
+	$(if $(REPORTS),qemu/fleet $(REPORTS),@echo 'DuckDB is there. Now: qemu/fleet REPORT...')
+
 ## build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
 .PHONY: image
 image: $(BUILD)/baretick.img $(BUILD)/baretick.iso

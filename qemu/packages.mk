@@ -12,6 +12,7 @@ PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \
                   $(if $(filter-out 0,$(SHIM))$(filter check check-long pictures,$(MAKECMDGOALS)),shim-signed)
+PACKAGES_fleet := mtools python3-venv
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
@@ -21,6 +22,7 @@ PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
+    $(if $(filter fleet bench check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
     $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
@@ -28,9 +30,9 @@ PACKAGES_GOAL := $(PACKAGES_build) \
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 
-.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist
+.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
-deps-run deps-image deps-test deps-sign deps-dist: deps-build
-deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist: deps-%:
+deps-run deps-image deps-test deps-sign deps-dist deps-fleet: deps-build
+deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

@@ -157,8 +157,9 @@ CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),al
 .PHONY: check
 ## likewise, and those that are dear and rare
 .PHONY: check-long
-check check-long: deps-build deps-run deps-dist deps-sign deps-test
+check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+$(SUBMAKE) $(CHECK_MAKE)
+	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
 # Optimised as the application is, leaves inlined, against the real machine.
@@ -172,6 +173,8 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/te
 bench: deps-build deps-run
 	+$(SUBMAKE) all $(BUILD)/host/bench_host
 	$(PYTHON) tests/bench/bench.py $(BUILD)
+	+$(SUBMAKE) $(FLEET_PYTHON)
+	$(PYTHON) tests/bench/fleet.py $(BUILD)/bench/fleet $(BUILD)/bench/cores4/report.json
 
 # The pictures in the READMEs: of the page, from two machines of which one has no HPET, of the screen, and of MokManager's. To be
 # looked at, then committed.

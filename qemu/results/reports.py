@@ -43,14 +43,23 @@ def _blank(node):
 
 def parse(data):
     """The report in DATA; ValueError with a sentence where it is none that can be read on."""
+    return check(load(data))
+
+
+def load(data):
+    """What stands in DATA, within bounds, but not looked at."""
     if len(data) > SIZE_MAX:
         raise ValueError(f"is longer than {SIZE_MAX >> 20} MiB")
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > VALUES_MAX:
         raise ValueError(f"has more than {VALUES_MAX:,} values")
     try:
-        report = json.loads(data.decode("ascii"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        return json.loads(data.decode("ascii"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON in ASCII: {error}") from error
+
+
+def check(report):
+    """REPORT, which load() gave, by the words of today's schema."""
     schema, shape = _schema()
     found = report.get("schema") if isinstance(report, dict) else None
     if found == older.SCHEMA:

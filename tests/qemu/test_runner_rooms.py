@@ -5,12 +5,13 @@ import pathlib
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-ROOMS = ["runner", "machine", "results"]  # each may use itself and those behind it; qemu/run may use all
+ROOMS = ["runner", "machine", "lab", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
+SCRIPTS = ["run", "fleet"]
 FILES_MAX = 12
 
 
 def files():
-    return [QEMU / "run", *sorted(QEMU.rglob("*.py"))]
+    return [*(QEMU / name for name in SCRIPTS), *sorted(QEMU.rglob("*.py"))]
 
 
 def name_of(path):

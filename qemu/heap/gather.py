@@ -1,0 +1,187 @@
+"""Reads the heap on all processors: each report to its rows, as lines of JSON; each that is none to a sentence."""
+import concurrent.futures
+import csv
+import ctypes
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import signal
+
+from heap import places, rows, stick, table
+from results import files, reports
+
+WORKERS = 2
+PR_SET_PDEATHSIG = 1     # prctl(2)
+AT_ONCE = 256            # tasks that wait: the heap may be longer than memory
+LOOK_INSIDE = 1 << 20    # bytes from which on a file may be worth more than one task
+SLICE = 4 << 20          # bytes of reports, one a line, that are a task
+# Long lists that no table has: dropped before they cost anything. In JSON a quotation mark within a string is \", so that these
+# keys stand in no string that ends there; a report that is made to look otherwise loses what it made look so.
+DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\]]*\]')
+MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
+
+
+def lean(data):
+    """DATA without the lists that are not needed; they are nine tenths of a report."""
+    return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
+
+
+def parse(data):
+    """The report in DATA, as far as the tables have it."""
+    return reports.check(rows.needed(reports.load(lean(data))))
+
+
+def is_lines(first):
+    """Whether FIRST, the first line of a file, is a report: then each is one."""
+    first = first.strip()
+    return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+
+
+def slices(path):
+    """The tasks of the file PATH: ("file", path), or parts of it that are whole lines; ValueError where a line has no end."""
+    size = os.path.getsize(path)
+    if size < LOOK_INSIDE:
+        yield "file", path
+        return
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        begin = at = number = 0
+        first_number = 1
+        while line := file.readline(reports.SIZE_MAX + 1):
+            if number == 0 and (len(line) == size or not is_lines(line)):
+                yield "file", path
+                return
+            if len(line) > reports.SIZE_MAX:
+                yield "lines", path, begin, at - begin, first_number
+                raise ValueError(f"line {number + 1} is longer than {reports.SIZE_MAX >> 20} MiB: it and the rest are not read")
+            number += 1
+            at += len(line)
+            if at - begin >= SLICE:
+                yield "lines", path, begin, at - begin, first_number
+                begin, first_number = at, number + 1
+        yield "lines", path, begin, at - begin, first_number
+
+
+def tasks(words, refuse):
+    """What there is to read of WORDS, as calls of read()."""
+    for kind, path in places.find(words, refuse):
+        try:
+            if kind == "stick":
+                yield from (("stick", path, partition, name) for partition, name in stick.names(path))
+            else:
+                yield from slices(path)
+        except (stick.Bad, ValueError) as error:
+            refuse(path, str(error))
+        except OSError as error:
+            refuse(path, f"cannot be read: {error.strerror}")
+
+
+def read(task, known, loaded_at):
+    """What is in TASK: (digest, {table: lines}) of each report, (digest, None) of one that is KNOWN; and (name, sentence) of what
+    is none."""
+    found, refused = [], []
+    kind, path, *rest = task
+    try:
+        pieces = list(_pieces(kind, path, rest))
+    except (OSError, ValueError, stick.Bad, MemoryError) as error:
+        words = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error) or "needs too much memory"
+        return found, [(path, words)]
+    for name, page, data in pieces:
+        try:
+            found += _reports(data, name, page, known, loaded_at)
+        except (ValueError, MemoryError, RecursionError, csv.Error) as error:
+            refused.append((name, str(error) or "needs too much memory"))
+    return found, refused
+
+
+def _pieces(kind, path, rest):
+    """(name, page beside it, bytes) of each report in the file."""
+    if kind == "stick":
+        partition, name = rest
+        yield f"{path}{name[1:]}", None, stick.read(path, partition, name, reports.SIZE_MAX)
+    elif kind == "lines":
+        begin, length, number = rest
+        with open(path, "rb") as file:
+            file.seek(begin)
+            data = file.read(length)
+        yield from _lines(path, data, number)
+    else:
+        data = files.read(path, reports.SIZE_MAX)
+        first, _, more = data.partition(b"\n")
+        if more.strip() and is_lines(first):
+            yield from _lines(path, data, 1)
+        else:
+            page = os.path.abspath(os.path.splitext(path)[0] + ".html")
+            yield path, page if os.path.isfile(page) and not os.path.islink(page) else None, data
+
+
+def _lines(path, data, number):
+    return [(f"{path}, line {number + at}", None, line) for at, line in enumerate(data.split(b"\n")) if line.strip()]
+
+
+def _reports(data, name, page, known, loaded_at):
+    """(digest, {table: lines}) of each report in DATA."""
+    digest = hashlib.sha256(data).hexdigest()
+    if not table.is_table(data):
+        found = [] if digest in known else [parse(data)]
+        return [(digest, _as_lines(rows.of(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
+    found = table.parse(data)
+    names = [digest, *(hashlib.sha256(f"{digest} {at}".encode()).hexdigest() for at in range(1, len(found)))]
+    return [(each, None if each in known else _as_lines(rows.of(report, each, name, page, loaded_at)))
+            for each, report in zip(names, found)]
+
+
+def _as_lines(tables):
+    return {name: "".join(json.dumps(row) + "\n" for row in each) for name, each in tables.items()}
+
+
+_known = frozenset()
+
+
+def _begin(known):
+    global _known
+    _known = known
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both: it is for the one that asked
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # or they would wait for ever for work of nobody
+
+
+def _work(batch, loaded_at):
+    found, refused = [], []
+    for task in batch:
+        more = read(task, _known, loaded_at)
+        found += more[0]
+        refused += more[1]
+    return found, refused
+
+
+def _batches(every):
+    """The tasks a dozen at a time; a slice of a file is a batch of its own."""
+    batch = []
+    for task in every:
+        batch.append(task)
+        if len(batch) == 12 or task[0] == "lines":
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def gather(words, known, loaded_at, refuse):
+    """(digest, {table: lines} or None where it is KNOWN) of each report in the files, folders and sticks WORDS."""
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _begin, (known,)) as pool:
+        waiting = []
+        for batch in _batches(tasks(words, refuse)):
+            waiting.append(pool.submit(_work, batch, loaded_at))
+            if len(waiting) * 12 >= AT_ONCE:
+                yield from _finished(waiting.pop(0), refuse)
+        for future in waiting:
+            yield from _finished(future, refuse)
+
+
+def _finished(future, refuse):
+    found, refused = future.result()
+    for name, sentence in refused:
+        refuse(name, sentence)
+    yield from found

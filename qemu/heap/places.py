@@ -1,0 +1,64 @@
+"""What lies in the heap: each place where a report may stand. Nothing is followed that could lead round in a circle."""
+import os
+import stat
+
+FILES_MAX = 200_000  # of one call
+DEPTH_MAX = 32       # of folders
+NAMES = (".json", ".csv")
+STICKS = (".img", ".iso", ".raw")
+
+
+def find(words, refuse):
+    """(kind, path) of what WORDS name: "stick" or "file". REFUSE(path, sentence) is called for what is passed over."""
+    seen, count = set(), 0
+    for word in words:
+        for kind, path in _of(word, refuse, seen):
+            count += 1
+            if count > FILES_MAX:
+                refuse(path, f"is one more than {FILES_MAX:,} files: it and the rest are not read")
+                return
+            yield kind, path
+
+
+def _of(word, refuse, seen):
+    try:
+        mode = os.stat(word).st_mode
+    except (OSError, ValueError) as error:
+        refuse(word, f"cannot be read: {getattr(error, 'strerror', None) or error}")
+        return
+    if stat.S_ISDIR(mode):
+        yield from _walk(word, refuse, seen, 0)
+    elif not stat.S_ISREG(mode):
+        refuse(word, "is no file")
+    else:
+        yield "stick" if word.lower().endswith(STICKS) else "file", word
+
+
+def _walk(folder, refuse, seen, depth):
+    """The reports in FOLDER and below, each folder once."""
+    try:
+        about = os.stat(folder)
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        refuse(folder, f"cannot be read: {error.strerror}")
+        return
+    if (about.st_dev, about.st_ino) in seen:
+        return
+    seen.add((about.st_dev, about.st_ino))
+    if depth > DEPTH_MAX:
+        refuse(folder, f"is more than {DEPTH_MAX} folders deep")
+        return
+    names = {entry.name.lower() for entry in entries}
+    for entry in entries:
+        name = entry.name.lower()
+        if entry.is_symlink():
+            if name.endswith(NAMES) or os.path.isdir(entry.path):
+                refuse(entry.path, "is a link: links in a folder are not followed")
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path, refuse, seen, depth + 1)
+        elif not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
+            continue  # of one run the JSON says more
+        elif not entry.is_file(follow_symlinks=False):
+            refuse(entry.path, "is no file")
+        else:
+            yield "file", entry.path

@@ -1,0 +1,62 @@
+"""The reports on a stick's image, read by mtools to a pipe: nothing of the image is ever written anywhere."""
+import subprocess
+import threading
+
+LIST_MAX = 1 << 20   # bytes of names
+REPORTS_MAX = 10_000  # of one stick
+WAIT_S = 60          # for a list; folders can lead round in a circle
+PARTITIONS = ("@@1M", "")  # an image of `make image`, and one without a partition table
+
+
+class Bad(Exception):
+    """A sentence on the stick."""
+
+
+def _run(words, size_max):
+    """What mtools prints, up to SIZE_MAX bytes and one; None: it failed, or had more to say than it had time for."""
+    try:
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env={"PATH": "/usr/bin:/bin", "MTOOLS_SKIP_CHECK": "1", "LC_ALL": "C.UTF-8"}) as process:
+            killer = _after(WAIT_S, process.kill)
+            try:
+                data = process.stdout.read(size_max + 1)
+            finally:
+                killer.cancel()
+                process.kill() if len(data) > size_max else None
+            return data if process.wait() == 0 or len(data) > size_max else None
+    except FileNotFoundError as error:
+        raise Bad("cannot be read: there are no mtools (the package mtools)") from error
+
+
+def _after(seconds, call):
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def names(path):
+    """(partition, name) of each report.json, or report.csv without one beside it, in the stick's folder baretick."""
+    for partition in PARTITIONS:
+        data = _run(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
+        if data is not None:
+            break
+    else:
+        raise Bad("has no folder baretick that mtools can read")
+    if len(data) > LIST_MAX:
+        raise Bad("has more in its folder baretick than there can be: its folders may have no end")
+    every = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
+    found = [name for name in every if name.lower().endswith(".json")]
+    json = {name[:-5].lower() for name in found}
+    found += [name for name in every if name.lower().endswith(".csv") and name[:-4].lower() not in json]
+    return [(partition, name) for name in sorted(found)[:REPORTS_MAX]]
+
+
+def read(path, partition, name, size_max):
+    """The bytes of the file NAME on it."""
+    data = _run(["mtype", "-i", path + partition, name], size_max)
+    if data is None:
+        raise ValueError("cannot be read by mtools")
+    if len(data) > size_max:
+        raise ValueError(f"is longer than {size_max >> 20} MiB")
+    return data

@@ -1,0 +1,122 @@
+"""report.csv as a report again, as far as it goes: of one run, or of several put together."""
+import csv
+import io
+import math
+
+from results import older, reports
+
+HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
+VERDICTS = ["pass", "warn", "fail", "incomplete"]
+ROWS_MAX = 200_000  # of one run: 256 cores have fewer
+# metric: where its figure stands in the report, or its word.
+RUN = {"elapsed": "elapsed_ms", "cores_listed": "machine.cores_listed", "cores_started": "machine.cores_started",
+       "tsc_rate": "machine.tsc_hz", "stolen": "quality.stolen_percent", "warps": "skew.warps", "within": "skew.within_ns",
+       "gaps": "interference.gaps", "gaps_total": "interference.total_ns", "observed": "interference.observed_ns",
+       "smi_count": "interference.smi_count"}
+WORDS = {"vendor": "vendor", "product": "product", "serial": "serial", "board": "board", "bios": "bios",
+         "bios_date": "bios_date"}
+CLOCK = {"width": "width_bits", "claimed_rate": "claimed_hz", "resolution": "resolution_ns", "reads": "latency.count",
+         "latency_min": "latency.min_ns", "latency_p50": "latency.p50_ns", "latency_p90": "latency.p90_ns",
+         "latency_p99": "latency.p99_ns", "latency_p999": "latency.p999_ns", "latency_max": "latency.max_ns",
+         "loop": "latency.loop_ns", "steps_back": "monotonic.backward", "stalls": "monotonic.stalls",
+         "not_determined": "not_determined"}
+CLOCK_INTERVALS = {"rate": "measured_hz", "rate_error": "error_ppm", "rate_change": "change_ppm", "read_cost": "cost.read_ns"}
+CORE = {"tsc_adjust": "tsc_adjust", "observed": "observed_ns", "gaps": "gaps", "worst_gap": "worst_gap_ns"}
+CORE_INTERVALS = {"offset": "offset_ns", "drift": "drift_ppm"}
+
+
+def is_table(data):
+    return data.startswith(b"run,clock,core,metric,value,")
+
+
+def parse(data):
+    """The reports in DATA, each with the rows of one run of one machine; ValueError where it is no such table."""
+    try:
+        lines = csv.reader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
+        header = next(lines)
+        if not data.endswith(b"\n"):
+            raise ValueError("ends within a row")
+        if header[:8] != HEADER[:8]:
+            raise ValueError("has other columns than report.csv")
+        found = {}
+        for row in lines:
+            if not row:
+                continue
+            if len(row) < len(header):
+                raise ValueError(f"ends within a row, line {lines.line_num}")
+            found.setdefault((row[0], row[8] if len(row) > 8 else ""), []).append(row)
+    except (csv.Error, UnicodeDecodeError, StopIteration) as error:
+        raise ValueError(f"is no table in ASCII: {error}") from error
+    if any(len(rows) > ROWS_MAX for rows in found.values()):
+        raise ValueError(f"has more than {ROWS_MAX:,} rows of one run")
+    return [_report(started_at, rows) for (started_at, _), rows in found.items()]
+
+
+def figure(word):
+    """A number as JSON would have it; None: the field is empty."""
+    if not word:
+        return None
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"{word[:40]} is no number")
+    return int(word) if word.lstrip("-").isdigit() else number
+
+
+def _put(into, place, value):
+    *way, last = place.split(".")
+    for key in way:
+        into = into.setdefault(key, {})
+    into[last] = value
+
+
+def _interval(numbers):
+    return dict(zip(("value", "low", "high"), numbers)) if None not in numbers else None
+
+
+def _report(started_at, rows):
+    schema = older.SCHEMA.replace("/1", "/2")
+    report = {"schema": schema, "started_at": started_at, "verdict": None, "machine": {"identity": {}}, "findings": []}
+    clocks, cores = {}, {}
+    for _, clock, core, metric, value, low, high, unit, *machine in rows:
+        numbers = [figure(word) for word in (value, low, high)]
+        if metric.startswith("finding_"):
+            report["findings"].append({"rule": metric[8:], "clock": clock or None, "core": figure(core), "unit": unit or None,
+                                       **dict(zip(("measured", "low", "high"), numbers))})
+        elif not clock and not core:
+            _of_run(report, metric, numbers, unit)
+        elif not core:
+            _of_clock(clocks.setdefault(clock, {"id": clock}), metric, numbers)
+        elif not clock:
+            row = cores.setdefault(core, {"apic_id": figure(core)})
+            if metric in CORE_INTERVALS:
+                _put(row, CORE_INTERVALS[metric], _interval(numbers))
+            elif metric in CORE or metric == "started":
+                _put(row, CORE.get(metric, metric), bool(numbers[0]) if metric == "started" else numbers[0])
+    report.update(clocks=list(clocks.values()), cores=list(cores.values()))
+    label = next((row[8] for row in rows if len(row) > 8), None)
+    known = report["machine"]["identity"]
+    if label and label not in (known.get("serial"), known.get("product")):
+        report["options"] = {"label": label, "clocks": []}
+    return reports.check(report)
+
+
+def _of_run(report, metric, numbers, unit):
+    if metric == "verdict":
+        report["verdict"] = _verdict(numbers[0])
+    elif metric in WORDS and unit:
+        report["machine"]["identity"][WORDS[metric]] = unit
+    elif metric in RUN:
+        _put(report, RUN[metric], numbers[0])
+
+
+def _of_clock(clock, metric, numbers):
+    if metric == "verdict":
+        clock["verdict"] = _verdict(numbers[0])
+    elif metric in CLOCK_INTERVALS:
+        _put(clock, CLOCK_INTERVALS[metric], _interval(numbers))
+    elif metric in CLOCK:
+        _put(clock, CLOCK[metric], numbers[0])
+
+
+def _verdict(number):
+    return VERDICTS[number] if number in range(len(VERDICTS)) else None

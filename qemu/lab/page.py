@@ -1,0 +1,98 @@
+"""fleet.html: one file with all that it needs, in the looks of a report's page, whose style and first scripts it takes."""
+import base64
+import hashlib
+import json
+import os
+import re
+import urllib.parse
+
+from lab import words
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+LOOKS = os.path.join(HERE, "..", "..", "src", "page")
+SCRIPTS = [os.path.join(LOOKS, "lib", "dom.js"), os.path.join(LOOKS, "lib", "theme.js"), os.path.join(HERE, "page", "fleet.js")]
+STYLES = [os.path.join(LOOKS, "page.css"), os.path.join(HERE, "page", "fleet.css")]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def source(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def render(answers, new, folder):
+    """The page, as bytes."""
+    style = "".join(map(read, STYLES))
+    script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read, SCRIPTS)) + "})();\n"
+    policy = "; ".join(["default-src 'none'", f"script-src {source(script)}", f"style-src {source(style)}", "img-src data:",
+                        "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
+    body = json.dumps(content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
+    parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FLEET": body}
+    page = re.sub(r"@([A-Z]+)@", lambda mark: parts[mark[1]], read(os.path.join(HERE, "page", "fleet.html")))
+    return page.encode("utf-8")
+
+
+def link(path, folder):
+    """The way from the page in FOLDER to the report's page PATH; None: it is not there."""
+    if not path or not os.path.isfile(path):
+        return None
+    return urllib.parse.quote(os.path.relpath(path, folder))
+
+
+def content(answers, new, folder):
+    """What the page shows: tables of titles, kinds of column and rows; a row's first cell is its machine."""
+    def machine(row, mark=None):
+        return {"text": answers.name(row["run"]), "link": link(answers.names[row["run"]][2], folder),
+                "new": mark is not None and (mark[0], row["who"], mark[1], row["subject"]) in new}
+    failed, warned = (sum(row["verdict"] == verdict for row in answers.machines) for verdict in ("fail", "warn"))
+    known = sum(row["machine"] is not None for row in answers.machines)
+    odd = [[machine(row, ("figure", row["measure"])), row["subject"], row["measure"], row["value"], row["low"], row["high"],
+            row["middle"], row["unit"], row["score"], row["kind"]] for row in answers.outliers]
+    traits = [[machine(row, ("trait", row["measure"])), row["subject"], row["measure"], row["value"], row["usual"],
+               f"{row['machines_so']:,} of {row['machines']:,}", row["kind"]] for row in answers.unlike]
+    facts = [f"{words.count(answers.runs, 'report')}", f"{words.count(known, 'machine')} known", f"{failed:,} failed",
+             f"{warned:,} with warnings"]
+    if len(answers.machines) > known:
+        facts.append(f"{words.count(len(answers.machines) - known, 'report')} of no known machine, each standing for itself")
+    if answers.not_done:
+        facts.append(f"{words.count(answers.not_done, 'run')} not done")
+    several = len(answers.outliers) + len(answers.unlike)
+    return {
+        "headline": f"{words.count(len({row['who'] for row in [*answers.outliers, *answers.unlike]}), 'machine')} unlike their kind"
+                    if several else "No machine is proven to be unlike its kind",
+        "verdict": "fail" if failed else "warn" if several or warned else "pass",
+        "facts": facts,
+        "tables": [
+            table("figures", "Unlike their kind", "Figures whose whole interval lies more than five robust deviations from the median of "
+                  "at least five machines of the same vendor, product, BIOS, CPU and hypervisor.",
+                  ["machine|name", "clock|code", "figure|left", "value", "low", "high", "kind's median", "unit|left", "deviations",
+                   "kind|left"], odd),
+            table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "clock|code", "what|left", "here|left",
+                  "usual|left", "machines|left", "kind|left"], traits),
+            table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "clock|code", "rule|code", "finding|left"],
+                  [[machine(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
+            *(table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
+                    [[machine(row), words.change(row)] for row in answers.changes if row["span"] == span])
+              for name, span in (("before", "the run before"), ("week", "last week"))),
+            table("versions", "What a version did", "Of machines on which nothing else is known to have changed.",
+                  ["step|name", "machines", "what came of it|left"],
+                  [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.versions(answers.versions)]),
+            table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
+                  [[{"text": row["kind"]}, words.group(row)] for row in answers.groups]),
+            table("kinds", "Kinds", "Fewer than five known machines of a kind: which of them is unlike the others is not determined.",
+                  ["kind|name", "machines", "reports", "failed", "warned", "compared|left"],
+                  [[{"text": row["kind"]}, row["machines"], row["runs"], row["failed"], row["warned"],
+                    "yes" if row["machines"] >= words.MACHINES_MIN and row["kind"] != "-" else "not determined"] for row in answers.kinds]),
+            table("machines", "Machines", "The newest run of each.",
+                  ["machine|name", "verdict|badge", "known by|left", "run|left", "runs", "profile|left", "kind|left"],
+                  [[machine(row), row["verdict"], row["known_by"], answers.names[row["run"]][3], row["runs_of_it"], row["profile"],
+                    row["kind"]] for row in answers.machines]),
+        ],
+    }
+
+
+def table(name, title, note, columns, rows):
+    return {"id": name, "title": title, "note": note, "columns": [column.split("|") for column in columns], "rows": rows}

@@ -1,0 +1,8 @@
+-- The kinds, and how many machines of each are known by their newest run: fewer than five say nothing of one another.
+SELECT coalesce(m.kind, '-') AS kind,
+       sum(CASE WHEN m.place = 1 AND m.machine IS NOT NULL THEN 1 ELSE 0 END) AS machines,
+       sum(CASE WHEN m.place = 1 AND m.machine IS NULL THEN 1 ELSE 0 END) AS not_known, count(*) AS runs,
+       sum(CASE WHEN m.place = 1 AND m.verdict = 'fail' THEN 1 ELSE 0 END) AS failed,
+       sum(CASE WHEN m.place = 1 AND m.verdict = 'warn' THEN 1 ELSE 0 END) AS warned
+FROM measured m
+GROUP BY coalesce(m.kind, '-')

@@ -1,0 +1,11 @@
+-- Figures whose whole interval lies more than five deviations from the median of a kind of five machines or more. Where more
+-- than a tenth of the kind lies so, it has two groups, and none of them is an outlier: is_group.
+SELECT b.*, b.beyond > greatest(1.0, 0.1 * b.machines) AS is_group
+FROM (
+    SELECT f.run, f.who, f.machine, f.kind, f.measure, f.subject, f.unit, f.value, f.low, f.high, s.middle, s.machines,
+           greatest(f.x_low - s.middle_x, s.middle_x - f.x_high) / greatest(s.deviation, f.least) AS score,
+           count(*) OVER (PARTITION BY f.kind, f.measure, f.subject) AS beyond
+    FROM figures f JOIN scales s ON s.kind = f.kind AND s.measure = f.measure AND s.subject = f.subject
+    WHERE f.place = 1 AND s.machines >= 5
+      AND greatest(f.x_low - s.middle_x, s.middle_x - f.x_high) > 5.0 * greatest(s.deviation, f.least)
+) b

@@ -1,0 +1,15 @@
+-- The newest run of a machine, and the one before it; likewise the last that is a week older than the newest of the fleet.
+SELECT span, who, kind, run, before_run
+FROM (
+    SELECT 'the run before' AS span, n.who, n.kind, n.run, o.run AS before_run,
+           row_number() OVER (PARTITION BY n.who ORDER BY o.place) AS nearest
+    FROM measured n JOIN measured o ON o.machine = n.machine
+    WHERE n.place = 1 AND o.started_at < n.started_at
+    UNION ALL
+    SELECT 'last week', n.who, n.kind, n.run, o.run,
+           row_number() OVER (PARTITION BY n.who ORDER BY o.place)
+    FROM measured n JOIN measured o ON o.machine = n.machine
+    CROSS JOIN (SELECT max(started_at) AS newest_at FROM measured) newest
+    WHERE n.place = 1 AND o.started_at <= newest.newest_at - INTERVAL 7 DAYS AND n.started_at > newest.newest_at - INTERVAL 7 DAYS
+) t
+WHERE nearest = 1

@@ -1,0 +1,89 @@
+"""The sentences on what was found: one place for the terminal and the page. None is more certain than its figures."""
+MACHINES_MIN = 5       # of a kind, or with the same step: fewer say nothing
+SHARE = 0.8            # of those machines, that a version is said to have done something to
+VERBS = {"rate error": ("rose", "fell"), "median read": ("is slower", "is faster")}
+
+
+def number(value):
+    """A figure in four digits, as people write it."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def count(many, noun):
+    return f"{many:,} {noun}{'' if many == 1 else 's'}"
+
+
+def figure(row):
+    """A figure with its interval, where it has one."""
+    unit = f" {row['unit']}"
+    if row["low"] is None or row["low"] == row["high"]:
+        return number(row["value"]) + unit
+    return f"{number(row['value'])}{unit} ({number(row['low'])} to {number(row['high'])})"
+
+
+def outlier(row):
+    subject = "" if row["subject"] == "machine" else f"{row['subject']}, "
+    return (f"{subject}{row['measure']}: {figure(row)}; the median of {count(row['machines'], 'machine')} of its kind is "
+            f"{number(row['middle'])} {row['unit']}")
+
+
+def unlike(row):
+    what = row["measure"] if row["subject"] == "machine" else f"{row['subject']}, {row['measure']}"
+    return f"{what}: {row['value']}; {row['machines_so']:,} of {count(row['machines'], 'machine')} of its kind: {row['usual']}"
+
+
+def failure(row):
+    where = "" if row["subject"] == "machine" else f"{row['subject']}, "
+    return f"{where}{row['rule']}: {row['text'] or 'no more is said'}"
+
+
+def change(row):
+    """What is otherwise, and since when."""
+    where = "" if row["subject"] == "machine" else f"{row['subject']}, "
+    if row["what"] == "new finding":
+        return f"{where}new finding: {row['now']}"
+    if row["what"] == "finding gone":
+        return f"{where}finding gone: {row['before']}"
+    unit = {"rate error": " ppm", "median read": " ns"}.get(row["what"], "")
+    values = [row["before"], row["now"]]
+    if unit:
+        values = [number(float(value)) for value in values]
+    return f"{where}{row['what']}: {values[0]} before, now {values[1]}{unit}"
+
+
+def group(row):
+    return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {count(row['machines'], 'machine')} are "
+            "beyond the rest: two groups, of which neither is odd")
+
+
+def versions(rows):
+    """(step, machines, sentences) of each step from one version to another."""
+    steps = {}
+    for row in rows:
+        steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)
+    for (what, product, before, now), found in steps.items():
+        machines = max(row["machines"] for row in found)
+        yield f"{product}, {what} {before} to {now}", machines, list(_effects(found, machines))
+
+
+def _effects(found, machines):
+    if machines < MACHINES_MIN:
+        yield f"not determined: {count(machines, 'machine')} made this step, which is too few"
+        return
+    said = False
+    for row in found:
+        for changed, verb in zip((row["up"], row["down"]), VERBS.get(row["measure"], ("rose", "fell"))):
+            if row["machines"] >= MACHINES_MIN and changed >= SHARE * row["machines"]:
+                said = True
+                yield (f"{row['subject']}: {row['measure']} {verb} on {changed:,} of {count(row['machines'], 'machine')}, "
+                       f"median {number(row['middle_before'])} before, {number(row['middle_now'])} {row['unit']} after")
+    if not said:
+        yield f"no figure is proven to have changed on most of the {count(machines, 'machine')}"
+
+
+def undetermined(kinds):
+    """Kinds of which nothing can be said."""
+    return [row for row in kinds if row["machines"] + row["not_known"] and (row["machines"] < MACHINES_MIN or row["kind"] == "-")]

@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""How long qemu/fleet takes of so many reports, each a file of its own: fleet.py FOLDER REPORT.json [COUNT...]
+
+They are made of the one REPORT (tests/lib/made_fleet.py), with 20 oddities; what it says of them is looked at as well.
+"""
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+
+from made_fleet import Maker, planted  # noqa: E402
+
+COUNTS = (100, 1000, 10_000)
+BOUND = {10_000: " (bound 60 s on two idle processors, 2 GB)"}
+
+
+def make(report, count, folder):
+    """The bytes of COUNT reports in FOLDER."""
+    maker, size = Maker(report), 0
+    for machine, made in enumerate(maker.fleet(count)):
+        path = folder / f"{machine // 100:04}" / f"{machine:06}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size += path.write_text(maker.text(made))
+    return size
+
+
+def found(page, count):
+    """How many of the odd machines qemu/fleet named, and how many others."""
+    text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', page.read_text(), re.DOTALL)[1]
+    rows = [row for table in json.loads(text)["tables"] if table["id"] in ("figures", "traits") for row in table["rows"]]
+    named = {int(row[0]["text"][-6:]) for row in rows}
+    return len(named & set(planted(count))), len(named - set(planted(count)))
+
+
+def measure(folder, report, count):
+    heap, out = folder / "heap", folder / "out"
+    for each in (heap, out):
+        shutil.rmtree(each, ignore_errors=True)
+    size = make(report, count, heap)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    load = os.getloadavg()[0]
+    done = subprocess.run([ROOT / "qemu" / "fleet", heap, "--out", out], capture_output=True, text=True)
+    took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        sys.exit(f"fleet: {done.stderr}")
+    odd, others = found(out / "fleet.html", count)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"fleet: {count:6} reports, {size >> 20} MiB: {took:.1f} s, {cpu:.1f} s of processors (load {load:.1f}), largest process "
+          f"{after.ru_maxrss >> 10} MiB; {odd} of {len(planted(count))} odd, {others} others{BOUND.get(count, '')}", flush=True)
+    shutil.rmtree(heap)
+
+
+if __name__ == "__main__":
+    work = pathlib.Path(sys.argv[1])
+    work.mkdir(parents=True, exist_ok=True)
+    for number in map(int, sys.argv[3:]) if sys.argv[3:] else COUNTS:
+        measure(work, json.loads(pathlib.Path(sys.argv[2]).read_text()), number)

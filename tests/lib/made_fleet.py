@@ -1,0 +1,124 @@
+"""A fleet of machines that were never built: one real report, perturbed as crystals, boards and chance do it, with oddities planted.
+
+Machines of a kind differ by a few ppm and a few percent. An oddity is what a site looks for: each of PLANTS turns a healthy report
+into one, by much more than that and with its intervals moved along.
+"""
+import copy
+import json
+import math
+import random
+
+KINDS = [("Example Inc.", f"Server {n}", f"Example BIOS 2.{n}.0", f"Example CPU {n} @ 2.00GHz") for n in range(1, 5)]
+LONG = ("exact", "histogram")
+ODD = 20
+
+
+def clock(report, name):
+    return next(each for each in report["clocks"] if each["id"] == name)
+
+
+def shift(interval, by):
+    for key in ("value", "low", "high"):
+        interval[key] += by
+
+
+def crystal(report, names, ppm):
+    for each in report["clocks"]:
+        if each["id"].startswith(names) and each["error_ppm"]:
+            shift(each["error_ppm"], ppm)
+
+
+def slower(latency, factor):
+    for key in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"):
+        latency[key] = round(latency[key] * factor)
+    for key in ("p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns"):
+        latency[key] = latency[key] and [round(value * factor) for value in latency[key]]
+
+
+def offset(report, core, ns):
+    shift(report["cores"][core]["offset_ns"], ns)
+
+
+def drift(report, core, ppm):
+    shift(report["cores"][core]["drift_ppm"], ppm)
+
+
+def absent(report, name):
+    clock(report, name).update(state="absent", reason="no table in ACPI", verdict="absent", latency=None, measured_hz=None,
+                               error_ppm=None)
+
+
+# What each does, and what it is found as: (figure, clock).
+PLANTS = [
+    (lambda report: crystal(report, ("hpet", "acpi_pm", "pit"), 400), ("rate error", "hpet")),
+    (lambda report: crystal(report, ("rtc",), -300), ("rate error", "rtc")),
+    (lambda report: slower(clock(report, "hpet")["latency"], 9), ("median read", "hpet")),
+    (lambda report: slower(clock(report, "tsc")["latency"], 60), ("median read", "tsc")),
+    (lambda report: slower(clock(report, "acpi_pm")["latency"], 0.1), ("median read", "acpi_pm")),
+    (lambda report: offset(report, -1, -4000), ("core offset", "tsc")),
+    (lambda report: drift(report, -1, 3), ("core drift", "tsc")),
+    (lambda report: report["interference"].update(smi_count=2400), ("SMIs", "machine")),
+    (lambda report: report["quality"].update(stolen_percent=31), ("stolen time", "machine")),
+    (lambda report: absent(report, "hpet"), ("state", "hpet")),
+    (lambda report: report["machine"].update(cores_started=3), ("cores started", "machine")),
+]
+
+
+class Maker:
+    """Reports out of the one REPORT, of two cores or more, with intervals as narrow as a quiet machine has them; its long lists are
+    put back as they were, so that ten thousand are made in a minute."""
+
+    def __init__(self, report, seed=1):
+        self.base, self.random, self.kept = copy.deepcopy(report), random.Random(seed), {}
+        self.base["behaviours"], self.base["findings"], self.base["verdict"] = [], [], "pass"
+        self.base["options"]["label"] = None
+        for each in filter(None, (each["error_ppm"] for each in self.base["clocks"])):
+            each.update(value=0.0, low=-0.1, high=0.1)
+        for core in self.base["cores"][1:]:
+            core.update(offset_ns={"value": 0, "low": -25, "high": 25}, drift_ppm={"value": 0, "low": -0.003, "high": 0.003})
+        for each in self.base["clocks"]:
+            for key in LONG:
+                if each["latency"] and each["latency"].get(key):
+                    mark = f"@{len(self.kept)}@"
+                    self.kept[json.dumps(mark)] = json.dumps(each["latency"][key])
+                    each["latency"][key] = mark
+
+    def report(self, machine, day=1):
+        """A healthy one of MACHINE, a number."""
+        report, chance = copy.deepcopy(self.base), self.random
+        vendor, product, bios, cpu = KINDS[machine % len(KINDS)]
+        report["started_at"] = f"2026-03-{day:02}T{machine % 24:02}:{machine % 60:02}:07"
+        report["machine"].update(cpu=cpu, hypervisor=None, accelerator=None)
+        report["machine"]["identity"].update(vendor=vendor, product=product, bios=bios, serial=f"SN-{machine:06}", host=None)
+        crystal(report, ("hpet", "acpi_pm", "pit"), chance.gauss(0, 8))
+        crystal(report, ("rtc",), chance.gauss(0, 10))
+        for each in report["clocks"]:
+            if each["latency"]:
+                slower(each["latency"], math.exp(chance.gauss(0, 0.05)))
+        for core in report["cores"][1:]:
+            if core["offset_ns"]:
+                shift(core["offset_ns"], round(chance.gauss(0, 8)))
+        report["interference"]["smi_count"] = sum(chance.random() < 0.3 for _ in range(8))
+        report["quality"]["stolen_percent"] = round(chance.random() * 0.3, 2)
+        return report
+
+    def text(self, report):
+        """REPORT as a line of a file."""
+        line = json.dumps(report, separators=(",", ":"))
+        for mark, long in self.kept.items():
+            line = line.replace(mark, long)
+        return line
+
+    def fleet(self, count, odd=ODD):
+        """COUNT reports, one after the other, of which those in planted(COUNT, ODD) are odd."""
+        found_as = planted(count, odd)
+        for machine in range(count):
+            report = self.report(machine)
+            if machine in found_as:
+                found_as[machine][0](report)
+            yield report
+
+
+def planted(count, odd=ODD):
+    """{number of the machine: how it is made odd, and what it is found as}, spread over the fleet."""
+    return {(n * count // odd + 3) % count: PLANTS[n % len(PLANTS)] for n in range(odd)}

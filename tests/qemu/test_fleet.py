@@ -1,0 +1,438 @@
+"""qemu/fleet: what it takes, what it refuses, what it says of a fleet, and how it ends."""
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from harness import ROOT, check_schema
+from heap import gather, rows, table
+from lab import engine, words
+from made_fleet import KINDS, ODD, Maker, clock, planted, slower
+
+GOLDENS = ROOT / "tests" / "goldens"
+WAIT_S = 120  # the machine may be busy
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    """Calls qemu/fleet, its data set in a folder of the test's own."""
+    try:
+        engine.load()
+    except engine.Missing as error:
+        pytest.skip(str(error))
+
+    def call(*arguments, out="out"):
+        return subprocess.run([ROOT / "qemu" / "fleet", *map(str, arguments), "--out", tmp_path / out],
+                              capture_output=True, text=True, timeout=WAIT_S)
+    return call
+
+
+@pytest.fixture(scope="module")
+def maker():
+    return Maker(json.loads((GOLDENS / "clean.json").read_text()))
+
+
+def gathered(maker, reports):
+    return "".join(maker.text(report) + "\n" for report in reports)
+
+
+def ask(folder, query):
+    """Rows of QUERY, in a DuckDB database of the data set."""
+    with engine.connect(str(folder)) as base:
+        return base.execute(query).fetchall()
+
+
+def golden(name="clean"):
+    return (GOLDENS / f"{name}.json").read_text()
+
+
+def long_file(path, size=1 << 30):
+    with open(path, "wb") as file:
+        file.write(b'{"schema": "baretick.report/2", ')
+        file.truncate(size)  # it has no blocks
+
+
+BAD = {
+    "truncated.json": lambda path: path.write_text(golden()[:20000]),
+    "empty.json": lambda path: path.write_text(""),
+    "foreign.json": lambda path: path.write_text('{"name": "left-pad", "version": "1.3.0"}'),
+    "list.json": lambda path: path.write_text("[1, 2, 3]"),
+    "binary.json": lambda path: path.write_bytes(bytes(range(256)) * 64),
+    "deep.json": lambda path: path.write_text("[" * 100000),
+    "many.json": lambda path: path.write_text('{"a":[' + "0," * 1_600_000 + "0]}"),
+    "hostile.json": lambda path: path.write_text('{"schema": "baretick.report/\\u001b[31m\\n9"}'),
+    "gigabyte.json": long_file,
+    "fifo.json": os.mkfifo,
+    "link.json": lambda path: path.symlink_to(GOLDENS / "clean.json"),
+    "dangling.json": lambda path: path.symlink_to("nowhere"),
+    "cut.csv": lambda path: path.write_text((GOLDENS / "clean.csv").read_text()[:9000]),
+    "other.csv": lambda path: path.write_text("a,b\n1,2\n"),
+    "infinite.csv": lambda path: path.write_text((GOLDENS / "clean.csv").read_text().replace(",elapsed,24071", ",elapsed,inf")),
+}
+
+
+def test_what_is_no_report_is_named_in_one_line_and_skipped(fleet, tmp_path):
+    heap = tmp_path / "heap"
+    heap.mkdir()
+    for name, make in BAD.items():
+        make(heap / name)
+    (heap / "good.json").write_text(golden())
+    done = fleet(heap)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert all(line.isprintable() and line.endswith(": skipped") for line in lines)
+    assert sorted(re.search(r"heap/(\S+) ", line)[1] for line in lines) == sorted(BAD)
+    assert done.stdout.startswith(f"1 report taken, 0 in already, {len(BAD)} skipped; 1 in the data set\n")
+    said = {re.search(r"heap/(\S+) ", line)[1]: line for line in lines}
+    for name, sentence in {"gigabyte.json": "is longer than 16 MiB", "fifo.json": "is no file", "link.json": "is a link",
+                           "foreign.json": "is not of schema", "many.json": "has more than", "cut.csv": "ends within a row"}.items():
+        assert sentence in said[name]
+
+
+def test_folders_that_lead_round_in_a_circle_and_one_that_is_named_twice(fleet, tmp_path):
+    heap = tmp_path / "heap"
+    (heap / "inner").mkdir(parents=True)
+    (heap / "inner" / "back").symlink_to(heap)
+    (heap / "good.json").write_text(golden())
+    done = fleet(heap, heap)
+    assert done.returncode == 0 and "1 report taken, 0 in already, 1 skipped" in done.stdout
+    assert "back is a link" in done.stderr
+
+
+def test_a_folder_too_deep_is_not_gone_down(fleet, tmp_path):
+    (tmp_path / "heap" / "/".join("d" * 40)).mkdir(parents=True)
+    (tmp_path / "heap" / "good.json").write_text(golden())
+    done = fleet(tmp_path / "heap")
+    assert done.returncode == 0 and "more than 32 folders deep" in done.stderr
+
+
+def test_a_bad_line_among_gathered_reports_is_named_by_its_number(fleet, maker, tmp_path):
+    text = gathered(maker, [maker.report(n) for n in range(3)]).splitlines()
+    (tmp_path / "all.json").write_text("\n".join([text[0], text[1][:5000], text[2]]) + "\n")
+    done = fleet(tmp_path / "all.json")
+    assert done.stdout.startswith("2 reports taken, 0 in already, 1 skipped")
+    assert "all.json, line 2 is not JSON" in done.stderr
+
+
+def test_a_line_without_an_end_ends_the_file_but_not_the_rest(fleet, maker, tmp_path):
+    with open(tmp_path / "all.json", "w") as file:
+        file.write(gathered(maker, [maker.report(n) for n in range(40)]))
+        file.write('{"schema": ' + " " * (17 << 20))
+    done = fleet(tmp_path / "all.json")
+    assert done.stdout.startswith("40 reports taken, 0 in already, 1 skipped"), done.stderr
+    assert "line 41 is longer than 16 MiB" in done.stderr
+
+
+def test_a_file_in_parts_has_each_line_once(maker, tmp_path, monkeypatch):
+    monkeypatch.setattr(gather, "SLICE", 100_000)
+    monkeypatch.setattr(gather, "LOOK_INSIDE", 1)
+    text = gathered(maker, [maker.report(n) for n in range(12)])
+    (tmp_path / "all.json").write_text(text)
+    parts = list(gather.slices(str(tmp_path / "all.json")))
+    assert len(parts) > 2
+    data = (tmp_path / "all.json").read_bytes()
+    assert b"".join(data[begin:begin + length] for _, _, begin, length, _ in parts) == data
+    assert [number for *_, number in parts][0] == 1
+    for _, _, begin, _, number in parts:
+        assert data[:begin].count(b"\n") == number - 1
+
+
+def test_what_is_dropped_first_changes_no_row():
+    text = (GOLDENS / "sick.json").read_bytes()
+    whole = json.loads(text)
+    lean = gather.parse(text)
+    assert len(gather.lean(text)) < len(text) and b'"exact":null' in gather.lean(text)
+    every = [rows.of(report, "0", "a", None, None) for report in (whole, lean)]
+    assert every[0] == every[1] and every[0]["findings"] and every[0]["cores"]
+
+
+def test_table_and_report_of_one_run_give_the_same_figures(fleet, tmp_path):
+    shutil.copy(GOLDENS / "clean.csv", tmp_path / "table.csv")
+    shutil.copy(GOLDENS / "clean.json", tmp_path / "report.json")
+    fleet(tmp_path / "table.csv", tmp_path / "report.json", "--db", tmp_path / "db")
+    both = ask(tmp_path / "db", "SELECT count(DISTINCT run), count(DISTINCT machine), count(DISTINCT verdict), min(smi_count) FROM runs")
+    assert both == [(2, 1, 1, None)]
+    for list_of, name, columns in (("clocks", "clock", ["verdict", "hz_value", "hz_low", "error_ppm_high", "p50_ns", "max_ns", "reads"]),
+                                 ("cores", "apic_id", ["offset_ns_value", "drift_ppm_low", "started"])):
+        different = " + ".join(f"count(DISTINCT coalesce(CAST({column} AS VARCHAR), '-')) - 1" for column in columns)
+        found = ask(tmp_path / "db", f"SELECT {name}, count(*), {different} FROM {list_of} GROUP BY {name}")
+        assert len(found) >= 4 and {(count, more) for _, count, more in found} == {(2, 0)}
+
+
+def test_a_label_comes_back_out_of_a_table():
+    label = json.loads(golden("sick"))["options"]["label"]
+    found, = table.parse((GOLDENS / "sick.csv").read_bytes())
+    assert label and found["options"]["label"] == label and found["verdict"] == "fail" and len(found["findings"]) > 3
+
+
+def test_tables_put_together_are_several_runs(fleet, tmp_path):
+    head, _, rest = (GOLDENS / "clean.csv").read_text().partition("\n")
+    (tmp_path / "both.csv").write_text(f"{head}\n{rest}" + rest.replace("2026-01-01T", "2026-01-02T"))
+    assert fleet(tmp_path / "both.csv").stdout.startswith("2 reports taken")
+    assert fleet(tmp_path / "both.csv").stdout.startswith("0 reports taken, 2 in already")
+
+
+def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
+    (tmp_path / "run").mkdir()
+    for name in ("csv", "json"):
+        shutil.copy(GOLDENS / f"clean.{name}", tmp_path / "run" / f"report.{name}")
+    assert fleet(tmp_path / "run").stdout.startswith("1 report taken, 0 in already, 0 skipped; 1 in")
+
+
+def test_reports_of_schema_1_are_read(fleet, tmp_path):
+    done = fleet(GOLDENS / "older" / "report-1.json", "--db", tmp_path / "db")
+    assert done.stdout.startswith("1 report taken, 0 in already, 0 skipped"), done.stderr
+    assert ask(tmp_path / "db", "SELECT count(*) > 3 FROM clocks WHERE p50_ns > 0") == [(True,)]
+
+
+def stick(path, files):
+    """An image with the partition where `make image` has it, and FILES {name: text} in its folder baretick."""
+    with open(path, "wb") as image:
+        image.truncate(4 << 20)
+    partition = f"{path}@@1M"
+    subprocess.run(["mformat", "-i", partition, "-T", str((3 << 20) // 512), "-h", "16", "-s", "32", "::"], check=True)
+    subprocess.run(["mmd", "-i", partition, "::/baretick"], check=True)
+    for folder in dict.fromkeys(name.rpartition("/")[0] for name in files):
+        subprocess.run(["mmd", "-i", partition, f"::/baretick/{folder}"], check=True)
+    for name, text in files.items():
+        subprocess.run(["mcopy", "-i", partition, "-", f"::/baretick/{name}"], input=text.encode(), check=True)
+
+
+@pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
+def test_a_stick_gives_its_reports_and_a_broken_one_a_sentence(fleet, maker, tmp_path):
+    one, two = (maker.text(maker.report(n)) for n in (1, 2))
+    stick(tmp_path / "stick.img", {"1/report.json": one, "1/report.csv": "no matter", "2/report.json": two, "3/report.json": "{"})
+    (tmp_path / "broken.img").write_bytes(bytes(range(256)) * 8192)
+    done = fleet(tmp_path / "stick.img", tmp_path / "broken.img", "--db", tmp_path / "db")
+    assert done.stdout.startswith("2 reports taken, 0 in already, 2 skipped"), done.stdout + done.stderr
+    assert "broken.img has no folder baretick" in done.stderr and "stick.img:/baretick/3/report.json is not JSON" in done.stderr
+    assert [serial for serial, in ask(tmp_path / "db", "SELECT serial FROM runs ORDER BY serial")] == ["SN-000001", "SN-000002"]
+
+
+@pytest.mark.parametrize("serial, label, machine, known_by", [
+    ("SN-1", "rack 7", "Example Inc. / Server 1 / SN-1", "serial number"),
+    ("SN-1", None, "Example Inc. / Server 1 / SN-1", "serial number"),
+    (None, "rack 7", "rack 7", "label"),
+    (None, None, None, "nothing"),
+])
+def test_a_machine_is_its_serial_number_else_its_label_else_not_known(maker, serial, label, machine, known_by):
+    report = maker.report(0)
+    report["machine"]["identity"]["serial"], report["options"]["label"] = serial, label
+    check_schema(json.loads(maker.text(report)))
+    run = rows.of(report, "0", "a", None, None)["runs"][0]
+    assert (run["machine"], run["known_by"]) == (machine, known_by)
+
+
+def test_machines_without_a_serial_number_are_not_one_and_count_for_none(fleet, maker, tmp_path):
+    reports = [maker.report(4 * n) for n in range(9)]
+    for report in reports:
+        report["machine"]["identity"]["serial"] = None
+    slower(clock(reports[0], "hpet")["latency"], 50)
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 0
+    assert "9 reports of no known machine" in done.stdout and "Not determined" in done.stdout
+    assert "No machine is proven to be unlike its kind" in done.stdout
+
+
+def fleet_of(maker, tmp_path, count, odd):
+    (tmp_path / "all.json").write_text(gathered(maker, maker.fleet(count, odd)))
+    return {machine: found_as for machine, (_, found_as) in planted(count, odd).items()}
+
+
+def on_page(path):
+    """The tables of fleet.html."""
+    text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', path.read_text(), re.DOTALL)[1]
+    return {table["id"]: table["rows"] for table in json.loads(text)["tables"]}
+
+
+def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
+    oddities = fleet_of(maker, tmp_path, 300, ODD)
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 1, done.stderr
+    tables = on_page(tmp_path / "out" / "fleet.html")
+    found = {(int(row[0]["text"][-6:]), row[2], row[1]) for row in [*tables["figures"], *tables["traits"]]}
+    assert {(machine, *found_as) for machine, found_as in oddities.items()} <= found
+    assert len({machine for machine, *_ in found} - set(oddities)) <= 5
+    order = list(dict.fromkeys(int(row[0]["text"][-6:]) for row in tables["figures"]))
+    odd_figures = {machine for machine, (what, _) in oddities.items() if what not in ("state", "cores started")}
+    assert set(order[:len(odd_figures)]) == odd_figures
+    assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+
+
+def test_a_healthy_fleet_has_none(fleet, maker, tmp_path):
+    assert not fleet_of(maker, tmp_path, 300, 0)
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 0 and "No machine is proven to be unlike its kind." in done.stdout
+    assert "Not determined" not in done.stdout and "300 machines known, of 4 kinds" in done.stdout
+
+
+def test_four_of_a_kind_say_nothing_and_five_do(fleet, maker, tmp_path):
+    def odd_among(count):
+        reports = [maker.report(4 * n) for n in range(count)]
+        slower(clock(reports[0], "hpet")["latency"], 9)
+        (tmp_path / f"{count}.json").write_text(gathered(maker, reports))
+        return fleet(tmp_path / f"{count}.json", out=f"out{count}")
+    four, five = odd_among(4), odd_among(5)
+    assert four.returncode == 0 and "Not determined: fewer than five" in four.stdout
+    assert five.returncode == 1 and "hpet, median read" in five.stdout
+
+
+def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
+    """Their median absolute deviation is 0: whoever is 1 ppm or one ns off would be infinitely far away."""
+    reports = []
+    for n in range(20):
+        report = maker.report(0)
+        report["machine"]["identity"]["serial"] = f"SN-{n}"
+        reports.append(json.loads(maker.text(maker.base)) | {"machine": report["machine"], "started_at": report["started_at"]})
+    for row in reports[3]["clocks"]:
+        if row["error_ppm"]:
+            row["error_ppm"]["value"] += 20
+            row["error_ppm"]["low"] += 20
+            row["error_ppm"]["high"] += 20
+        if row["latency"]:
+            slower(row["latency"], 1.3)
+    (tmp_path / "all.json").write_text("".join(json.dumps(report) + "\n" for report in reports))
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 0 and "20 machines known, of 1 kind" in done.stdout, done.stdout
+
+
+def test_an_interval_that_reaches_back_to_the_kind_is_no_outlier(fleet, maker, tmp_path):
+    def with_error(error_ppm, out):
+        reports = [maker.report(4 * n) for n in range(10)]
+        clock(reports[0], "rtc")["error_ppm"] = {"value": 400, "low": 400 - error_ppm, "high": 400 + error_ppm}
+        (tmp_path / "all.json").write_text(gathered(maker, reports))
+        return fleet(tmp_path / "all.json", out=out).returncode
+    assert with_error(1, "sharp") == 1
+    assert with_error(390, "blunt") == 0
+
+
+def test_a_third_of_a_kind_is_a_group_and_no_outlier(fleet, maker, tmp_path):
+    reports = [maker.report(4 * n) for n in range(30)]
+    for report in reports[:10]:
+        slower(clock(report, "hpet")["latency"], 9)
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 0 and "Two groups in one kind" in done.stdout
+
+
+def test_what_is_in_already_is_not_taken_twice_and_only_what_is_new_is_status_1(fleet, maker, tmp_path):
+    fleet_of(maker, tmp_path, 60, 2)
+    first, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
+    assert (first.returncode, again.returncode) == (1, 0)
+    assert again.stdout.startswith("0 reports taken, 60 in already, 0 skipped; 60 in the data set")
+    failed = maker.report(7, day=2)
+    failed["verdict"] = "fail"
+    failed["findings"] = [{"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None,
+                           "high": None, "limit": None, "unit": None, "text": "pit is stuck.", "cause": None, "advice": None,
+                           "source": None}]
+    (tmp_path / "failed.json").write_text(maker.text(failed))
+    worse, same = fleet(tmp_path / "failed.json"), fleet(tmp_path / "failed.json")
+    assert (worse.returncode, same.returncode) == (1, 0)
+    assert "pit, clock-stuck: pit is stuck." in worse.stdout and "new finding: clock-stuck" in worse.stdout
+    days = sorted(path.name for path in (tmp_path / "out" / "data" / "runs").iterdir())
+    assert days == ["day=2026-03-01", "day=2026-03-02"]
+
+
+def test_what_changed_since_the_run_before_and_since_last_week(fleet, maker, tmp_path):
+    old, between, new = (maker.report(1, day) for day in (1, 9, 10))
+    slower(clock(new, "hpet")["latency"], 5)
+    (tmp_path / "all.json").write_text(gathered(maker, [old, between, new]))
+    said = fleet(tmp_path / "all.json").stdout
+    for span in ("the run before", "last week"):
+        part = said.partition(f"Changed since {span}")[2].partition("\n\n")[0]
+        assert "hpet, median read: " in part and part.count("before, now") == 1, said
+
+
+@pytest.mark.parametrize("machines, said", [(6, "hpet: median read is slower on 6 of 6 machines"), (4, "not determined: 4 machines")])
+def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, tmp_path, machines, said):
+    reports = []
+    for n in range(machines):
+        before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
+        after["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+        slower(clock(after, "hpet")["latency"], 3)
+        reports += [before, after]
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    part = fleet(tmp_path / "all.json").stdout.partition("What a version did")[2].partition("\n\n")[0]
+    assert said in " ".join(part.split()) and "BIOS Example BIOS 2.1.0 to Example BIOS 3.0.0" in " ".join(part.split())
+    assert "rate error" not in part
+
+
+def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
+    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+    (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
+    fleet(tmp_path / "one.json")
+    data = tmp_path / "out" / "data"
+    made = next((data / "clocks").glob("day=*/*.parquet"))
+    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # its runs never came
+    fleet(tmp_path / "two.json", "--db", tmp_path / "db")
+    assert not list(data.glob("clocks/*/20990101*"))
+    assert ask(tmp_path / "db", "SELECT DISTINCT count(*) FROM clocks GROUP BY run, clock") == [(1,)]
+
+
+def test_nothing_that_could_be_read_is_status_2(fleet, tmp_path):
+    (tmp_path / "bad.json").write_text("{")
+    done = fleet(tmp_path / "bad.json", tmp_path / "gone.json")
+    assert done.returncode == 2 and "nothing that could be read" in done.stderr
+    assert subprocess.run([ROOT / "qemu" / "fleet"], capture_output=True).returncode == 2
+
+
+def test_an_internal_error_is_status_2_and_one_line(fleet, maker, tmp_path):
+    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+    fleet(tmp_path / "one.json")
+    next((tmp_path / "out" / "data" / "runs").glob("day=*/*.parquet")).write_bytes(b"rubbish")
+    done = fleet(tmp_path / "one.json")
+    assert done.returncode == 2 and "internal error" in done.stderr and len(done.stderr.splitlines()) == 1
+    (tmp_path / "file").write_text("")
+    assert fleet(tmp_path / "one.json", out="file").returncode == 2
+
+
+def test_two_at_once_do_not_write_one_data_set(fleet, tmp_path):
+    import fcntl
+    (tmp_path / "out").mkdir()
+    folder = os.open(tmp_path / "out", os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    done = fleet(GOLDENS / "clean.json")
+    os.close(folder)
+    assert done.returncode == 2 and "in use by another" in done.stderr
+
+
+def test_without_its_environment_it_says_make_fleet(tmp_path):
+    shutil.copytree(ROOT / "qemu", tmp_path / "qemu", ignore=shutil.ignore_patterns("__pycache__"))
+    done = subprocess.run([sys.executable, tmp_path / "qemu" / "fleet", "x"], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 2 and "`make fleet`" in done.stderr, done.stderr
+
+
+def test_what_is_installed_is_pinned_by_its_hash_and_from_nowhere_in_particular():
+    text = (ROOT / "qemu" / "lab" / "requirements.txt").read_text()
+    assert re.search(r"^duckdb==[0-9.]+ \\$", text, re.MULTILINE) and len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) == 2
+    assert "://" not in text and "index" not in text
+
+
+def test_queries_are_of_the_sql_that_other_engines_speak():
+    own = re.compile(r"\b(qualify|exclude|replace|unnest|list_\w+|struct_\w+|median|mad|quantile\w*|arg_max|arg_min|pivot|unpivot|asof|"
+                     r"read_\w+|ilike|filter|group by all|order by all|using sample)\b|::|\[|\{", re.IGNORECASE)
+    paths = sorted((ROOT / "qemu" / "lab" / "sql").glob("*.sql"))
+    assert len(paths) > 8
+    for path in paths:
+        text = re.sub(r"--.*|'[^']*'", "", path.read_text())
+        assert not own.search(text), (path.name, own.search(text))
+        assert text.lstrip().startswith("SELECT") and ";" not in text
+
+
+def test_figures_are_said_as_they_are():
+    row = {"subject": "hpet", "measure": "median read", "unit": "ns", "value": 2400.0, "low": 2390.0, "high": 2410.0,
+           "middle": 590.5, "machines": 200}
+    assert words.outlier(row) == ("hpet, median read: 2,400 ns (2,390 to 2,410); the median of 200 machines of its kind is 590.5 ns")
+    assert words.figure({**row, "low": 2400.0, "high": 2400.0}) == "2,400 ns"
+
+
+def test_the_made_fleet_is_of_reports_as_the_schema_has_them(maker):
+    assert len(planted(40)) == ODD and len(KINDS) == 4
+    for report in itertools.islice(maker.fleet(40), 12):
+        check_schema(json.loads(maker.text(report)))
