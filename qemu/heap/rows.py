@@ -7,6 +7,7 @@ from results.plain import clean
 WORD_MAX = 200    # characters of a word, of which a machine has made many
 TEXT_MAX = 600    # of a sentence
 WHOLE_MAX = 2 ** 53  # beyond it a whole number is none that JSON carries
+TINY, HUGE = 1e-18, 1e18  # beyond them a figure is none: the queries divide and multiply, and nothing becomes endless
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 
@@ -102,7 +103,7 @@ def fit(value, kind):
     if kind == FLAG:
         return value if isinstance(value, bool) else None
     if kind in (REAL, WHOLE):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value == 0 or TINY < abs(value) < HUGE):
             return None
         return float(value) if kind == REAL else int(value) if abs(value) <= WHOLE_MAX else None
     return clean(value, TEXT_MAX) if isinstance(value, str) and value else None

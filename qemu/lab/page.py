@@ -59,20 +59,20 @@ def content(answers, new, folder):
         facts.append(f"{words.count(len(answers.machines) - known, 'report')} of no known machine, each standing for itself")
     if answers.not_done:
         facts.append(f"{words.count(answers.not_done, 'run')} not done")
-    several = len(answers.outliers) + len(answers.unlike)
+    several = len({row["who"] for row in [*answers.outliers, *answers.unlike]})
     return {
-        "headline": f"{words.count(len({row['who'] for row in [*answers.outliers, *answers.unlike]}), 'machine')} unlike their kind"
+        "headline": f"{words.count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"
                     if several else "No machine is proven to be unlike its kind",
         "verdict": "fail" if failed else "warn" if several or warned else "pass",
         "facts": facts,
         "tables": [
             table("figures", "Unlike their kind", "Figures whose whole interval lies more than five robust deviations from the median of "
                   "at least five machines of the same vendor, product, BIOS, CPU and hypervisor.",
-                  ["machine|name", "clock|code", "figure|left", "value", "low", "high", "kind's median", "unit|left", "deviations",
+                  ["machine|name", "of|code", "figure|left", "value", "low", "high", "kind's median", "unit|left", "deviations",
                    "kind|left"], odd),
-            table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "clock|code", "what|left", "here|left",
+            table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "of|code", "what|left", "here|left",
                   "usual|left", "machines|left", "kind|left"], traits),
-            table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "clock|code", "rule|code", "finding|left"],
+            table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
                   [[machine(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
             *(table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
                     [[machine(row), words.change(row)] for row in answers.changes if row["span"] == span])

@@ -283,6 +283,24 @@ def test_four_of_a_kind_say_nothing_and_five_do(fleet, maker, tmp_path):
     assert five.returncode == 1 and "hpet, median read" in five.stdout
 
 
+def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp_path):
+    reports = [maker.report(4 * n) for n in range(9)]
+    for report, ms, figure in zip(reports, (0, 1, 2 ** 70), (1e299, -1e299, 5e-324)):
+        report["elapsed_ms"] = ms
+        report["interference"]["smi_count"] = 2 ** 53
+        report["quality"]["stolen_percent"] = report["machine"]["tsc_hz"] = figure
+        for each in report["clocks"]:
+            each["error_ppm"] = {"value": figure, "low": figure, "high": figure}
+            if each["latency"]:
+                each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
+    (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
+    done = fleet(tmp_path / "all.json")
+    assert done.returncode == 1 and not done.stderr, done.stderr  # of SMIs there are too many
+    assert "9 machines known" in done.stdout
+    text = json.dumps(on_page(tmp_path / "out" / "fleet.html"))
+    assert "SMIs" in text and "Infinity" not in text and "NaN" not in text and "rate error" not in text
+
+
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
     """Their median absolute deviation is 0: whoever is 1 ppm or one ns off would be infinitely far away."""
     reports = []
