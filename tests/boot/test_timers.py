@@ -89,3 +89,13 @@ def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, a
     assert found["lapic", "one-shot"]["delivered"] > 0, found
     row = found["hpet0", "one-shot"]
     assert row["state"] == hpet and (row["delivered"] > 0) == (hpet == "present") == (row["reason"] is None), row
+
+
+def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not(run):
+    """Two ways that QEMU has. On a busy host a boot may not tell; none may tell the wrong one."""
+    def policies(driftfix, boots):
+        for _ in range(boots):
+            done = run(*ONE_CORE, *qemu("-rtc", f"base=utc,driftfix={driftfix}"), "--", *SHORT, "irq=all")
+            yield rows(checked(done))["rtc", "periodic"]["policy"]
+    assert "catch up" not in policies("none", 1)
+    assert "catch up" in policies("slew", 5)  # ends with the first that tells

@@ -81,9 +81,9 @@ void periods_hold(void *argument);
 /* What came in one window, in which interrupts were open until CLOSED, goes into its slots. */
 void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed);
 
-/* What came behind interrupts that were masked, of periods of TICKS. */
+/* What came behind interrupts that were masked, of periods of TICKS, in OPEN of them. */
 enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks,
-				size_t missed);
+				size_t open);
 
 /* phase.c */
 

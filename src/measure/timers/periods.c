@@ -63,13 +63,12 @@ periods_hold(void *argument)
 	while (tsc() - arming.after < HELD_PERIODS * period + period / 2 && polls-- > 0)
 		asking->survey->hooks.pause();
 	uint64_t opened = tsc();
-
-	asking_watch(asking, opened, opened + HELD_PERIODS * period, UINT64_MAX);
+	uint64_t closed = asking_watch(asking, opened, opened + HELD_PERIODS * period, UINT64_MAX);
 	asking->timer->driver->disarm(asking->timer);
 	asking->row->held_ns = (uint64_t)asking_tsc_ps(asking, opened - arming.after) / ASKING_PS_PER_NS;
 	asking->row->held_delivered = asking->all->window->slot->taken;
 	if (asking->timer->own_phase)
 		asking_end_phase(asking, &arming);
 	if (!asking_is_storm(asking))
-		asking->row->policy = slots_policy(asking, &arming, ticks, HELD_PERIODS);
+		asking->row->policy = slots_policy(asking, &arming, ticks, (size_t)((closed - opened) / period));
 }

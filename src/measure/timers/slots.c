@@ -2,6 +2,7 @@
 #include "asking.h"
 
 #define PPB        UINT64_C(1000000000)
+#define MADE_UP_MIN 10 /* of 20 that were masked */
 #define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
 
 /* Whether the core was away about slot K, from a quarter period before its deadline to the next one's. */
@@ -138,19 +139,23 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));
 }
 
-/* By how many ticks were made up for, and then by where the others lie in their periods. */
+/*
+ * By how many ticks were made up for, and then by where the others lie in their periods. A gap in the core's time ends
+ * with one that is pending, or two: it makes up for none.
+ */
 enum report_policy
-slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t missed)
+slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t open)
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value);
 	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+	bool away = asking_was_away(asking, 0, UINT64_MAX, period / 4);
 	size_t shifted = 0;
 
-	if (slot->taken < 2 || asking_was_away(asking, 0, UINT64_MAX, period / 4))
-		return REPORT_POLICY_UNKNOWN;
-	if (slot->taken > missed + 2)
+	if (slot->taken > open + (away ? MADE_UP_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
+	if (slot->taken < 2 || away)
+		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
 		int64_t phase_ps = middle(asking_lateness(asking, arming, ticks, &slot->events[i])) % period_ps;
 

@@ -260,7 +260,7 @@ static const struct report_interval *
 asked(const char *(*window)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
 {
 	static const struct timer_driver *const drivers_here[] = { &made_up, NULL };
-	struct timer_window here = { &slot, 0xe0, window, NULL, open_interrupts, close_interrupts };
+	struct timer_window here = { &slot, 0xe0, window, NULL, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
 
 	timers->window = &here;
@@ -382,7 +382,7 @@ what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled(void 
 	for (int settles = 0; settles < 2; settles++) {
 		struct timer_driver leaving = made_up;
 		const struct timer_driver *const drivers_here[] = { &leaving, NULL };
-		struct timer_window here = { &slot, 0xe0, play, NULL, open_interrupts, close_interrupts };
+		struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
 		struct survey_timers *timers = &bench->run.timers;
 		const struct report_interval *row = bench->run.report.intervals;
 
@@ -431,7 +431,7 @@ periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **sta
 {
 	struct timer_driver slow = made_up;
 	const struct timer_driver *const drivers_here[] = { &slow, NULL };
-	struct timer_window here = { &slot, 0xe0, play, NULL, open_interrupts, close_interrupts };
+	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
 	const struct report_interval *rows = bench->run.report.intervals;
 
@@ -512,7 +512,7 @@ a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc(void **st
 	for (int stops = 0; stops < 2; stops++) {
 		const struct timer_driver *const drivers_here[] = { &awaited, NULL };
 		const struct report_interval *row = bench->run.report.intervals;
-		struct timer_window here = { &slot, 0xe0, play, NULL, open_interrupts, close_interrupts };
+		struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
 		struct survey_timers *timers = &bench->run.timers;
 		uint64_t begin_ps = sim.now_ps;
 
@@ -560,6 +560,27 @@ what_it_keeps_while_interrupts_are_masked_comes_afterwards(void **state)
 	rows = asked(play);
 	assert_int_equal(rows[1].held_delivered, 40);
 	assert_int_equal(rows[1].policy, REPORT_POLICY_CATCH_UP);
+}
+
+/* The stall comes behind 100 shots, 80 periods and the 20 that are masked. */
+static void
+what_is_made_up_for_is_told_though_the_core_was_away_meanwhile(void **state)
+{
+	for (int keeps = 0; keeps < 2; keeps++) {
+		const struct report_interval *rows;
+
+		source.has_counter = true;
+		source.keeps = keeps;
+		source.stall_at = 205;
+		source.stall_ps = 3 * SIM_PS_PER_MS;
+		rows = asked(play);
+		assert_int_equal(source.stall_ps, 0);
+		assert_int_equal(rows[1].policy, keeps ? REPORT_POLICY_CATCH_UP : REPORT_POLICY_UNKNOWN);
+		if (!keeps) {
+			end(state);
+			begin(state);
+		}
+	}
 }
 
 static void
@@ -698,6 +719,7 @@ main(void)
 		TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc),
 		TEST(a_storm_ends_and_its_source_is_not_asked_on),
 		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
+		TEST(what_is_made_up_for_is_told_though_the_core_was_away_meanwhile),
 		TEST(what_goes_on_a_period_behind_the_mask_is_a_delay),
 		TEST(a_period_that_is_off_shows_within_its_error),
 		TEST(a_tick_that_comes_beside_the_next_is_late),
