@@ -137,7 +137,10 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 	return third;
 }
 
-/* The worst pair is named alone where it contradicts itself, or is outvoted; else one of three may have moved. */
+/*
+ * The worst pair is named alone where it contradicts itself, or is outvoted; else one of three may have moved: where no
+ * one core's two pairs show it, then the boot core, by which the places of both are.
+ */
 static void
 settle_contradiction(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
 		     const bool *decided)
@@ -148,8 +151,11 @@ settle_contradiction(struct offsets_summary *summary, const struct offsets *offs
 			(!a || !is_backed(offsets, places, a, b));
 
 	summary->contradiction_c = b;
-	if (summary->contradictions && !by_itself && !outvoted)
-		summary->contradiction_c = find_third(offsets, a, b);
+	if (!summary->contradictions || by_itself || outvoted)
+		return;
+	summary->contradiction_c = find_third(offsets, a, b);
+	if (a && summary->contradiction_c == b)
+		summary->contradiction_c = 0;
 }
 
 static bool

@@ -820,6 +820,29 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 	world_free(world);
 }
 
+/* It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1 from 4. */
+static void
+boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it(void **state)
+{
+	static const bool wide[8][8] = {
+		{ [4] = true, [7] = true }, { [2] = true, [3] = true, [5] = true, [6] = true },
+		[4] = { [7] = true }, [5] = { [6] = true, [7] = true },
+	};
+	struct world *world = world_new(TOURNAMENT_ALL, 8, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 8; a++)
+		for (size_t b = a + 1; b < 8; b++)
+			offsets_set(&world->offsets, a, b, wide[a][b] ? (struct offset){ -20000, 20000 } :
+				    !a && b > 1 ? (struct offset){ -4930, -4270 } : (struct offset){ -330, 330 });
+	solve(world);
+	assert_int_not_equal(world->summary.contradictions, 0);
+	assert_int_equal(world->summary.contradiction_a, 1);
+	assert_int_equal(world->summary.contradiction_b, 4);
+	assert_int_equal(world->summary.contradiction_c, 0);
+	world_free(world);
+}
+
 /*
  * Three at 630, six at 0, three at -770: the first differ from all others and the second from none, but the third are
  * further from the second than the first are. So these nine are no group that the first three are off.
@@ -1127,6 +1150,7 @@ main(void)
 		cmocka_unit_test(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one),
 		cmocka_unit_test(of_three_that_contradict_nothing_shows_which_pair_is_wrong),
 		cmocka_unit_test(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part),
+		cmocka_unit_test(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it),
 		cmocka_unit_test(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none),
 		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
