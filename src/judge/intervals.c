@@ -200,7 +200,8 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 		behaviour_say(row, "%lu of %lu periods without a tick, of a source that comes late by more than an eighth of one.",
 			      asked->lost, seen);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu periods without a tick; what delayed the core in %lu others may have delayed its timer.",
+		behaviour_say(row,
+			      "%lu of %lu periods without a tick; what delayed the core in %lu others may have delayed its timer.",
 			      asked->lost, seen, asked->periods_excused);
 	else
 		behaviour_say(row, "%lu of %lu periods without a tick; %lu are excused by gaps.", asked->lost, seen,
