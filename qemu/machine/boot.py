@@ -7,6 +7,7 @@ from machine import command
 from machine.command import Wrong
 from machine.guest import Guest
 from machine.transcript import Transcript
+from machine.variables import secure_boot_is_on
 from machine.words import Words
 from results import files
 
@@ -27,7 +28,8 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
                       on_trial=on_trial and "-serial" not in run.qemu_arg,
-                      events=run.event, say=console.say)
+                      events=run.event, say=console.say, attended=bool(run.display))
+            guest.secure_boot = secure_boot_is_on(private.content_of("variables", command.VARIABLES_MAX))
         finally:
             transcript.close()
             console.finish()
@@ -97,17 +99,23 @@ def boot(run, console):
     return guest, accelerator
 
 
-def why_silent(said):
-    """What the firmware gave as its reason, if it did."""
-    return f": the firmware says {said.refused}, as Secure Boot does of what is not signed (make sign)" if said.refused else ""
+def why_silent(guest):
+    """What the firmware gave as its reason, if it did; else what its variables show of it."""
+    if guest.transcript.refused:
+        return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
+    if guest.secure_boot:
+        return ": Secure Boot is on by the firmware's variables, so nothing starts that is not signed (make sign)"
+    return ""
 
 
 def judge(run, guest):
     """(exit status, what went wrong or None) of a run that came to an end."""
     said = guest.transcript
     if guest.ending == "timeout":
-        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{why_silent(said)}"
+        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{why_silent(guest)}"
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
+    if guest.ending == "unbootable":
+        return EXIT_NOT_DONE, f"the firmware found nothing to boot{why_silent(guest)}"
     if guest.ending == "stuck":
         return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"
     if guest.ending == "lost":

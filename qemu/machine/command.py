@@ -99,15 +99,21 @@ class Private:
 
     def __init__(self):
         self.fds = []
+        self._by_name = {}
 
     def path_of(self, name, data):
         """What QEMU opens to have DATA, and to write over it as long as it runs."""
         fd = os.memfd_create(name)
         self.fds.append(fd)
+        self._by_name[name] = fd
         with open(fd, "wb", closefd=False) as file:
             file.write(data)
         os.lseek(fd, 0, os.SEEK_SET)
         return f"/proc/self/fd/{fd}"
+
+    def content_of(self, name, size_max):
+        """What NAME holds by now; nothing where there is none."""
+        return os.pread(self._by_name[name], size_max, 0) if name in self._by_name else b""
 
     def close(self):
         while self.fds:

@@ -27,6 +27,7 @@ class Guest:
     stuck       QEMU says that the guest cannot go on; `state` holds its word
     still       not one byte on the serial line, and it got nowhere; `state` says so
     flood       the serial line would not end
+    unbootable  the firmware says that there is nothing to boot, and waits for a key
     lost        an event failed in its middle, and the guest cannot go on; `state` says which and why
     complete    the report is out, and the machine was told to stay on: nothing more will come
     """
@@ -34,6 +35,7 @@ class Guest:
     def __init__(self, transcript, serial_log, words):
         self.transcript, self.serial_log, self.words = transcript, serial_log, words
         self.ending, self.status, self.state = None, None, ""
+        self.secure_boot = False   # by the firmware's variables; its caller's
         self.picture_error = None  # why there is no picture of the screen, where one was wanted
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
@@ -41,19 +43,19 @@ class Guest:
         self._picture_answer = self._stillness = None
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
-            events=(), say=None):
+            events=(), say=None, attended=False):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
         (of time.monotonic()). KEEP: descriptors that QEMU gets as well; COMMAND_OF may add to them. MAY_STICK:
         under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest. ON_TRIAL: it
         is given up where it says nothing and gets nowhere.
         PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
-        SAY(sentence) is called after each that did."""
+        SAY(sentence) is called after each that did. ATTENDED: somebody may press the key that the firmware waits for."""
         self._keep, self._deadline = keep, deadline
         self._events = Events(events, self, say)
         try:
             self._start(command_of)
-            self._watch(may_stick, on_trial, picture or settles)
-            if picture and self.ending in ("complete", "timeout"):
+            self._watch(may_stick, on_trial, picture or settles, attended)
+            if picture and self.ending in ("complete", "timeout", "unbootable"):
                 self._take_picture(picture)
         finally:
             self._end()
@@ -65,7 +67,7 @@ class Guest:
         self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._note() != b"")
         self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._listen)
 
-    def _watch(self, may_stick, on_trial, settles):
+    def _watch(self, may_stick, on_trial, settles, attended):
         asked = time.monotonic()
         self._stillness = Stillness() if on_trial else None
         while self.ending is None:
@@ -92,6 +94,8 @@ class Guest:
                 self.ending = "timeout"
             elif self._stillness and self._stillness.is_over(now):
                 self.ending, self.state = "still", self._stillness.why()
+            elif self.transcript.unbootable and not attended:
+                self.ending = "unbootable"
             elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
                 self.ending = "complete"
             else:

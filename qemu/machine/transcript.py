@@ -20,6 +20,7 @@ BEGIN = re.compile(rb"^BARETICK ([A-Z]+) BEGIN$")
 END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
 # EDK II's words, before the application's first line, where an image is not one that its keys trust.
+UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 # From this line on the text is detail that fills many screens: src/render/sections/table_sections.h, TABLE_DURATIONS.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
@@ -53,6 +54,7 @@ class Transcript:
         self.blocks = {}      # by name, of BLOCKS: the bytes of each whose sum is right
         self.report = None    # the block REPORT, parsed, else None
         self.refused = ""     # the firmware's own words, where it would not start what is not signed
+        self.unbootable = False  # the firmware says that there is nothing to boot
         self.faults = []      # sentences on damaged blocks
         self.left_early = False  # a key cut what was being sent
         self._rest = bytearray()
@@ -138,7 +140,9 @@ class Transcript:
             if first:
                 self._begins("")
                 self._say(first[1].replace(b"\x00", b""))
-            elif not self.started and (words := REFUSED.search(line)):
+            elif not self.started and UNBOOTABLE in line:
+                self.unbootable = True
+            elif not self.started and not self.refused and (words := REFUSED.search(line)):
                 self.refused = words[0].decode()
 
     def _begins(self, phase):

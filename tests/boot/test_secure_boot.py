@@ -81,6 +81,12 @@ def test_anything_else_is_refused(signed, how, firmware, tmp_path):
     assert b"BARETICK" not in said
 
 
+def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
+    done = run(*TCG, "--boot", "usb", "--timeout", "500", "--firmware", OWN_KEYS)
+    assert (done.status, done.stderr.splitlines()[0]) == (2, "qemu/run: the firmware found nothing to boot: the firmware says Access Denied, "
+                                                             "as Secure Boot does of what is not signed (make sign)")
+
+
 @needs_shim
 def test_with_microsofts_keys_it_runs_by_a_shim_after_its_certificate_was_enrolled(with_shim):
     with guest(MICROSOFTS_KEYS, with_shim) as shown:

@@ -6,10 +6,12 @@ import pathlib
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
 import time
+import uuid
 
 import pytest
 
@@ -258,6 +260,28 @@ DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB
 def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
     done = run("--timeout", "3", *fake(serial, "time.sleep(600)"))
     assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: no end within 3 s; {said}"
+
+
+@pytest.mark.parametrize("serial, said", [
+    (DENIED, ": the firmware says Access Denied, as Secure Boot does of what is not signed (make sign)"), (b"", "")])
+def test_a_firmware_that_finds_nothing_to_boot_is_not_waited_for(run, fake, serial, said):
+    done = run("--timeout", "60", *fake(serial + b"BdsDxe: No bootable option or device was found.\r\n", "time.sleep(600)"))
+    assert done.status == 2 and done.stderr.splitlines()[0] == f"qemu/run: the firmware found nothing to boot{said}"
+
+
+@pytest.mark.parametrize("value, state, said", [(b"\1", 0x3F, True), (b"\0", 0x3F, False), (b"\1", 0x3C, False)])
+@pytest.mark.parametrize("serial", [b"", b"\x1b[2J\x1b[01;01H"], ids=["nothing", "screen clears"])
+def test_of_a_silent_firmware_whose_variables_switch_secure_boot_on_that_is_said(run, fake, tmp_path, serial, value, state, said):
+    name = "SecureBootEnable\0".encode("utf-16-le")
+    arguments = fake(serial, "time.sleep(600)")
+    code, store = tmp_path / "OVMF_CODE.fd", tmp_path / "OVMF_VARS.fd"
+    code.write_bytes(bytes(4095))
+    other = struct.pack("<HB33xII16s", 0x55AA, 0x3F, len(name), 1, bytes(16)) + name + b"\1"
+    vendor = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
+    store.write_bytes(bytes(100) + other + bytes(3) + struct.pack("<HB33xII16s", 0x55AA, state, len(name), 1, vendor) + name + value)
+    done = run("--timeout", "2", *arguments, "--firmware", code)
+    why = ": Secure Boot is on by the firmware's variables, so nothing starts that is not signed (make sign)" if said else ""
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: no end within 2 s; baretick never spoke{why}"
 
 
 @pytest.mark.parametrize("arguments, serial, body, status", [

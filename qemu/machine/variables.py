@@ -1,0 +1,19 @@
+"""What a firmware's store of variables says of Secure Boot, as EDK II lays it out."""
+import struct
+import uuid
+
+# AUTHENTICATED_VARIABLE_HEADER: StartId, State, ..., NameSize, DataSize, VendorGuid; name and data behind it.
+HEADER = struct.Struct("<HB33xII16s")
+START, ADDED = 0x55AA, 0x3F
+NAME = "SecureBootEnable\0".encode("utf-16-le")
+VENDOR = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
+
+
+def secure_boot_is_on(store):
+    """False, too, where STORE says nothing of it."""
+    at = store.find(NAME, HEADER.size)
+    while at >= 0:
+        if HEADER.unpack_from(store, at - HEADER.size) == (START, ADDED, len(NAME), 1, VENDOR):
+            return store[at + len(NAME):at + len(NAME) + 1] == b"\1"
+        at = store.find(NAME, at + 1)
+    return False
