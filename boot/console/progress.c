@@ -20,15 +20,18 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	uint64_t now = hw_tsc(), left_ns;
 	char bytes[CONSOLE_LINE + 1];
 	struct text line;
+	unsigned percent;
 
 	if (progress->shown_tsc && scale_ns(&progress->scale, now - progress->shown_tsc) < LINE_NS)
 		return;
 	if (done_ns > total_ns)
 		done_ns = total_ns;
+	percent = total_ns ? (unsigned)(done_ns / (total_ns / 100 + 1)) : 0;
+	if (progress->percent < percent)
+		progress->percent = percent; /* never back where the plan gets longer */
 	left_ns = survey_left_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
-	text_printf(&line, "progress: %lu%% %s, %lu s left", total_ns ? done_ns / (total_ns / 100 + 1) : 0,
-		    what, (left_ns + NS_PER_S - 1) / NS_PER_S);
+	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
 	if (progress->console->rows)
 		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);

@@ -9,6 +9,7 @@ struct progress {
 	struct console *console;
 	struct scale scale;
 	uint64_t start_tsc;
+	unsigned percent;      /* that was shown last */
 	uint64_t shown_tsc;    /* when the line was last drawn; 0: not yet, so the first one is drawn at once */
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
 	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */

@@ -92,7 +92,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	configuration = hw_read32(timer->address + HPET_CONFIGURATION);
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX || !(configuration & HPET_ENABLE_CNF)) {
 		timer_refuse(timer, CLOCK_DISABLED,
-			     "The HPET does not count: it does only where it is measured as a clock, or the firmware uses it.");
+			     "The HPET does not count: it does so only where it is measured as a clock, or the firmware uses it.");
 		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}

@@ -310,7 +310,7 @@ name_parted(struct report *report, const struct report_discontinuity *row)
 			put_seconds(&text, group->elapsed.value, decimals);
 			text_put(&text, " s");
 		} else {
-			text_put(&text, "a time that is not known");
+			text_put(&text, "an unknown time");
 		}
 		text_put(&text, i + 1 < row->group_count ? "" : ".");
 	}
@@ -345,6 +345,6 @@ judge_discontinuities(struct report *report)
 			name_parted(report, row);
 	}
 	if (report->discontinuities_lost)
-		report_note(report, "%lu more moments were seen at which the clocks did not fit each other.",
+		report_note(report, "The clocks disagreed at %lu more moments, which are not listed.",
 			    (uint64_t)report->discontinuities_lost);
 }

@@ -137,7 +137,8 @@ judge_missing(struct report *report, const struct asked *asked)
 	else if (!row->checked)
 		behaviour_say(row, "the core was away while each of %lu one-shots was due.", asked->shots);
 	else
-		behaviour_say(row, "%lu one-shots came; %lu are excused by gaps.", asked->shots, asked->shots_excused);
+		behaviour_say(row, "%lu one-shot%s asked for, none missing, %lu excused by gaps.", asked->shots,
+			      asked->shots == 1 ? "" : "s", asked->shots_excused);
 	return row->failed;
 }
 
@@ -163,7 +164,7 @@ judge_early(struct report *report, const struct asked *asked)
 	/* A timer that rounds, or judges by another clock, does so with each length. */
 	row->open = asked->early_lengths < asked->lengths;
 	if (row->open)
-		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but none of some lengths.",
+		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but not of every length.",
 			      asked->early, asked->shots, by.low, by.high);
 }
 
@@ -194,14 +195,14 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 	else if (misses && asked->lost)
 		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", asked->lost, seen);
 	else if (!row->checked)
-		behaviour_say(row, "%lu of %lu periods without a tick: those of an emulator, which waits for its host.", asked->lost,
-			      seen);
+		behaviour_say(row, "%lu of %lu periods without a tick: not judged in an emulator, which waits for its host.",
+			      asked->lost, seen);
 	else if (row->open && asked->uneven)
-		behaviour_say(row, "%lu of %lu periods without a tick, of a source that comes late by more than an eighth of one.",
+		behaviour_say(row, "%lu of %lu periods without a tick, but ticks come late by more than an eighth of a period.",
 			      asked->lost, seen);
 	else if (row->open)
-		behaviour_say(row,
-			      "%lu of %lu periods without a tick; what delayed the core in %lu others may have delayed its timer.",
+		behaviour_say(row, "%lu of %lu periods without a tick; what delayed the core in %lu others may delay "
+			      "its timer.",
 			      asked->lost, seen, asked->periods_excused);
 	else
 		behaviour_say(row, "%lu of %lu periods without a tick; %lu are excused by gaps.", asked->lost, seen,
@@ -224,9 +225,10 @@ judge_doubled(struct report *report, const struct asked *asked)
 		    asked->doubled == asked->doubled_periods;
 	set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
 	if (asked->storms)
-		behaviour_say(row, "its interrupts came without an end, for one deadline.");
+		behaviour_say(row, "its interrupts did not stop after one deadline.");
 	else if (!row->checked)
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts: those of an emulator, which sends late ones at once.",
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which sends late "
+			      "ones at once.",
 			      asked->doubled, asked->shots + asked->periods);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu periods had two ticks, of a source that comes late by more than an eighth of one.",
@@ -268,7 +270,7 @@ judge_rate(struct report *report, const struct asked *asked)
 	row->open = is_device_named(report, asked->source) ||
 		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
-		      is_device_named(report, asked->source) ? ", and its clock is named for another reason." :
+		      is_device_named(report, asked->source) ? ": a finding on its clock explains that." :
 		      row->open ? ": they come too unevenly to tell." : ".");
 }
 
@@ -289,8 +291,8 @@ judge_late(struct report *report, const struct asked *asked)
 	set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
 	if (row->high > 0 && row->low < 0)
 		row->low = 0;
-	behaviour_say(row, "half of its one-shots of 100 us are late by %ld ns or more, +-%lu%s", late->p50_ns, late->error_ns,
-		      row->checked ? "." : ": those of an emulator.");
+	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", late->p50_ns, late->error_ns,
+		      row->checked ? "." : ": not judged in an emulator.");
 }
 
 static bool

@@ -229,7 +229,7 @@ say_rate(const struct report *report, struct behaviour *row)
 
 	if (report_find_clock(report, row->clock)->stands_in_ticks) {
 		row->checked = row->open = true;
-		behaviour_say(row, "%s: the firmware ticks by it, which may stop it for moments, and goes on to.", row->clock);
+		behaviour_say(row, "%s: the firmware ticks by it, goes on to do so, and may stop it for moments.", row->clock);
 		return;
 	}
 	if (!rate && !same) {
@@ -311,10 +311,10 @@ say_too_wide(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_say(row, "%s For the limit of %lu: %lu times as long.", as_checked.text, limit,
+		behaviour_say(row, "%s To tell by the limit of %lu takes %lu times as long.", as_checked.text, limit,
 			      times_too_wide(row->low, row->high, limit));
 	else
-		behaviour_say(row, "%s For the limit of %lu: on an idle machine.", as_checked.text, limit);
+		behaviour_say(row, "%s To tell by the limit of %lu takes an idle machine.", as_checked.text, limit);
 }
 
 /*

@@ -23,6 +23,20 @@
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
+/*
+ * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
+ * two cores seldom run at the same moment: with few pairs there is time to wait for one.
+ */
+#define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
+#define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
+/* Of hosts that took nearly all of the time, with guests of two and of four cores. */
+#define LATE_ATTEMPTS      2
+#define LATE_TOURNAMENTS   (TOURNAMENTS + 1) /* and the one between them */
+#define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
+#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S)
+#define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
+#define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
+
 static size_t
 usable_count(const struct report *report)
 {
@@ -116,6 +130,59 @@ survey_tournament_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
+survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores)
+{
+	uint64_t share_ns = survey_tournament_budget_ns(report) / 2 / tournament_pairs(kind, cores);
+
+	if (share_ns < PINGPONG_MIN_NS)
+		return PINGPONG_MIN_NS;
+	return share_ns < PINGPONG_MAX_NS ? share_ns : PINGPONG_MAX_NS;
+}
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So much of NS as the host took of the window. */
+static uint64_t
+late_ns(const struct survey *survey, uint64_t ns)
+{
+	return survey->window_away.all ? scale_mul_div(ns, survey->window_away.away, survey->window_away.all) : 0;
+}
+
+static uint64_t
+late_cores_ns(const struct survey *survey)
+{
+	return late_ns(survey, least((survey->smp->count - 1) * LATE_CORE_NS, LATE_CORES_NS));
+}
+
+uint64_t
+survey_late_tournament_ns(const struct survey *survey)
+{
+	size_t cores = survey->smp->count;
+	uint64_t all_ns;
+
+	if (cores < 2)
+		return 0;
+	all_ns = LATE_ATTEMPTS * tournament_pairs(TOURNAMENT_ALL, cores) *
+		 survey_pingpong_bound_ns(survey->report, TOURNAMENT_ALL, cores);
+	all_ns = least(all_ns, least(survey_tournament_budget_ns(survey->report), LATE_TOURNAMENT_NS));
+	return late_ns(survey, all_ns);
+}
+
+void
+survey_plan_late(struct survey *survey)
+{
+	if (survey->smp->count < 2)
+		return;
+	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
+			  late_ns(survey, LATE_WARPS_NS);
+	survey->total_ns += survey->late_ns;
+}
+
+uint64_t
 survey_timers_ns(const struct report *report, size_t cores)
 {
 	if (report->options.irq == IRQ_OFF)
@@ -149,7 +216,12 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 		rest_ns += SURVEY_EDGE_WAIT_NS;
 	if (stage <= SURVEY_AT_INTERFERENCE)
 		rest_ns += survey->smp->count * survey_core_share_ns(survey->report, survey->smp->count) +
-			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0);
+			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0) +
+			   survey_late_tournament_ns(survey);
+	if (stage <= SURVEY_AT_WARPS && survey->smp->count > 1)
+		rest_ns += WARPS_NS + late_ns(survey, LATE_WARPS_NS);
+	if (stage == SURVEY_AT_CONTENDED && survey->smp->count > 1)
+		rest_ns += usable_count(survey->report) * CONTENDED_NS + late_cores_ns(survey);
 	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
 		survey->done_ns = survey->total_ns - rest_ns;
 }

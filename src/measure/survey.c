@@ -111,7 +111,7 @@ mark_stopped(struct survey *survey, struct report_clock *entry)
 	survey_turned_sick(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "It read the same %u times.", STOPPED_READS);
+	text_printf(&reason, "It read the same value %u times.", STOPPED_READS);
 }
 
 static void

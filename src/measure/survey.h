@@ -123,7 +123,11 @@ struct survey {
 	struct survey_track longest[REPORT_CLOCKS_MAX]; /* of the windows that were cut off */
 	uint64_t edge_bound_ticks;      /* of the TSC, after which an RTC of which no rate is known has stopped */
 	uint64_t timers_ns;             /* that intervals on timers take behind the checks; 0: there are none */
-	uint64_t done_ns, total_ns;     /* of measuring time, for progress */
+	struct {
+		uint64_t shortest, all, away; /* batches of the rates' window in ticks of the TSC; of those the core was away */
+	} window_away;
+	uint64_t done_ns, total_ns;     /* of measuring time, for progress, */
+	uint64_t late_ns;               /* and of that what is expected of a busy host; see survey_plan_late() */
 };
 
 /* Bytes for CORES cores and tournaments up to WIDEST. The block begins on a cache line. */
@@ -164,7 +168,10 @@ void survey_forget(struct survey *survey, size_t series);
 void survey_tick(struct survey *survey, bool ticking);
 
 /* For progress, the run has come so far: what was planned before is done, however long it took, or was left out. */
-enum survey_stage { SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS, SURVEY_AT_TIMERS };
+enum survey_stage {
+	SURVEY_AT_CONTENDED, SURVEY_AT_WARPS, SURVEY_AT_INTERFERENCE, SURVEY_AT_RATES_AGAIN, SURVEY_AT_CHECKS,
+	SURVEY_AT_TIMERS,
+};
 void survey_is_at(struct survey *survey, enum survey_stage stage);
 
 #endif

@@ -56,6 +56,13 @@ survey_any_differs(const struct sample *samples, size_t count)
 bool survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 		       size_t count);
 
+/*
+ * The rates' window has shown how much of the time the host takes from the boot core: what waits for several cores, or
+ * has so much to do, takes longer then by what is added to the plan.
+ */
+void survey_plan_late(struct survey *survey);
+uint64_t survey_late_tournament_ns(const struct survey *survey); /* of that, for one tournament */
+
 /* The TSC ticks in COUNT periods of the clock, at most 2^32; 0 where it claims no rate. */
 uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "report.h"
+#include "tournament.h"
 
 #define SURVEY_NS_PER_MS UINT64_C(1000000)
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)
@@ -19,6 +20,9 @@ uint64_t survey_window_ns(const struct report *report);                   /* bet
 /* How long a tournament of CORES should take, and how long it may take before it is a star or is cut short. */
 uint64_t survey_tournament_ns(const struct report *report, size_t cores);
 uint64_t survey_tournament_budget_ns(const struct report *report);
+
+/* How long a ping-pong may take: as long as all would fit into half of the budget, if each took so long. */
+uint64_t survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores);
 
 /* How long the checks of the devices' behaviour may take, all together, and how long they should: part of the plan. */
 uint64_t survey_checks_ns(const struct report *report);

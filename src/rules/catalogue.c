@@ -51,12 +51,12 @@ const struct rule rules[] = {
 		.id = "clocks-parted",
 		.clock = "any",
 		.severity = VERDICT_WARN,
-		.sentence = "Time went on by more for some clocks than for others, and nothing shows which are right: "
-			    "what was timed across it is wrong by one of them.",
+		.sentence = "Time went on by more for some clocks than for others, and nothing shows which are right: a "
+			    "duration across that moment is wrong by some of them.",
 		.cause = "A virtual machine that was paused, set back to a snapshot, migrated or suspended meanwhile.",
 		.advice =
-			"Read the time anew after a restore, as an agent in the guest does; where nothing of the kind "
-			"was done, look at the hypervisor's timers.",
+			"Set the time anew after a restore, as a guest agent does; if the "
+			"machine was not stopped so, suspect the hypervisor's timers.",
 		.source = "Firecracker issue 5494; cloud-hypervisor issues 2653 and 8256",
 	},
 	{
@@ -167,13 +167,13 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-sync",
 		.clock = "tsc",
-		.what = "bound of the cores' offsets up to which they count as synchronised, or 4 times the best round "
-			"trip where that is more and no other limit is given",
+		.what = "bound on the cores' offsets below which they count as synchronised: this, or "
+			"4 times the best round trip where that is more and no limit was given",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,
 		.sentence = "Beyond it, whether the cores' TSCs are synchronised is not determined.",
-		.cause = "Round trips between cores that are too long to tell, as on a busy host.",
+		.cause = "Round trips between cores that are too long, as on a busy host.",
 		.advice = "Run again on an idle host; in a guest, pin the virtual cores to physical ones.",
 		.source = "Linux arch/x86/kernel/tsc_sync.c",
 	},
@@ -467,8 +467,8 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "A timer interrupts more than once for one deadline: a kernel that counts its ticks runs "
 			    "ahead.",
-		.cause = "A timer that is armed again in the tick in which it fires, or a line that is taken for an "
-			 "edge and a level.",
+		.cause = "A timer that is armed again in the tick in which it fires, or a line "
+			 "that is both edge- and level-triggered.",
 		.advice = "Do not count this timer's ticks; in a guest, update the hypervisor.",
 		.source = "QEMU hw/timer/hpet.c, hpet_time_after()",
 	},
@@ -501,7 +501,7 @@ const struct rule rules[] = {
 	},
 	{
 		.id = "core-missing",
-		.what = "cores that did not start or stopped answering",
+		.what = "cores that failed to start or stopped answering",
 		.limit = 0,
 		.unit = "cores",
 		.severity = VERDICT_WARN,

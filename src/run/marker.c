@@ -5,9 +5,9 @@
 #include "text.h"
 
 /* For people who look at the file. */
-#define REMARK_RUNS "# of a run that is not over, or that the machine ended in this phase"
+#define REMARK_RUNS "# a run is going on, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
-	"# no run is going on: what comes before least= has ended one on this machine; delete this to try it again"
+	"# no run is going on; ways before least= have ended a run of this machine: delete this file to try them again"
 
 /* In enum options_cores: how other cores are started. */
 static const char *const ways[] = {
@@ -132,7 +132,7 @@ marker_heed(const struct marker *found, struct report *report)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)
 		return least;
-	report_note(report, "A run with other cores %s has ended before its time on this machine: so here they are %s. "
+	report_note(report, "On this machine a run with other cores %s did not finish: so here they are %s. "
 		    "The option cores=sipi tries the usual way again.", ways[least - 1], ways[least]);
 	options->cores = least;
 	return least;

@@ -115,19 +115,36 @@ latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_th
 	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) > last_clean(latency, threshold_ns);
 }
 
+/* Two standard errors of the mean of COUNT samples, which lie in the buckets up to LAST; TOTAL is twice their sum. */
+static uint64_t
+mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
+{
+	uint64_t mean = total / count;
+	unsigned __int128 squares = 0;
+
+	for (size_t i = 0; i <= last; i++) {
+		uint64_t middle = histogram_bucket_low(i) + histogram_bucket_high(i);
+		uint64_t off = middle > mean ? middle - mean : mean - middle;
+
+		squares += (unsigned __int128)latency->histogram.counts[i] * off * off;
+	}
+	return square_root(scale_ratio(squares, PS_PER_NS * PS_PER_NS, (unsigned __int128)count * count, SCALE_UP));
+}
+
 struct latency_clean
 latency_clean(const struct latency *latency, uint64_t threshold_ns)
 {
 	size_t last = last_clean(latency, threshold_ns);
-	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps;
+	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps, error_ps;
 
 	for (size_t i = 0; i <= last; i++) {
 		count += latency->histogram.counts[i];
 		low_ns += latency->histogram.counts[i] * histogram_bucket_low(i);
 		high_ns += latency->histogram.counts[i] * histogram_bucket_high(i);
 	}
+	error_ps = count ? ROUNDED_PS + mean_error_ps(latency, last, count, low_ns + high_ns) : 0;
 	low_ps = count ? scale_mul_div(low_ns, PS_PER_NS, count) : 0;
-	high_ps = count ? scale_mul_div_up(high_ns, PS_PER_NS, count) + ROUNDED_PS : 0;
+	high_ps = count ? scale_mul_div_up(high_ns, PS_PER_NS, count) + error_ps : 0;
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
@@ -135,7 +152,7 @@ latency_clean(const struct latency *latency, uint64_t threshold_ns)
 		.p999_ns = percentile_of(latency, count, 99900),
 		.max_ns = percentile_of(latency, count, 100000),
 		.mean_ps = count ? scale_mul_div_nearest(low_ns + high_ns, PS_PER_NS, 2 * count) : 0,
-		.mean_low_ps = low_ps > ROUNDED_PS ? low_ps - ROUNDED_PS : 0,
+		.mean_low_ps = low_ps > error_ps ? low_ps - error_ps : 0,
 		.mean_high_ps = high_ps,
 	};
 }

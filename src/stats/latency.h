@@ -51,7 +51,7 @@ struct latency_clean {
 	uint64_t hit, count;               /* left out, within 1.6 % of that bound; left */
 	uint64_t p99_ns, p999_ns, max_ns;  /* of those left, as latency_percentile_ns() has them */
 	uint64_t mean_ps;                  /* likewise, */
-	uint64_t mean_low_ps, mean_high_ps; /* and between which it is, whole nanoseconds and buckets being what they are */
+	uint64_t mean_low_ps, mean_high_ps; /* and between which it is: buckets, whole nanoseconds and two standard errors */
 };
 
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);

@@ -113,7 +113,7 @@ put_bounded(struct text *text, const struct report *report, const char *before, 
 static void
 put_open(struct text *text, const struct report *report)
 {
-	put_bounded(text, report, "synchronisation not determined: at best ", "");
+	put_bounded(text, report, "synchronisation not determined: only ", "");
 	if (!report->skew.drift_measured)
 		text_put(text, ", and not measured again");
 }

@@ -78,6 +78,7 @@ survey_contended(struct survey *survey)
 
 	if (!survey->memory.cores || survey_living(survey) < 2)
 		return;
+	survey_is_at(survey, SURVEY_AT_CONTENDED);
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

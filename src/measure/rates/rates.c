@@ -5,6 +5,7 @@
 #include "survey_tracks.h"
 
 #define PACE_SAMPLES    64    /* of the clock that is looked at all the time, between two looks at the time */
+#define AWAY_FACTOR     4
 #define TURNS_PER_MS    1000  /* no batch is shorter than a microsecond: bounds a window by count */
 #define WINDOWS_MAX     3     /* that are begun, until one is not cut off */
 #define EARLY_SHARE     50    /* of the window: by so much may the last edge come early */
@@ -43,6 +44,17 @@ show_window(struct survey *survey, uint64_t done_tsc)
 			       scale_ns(&survey->scale, done_tsc), survey->total_ns);
 }
 
+/* A batch of the pacer took so long: what is far longer than the shortest was not read all the time. */
+static void
+note_batch(struct survey *survey, uint64_t ticks)
+{
+	if (!survey->window_away.shortest || ticks < survey->window_away.shortest)
+		survey->window_away.shortest = ticks;
+	survey->window_away.all += ticks;
+	if (ticks > AWAY_FACTOR * survey->window_away.shortest)
+		survey->window_away.away += ticks;
+}
+
 /*
  * Where a quick run's window has shown all that is judged by it its first half is over: when it ends, then. It ends at
  * UNTIL_TSC anyway.
@@ -76,6 +88,7 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc && !window->cut && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->samples[PACE_SAMPLES - 1].end;
+		note_batch(survey, now - survey->samples[0].begin);
 		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
@@ -271,4 +284,5 @@ survey_rates(struct survey *survey)
 	keep_window(survey);
 	sharpen_steps(survey);
 	survey->done_ns += survey_rates_ns(report);
+	survey_plan_late(survey);
 }

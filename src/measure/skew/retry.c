@@ -97,14 +97,12 @@ last_begin_ns(const struct survey_tournament *tournament)
 static void
 exchange_again(struct survey_tournament *tournament, size_t index)
 {
-	struct survey *survey = tournament->survey;
 	size_t a, b;
 
 	tournament_pair(tournament->offsets->kind, index, &a, &b);
 	survey_tournament_pair(tournament, a, b, 0);
 	survey_tournament_play(tournament, 1);
-	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->done_ns + tournament->plan_ns,
-			       survey->total_ns);
+	survey_tournament_show(tournament, tournament->plan_ns);
 }
 
 /*

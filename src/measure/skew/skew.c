@@ -95,7 +95,7 @@ rehearse(struct survey *survey, struct concurrency *concurrency)
 	struct survey_tournament tournament;
 
 	survey_tournament_begin(&tournament, survey, &survey->memory.latest, TOURNAMENT_ALL);
-	tournament.plan_ns = 0;
+	tournament.plan_ns = tournament.late_ns = 0;
 	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&tournament, budget_ns); i++)
 		if (!survey_tournament_batch(&tournament))
 			break;
@@ -163,7 +163,7 @@ play_all(struct survey *survey, struct survey_tournament *tournament)
 		;
 	survey_tournament_again(tournament);
 	survey_tournament_end(tournament);
-	survey->done_ns += tournament->plan_ns;
+	survey->done_ns += tournament->plan_ns + tournament->late_ns;
 }
 
 static void
@@ -240,6 +240,7 @@ survey_skew_middle(struct survey *survey)
 	       survey_tournament_batch(&tournament))
 		;
 	survey_tournament_end(&tournament);
+	survey->done_ns += tournament.late_ns;
 	skew->middle = survey->memory.middle;
 	skew->middle_measured = tournament.pingpongs > 0;
 }

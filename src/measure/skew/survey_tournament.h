@@ -18,7 +18,8 @@ struct survey_tournament {
 	size_t rounds_begun;
 	struct concurrency concurrency;
 	uint64_t trips_max, bound_ns; /* of each ping-pong */
-	uint64_t plan_ns;        /* for progress */
+	uint64_t plan_ns;        /* for progress, */
+	uint64_t late_ns;        /* and what a busy host is expected to add */
 	uint64_t pingpongs;      /* in which a pair exchanged stamps for the first time */
 	uint64_t again;          /* and once more */
 	uint64_t best_trip_ticks;
@@ -65,5 +66,8 @@ void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 void survey_tournament_end(struct survey_tournament *tournament);
 
 uint64_t survey_tournament_elapsed_ns(const struct survey_tournament *tournament);
+
+/* Shows that PLANNED_NS of the plan are done, and of what a busy host adds as much as has elapsed. */
+void survey_tournament_show(const struct survey_tournament *tournament, uint64_t planned_ns);
 
 #endif

@@ -8,25 +8,6 @@
 #define TRIPS_MANY       1000
 #define TRIPS_FEW        200 /* with many cores, where waking them costs as much, and where time is short */
 #define CORES_MANY       32
-/*
- * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
- * two cores seldom run at the same moment: with few pairs there is time to wait for one.
- */
-#define PINGPONG_MIN_NS   (250 * SURVEY_NS_PER_MS)
-#define PINGPONG_MAX_NS   (2 * SURVEY_NS_PER_S)
-
-/* As long as all ping-pongs would fit into half of the budget, if each took so long. */
-static uint64_t
-pingpong_bound_ns(const struct survey *survey, enum tournament kind, size_t cores)
-{
-	size_t pairs = tournament_pairs(kind, cores);
-	uint64_t share_ns = survey_tournament_budget_ns(survey->report) / 2 / pairs;
-
-	if (share_ns < PINGPONG_MIN_NS)
-		return PINGPONG_MIN_NS;
-	return share_ns < PINGPONG_MAX_NS ? share_ns : PINGPONG_MAX_NS;
-}
-
 void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
 			enum tournament kind)
@@ -37,8 +18,9 @@ survey_tournament_begin(struct survey_tournament *tournament, struct survey *sur
 		.survey = survey,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
-		.bound_ns = pingpong_bound_ns(survey, kind, offsets->cores),
+		.bound_ns = survey_pingpong_bound_ns(survey->report, kind, offsets->cores),
 		.plan_ns = survey_tournament_ns(survey->report, offsets->cores),
+		.late_ns = survey_late_tournament_ns(survey),
 		.best_trip_ticks = UINT64_MAX,
 	};
 	concurrency_init(&tournament->concurrency, kind == TOURNAMENT_STAR ? 1 : offsets->cores / 2);
@@ -140,9 +122,20 @@ survey_tournament_batch(struct survey_tournament *tournament)
 		return false;
 	played = survey_tournament_play(tournament, count);
 	learn(tournament, count, played, survey_tournament_elapsed_ns(tournament) - begin_ns);
-	survey->hooks.progress(survey->hooks.context, "pairs of cores",
-			       survey->done_ns + tournament->plan_ns * tournament->round / rounds, survey->total_ns);
+	survey_tournament_show(tournament, tournament->plan_ns * tournament->round / rounds);
 	return true;
+}
+
+void
+survey_tournament_show(const struct survey_tournament *tournament, uint64_t planned_ns)
+{
+	struct survey *survey = tournament->survey;
+	uint64_t late_ns = survey_tournament_elapsed_ns(tournament);
+
+	if (late_ns > tournament->late_ns)
+		late_ns = tournament->late_ns;
+	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->done_ns + planned_ns + late_ns,
+			       survey->total_ns);
 }
 
 void

@@ -81,6 +81,7 @@ survey_warps(struct survey *survey)
 
 	if (!survey->memory.cores)
 		return;
+	survey_is_at(survey, SURVEY_AT_WARPS);
 	report->skew.locked = check(survey, WARP_LOCKED);
 	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
 }

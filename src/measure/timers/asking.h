@@ -5,6 +5,7 @@
 #include "survey_internal.h"
 #include "survey_timers.h"
 
+#define PERIODS_A_WINDOW    80u
 #define ASKING_PS_PER_NS    1000
 #define ASKING_POLLS_PER_NS 1u /* no poll is shorter: bounds a wait where the TSC stands */
 #define ASKING_MISSES_MAX   3u /* in a row, and the source is given up */

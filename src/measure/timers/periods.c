@@ -1,7 +1,6 @@
 /* Periods: windows in which interrupts are open, and one in which they are masked first. See asking.h. */
 #include "asking.h"
 
-#define PERIODS_A_WINDOW 80u
 #define HELD_PERIODS     20u
 #define ARM_TRIES        8u
 

@@ -6,7 +6,9 @@
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
 #define ENTRY_NS    UINT64_C(250000) /* an emulator's way into a handler takes tens of microseconds */
+#define WINDOWS     10u
 #define WINDOWS_MAX 64u
+#define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
 #define THERE_NS    (10 * SURVEY_NS_PER_S) /* for one window on another core, which a busy host may keep waiting */
 #define CORES_EACH    64u /* of more cores, one in each package is asked */
@@ -230,7 +232,7 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 {
 	const struct report *report = survey->report;
 	bool few = core || timer->driver->secondary || is_quick(report);
-	const struct plan windows = { PERIOD_NS, few ? 1 : 10 };
+	const struct plan windows = { PERIOD_NS, few ? 1 : WINDOWS };
 	struct asking asking = {
 		.survey = survey, .all = all, .timer = timer, .core = core,
 		.gap_ticks = scale_ticks(&survey->scale, report->options.gap_ns),
@@ -256,12 +258,40 @@ is_asked(const struct timer_driver *driver, const struct options *options)
 	return options->profile != PROFILE_QUICK || options->irq == IRQ_ALL || driver->in_quick;
 }
 
+/* How long a source of the boot core is asked, about; of one that comes when it will, on average. */
+static uint64_t
+expected_ns(struct survey *survey, const struct timer_driver *driver)
+{
+	struct timer timer = { .driver = driver };
+	const struct asking asking = { .survey = survey, .timer = &timer };
+	bool few = driver->secondary || is_quick(survey->report);
+	uint64_t ns = driver->periodic ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
+
+	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
+		return AWAITED_NS;
+	for (const struct plan *plan = shots_of(&asking); plan->count; plan++)
+		ns += plan->ns * plan->count;
+	return ns;
+}
+
+static uint64_t
+expected_from(struct survey *survey, const struct survey_timers *timers, size_t from)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
+		if (is_asked(timers->drivers[i], &survey->report->options))
+			ns += expected_ns(survey, timers->drivers[i]);
+	return ns;
+}
+
 void
 survey_timers(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t share_ns = survey->timers_ns;
+	uint64_t all_ns = expected_from(survey, timers, 0), begin_ns;
 
 	survey_is_at(survey, SURVEY_AT_TIMERS);
+	begin_ns = survey->done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
@@ -273,8 +303,9 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 			continue;
 		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->done_ns, survey->total_ns);
 		measure_source(survey, timers, timer, 0);
-		share_ns /= 2; /* those that come first take most of it */
-		survey->done_ns += share_ns;
+		if (all_ns)
+			survey->done_ns = begin_ns + scale_mul_div(survey->timers_ns, all_ns - expected_from(survey, timers, i + 1),
+								   all_ns);
 	}
 }
 

@@ -81,6 +81,6 @@ asking_is_storm(struct asking *asking)
 		return false;
 	asking->timer->state = CLOCK_BROKEN;
 	asking->row->doubled += asking->all->window->slot->taken - 1;
-	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts came without an end: it was not asked any more.");
+	asking_refuse(asking, CLOCK_BROKEN, "Its interrupts did not stop: nothing more was asked of it.");
 	return true;
 }

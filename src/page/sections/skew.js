@@ -169,7 +169,7 @@ function skewWords(report) {
 	if (!skew.text && isNumber(skew.within_ns))
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
 	else if (!skew.text && isNumber(skew.at_best_ns))
-		said.push(`Synchronisation not determined: at best within ${ns(skew.at_best_ns)} at ${moments}.`);
+		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
 	/* Cut off, as in the text: it is the same moment. */
 	if (lastIsShown(report))
 		said.push(`Pairs and offsets are of the last tournament, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);

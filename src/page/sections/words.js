@@ -264,7 +264,7 @@ function costs(report) {
 	return section("costs", "What EXPLAIN ANALYZE costs",
 		note("Two reads for each of 100,000 rows, by the mean of the reads that were not hit, less that of null on the same core. " +
 			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
-			"within the least and the most of any."),
+			"within the least and the most of any, two standard errors included."),
 		table(
 			[
 				["Clock", (clock) => code(clock.id), "name"],

@@ -328,7 +328,7 @@ put_missed(struct text *out, const struct columns *all)
 	}
 	if (!missed || report->cores_started < 2)
 		return;
-	text_put(text, "; no two cores read it at the same moment.");
+	text_put(text, "; no two cores read the same one at the same moment.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

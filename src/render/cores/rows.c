@@ -117,7 +117,7 @@ table_rows_left(struct text *out, const struct table_rows *rows)
 		enum table_remark remark;
 		const char *words;
 	} kinds[] = {
-		{ TABLE_SILENT, "more did not start or stopped answering" },
+		{ TABLE_SILENT, "more failed to start or stopped answering" },
 		{ TABLE_APART, "more are off the majority" },
 		{ TABLE_DRIFTS, "more drift" },
 	};

@@ -50,6 +50,20 @@ put_pairs(struct text *text, const struct report *report)
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
 }
 
+/* Where the clause before it is of both tournaments, and the one that what follows is of was narrower. */
+static void
+put_which(struct text *text, const struct report *report)
+{
+	uint64_t bound_ticks = report_shown_summary(report)->bound_ticks;
+
+	if (!report->skew.drift_measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
+	    (uint64_t)ns_up(report, bound_ticks) >= report->skew.within_ns)
+		return;
+	text_put(text, " At ");
+	report_put_moment(text, report, report_shown(report)->end_tsc);
+	text_put_char(text, ':');
+}
+
 /* By how much the worst pair differs, what contradicts, and what all of it leaves open. */
 static void
 put_distances(struct text *text, const struct report *report)
@@ -89,8 +103,10 @@ put_synchrony(struct text *out, const struct report *report)
 		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
-	if (skew->measured && !skew->proven)
+	if (skew->measured && !skew->proven) {
+		put_which(text, report);
 		put_distances(text, report);
+	}
 	if (skew->measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_sentence_end(out, &sentence);

@@ -26,6 +26,9 @@ put_row(struct text *out, const struct behaviour *row, const struct options *opt
 	text_printf(out, "%-*s", OUTCOME_COLUMNS, words[outcome]);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
+	/* A rule of all sources of interrupts has a row for each. */
+	if (text_begins(row->rule, "irq-"))
+		text_printf(out, "%s: ", row->clock);
 	table_wrap(out, line_start, TEXT_COLUMN, row->text);
 }
 

@@ -103,7 +103,8 @@ table_database(struct text *out, const struct report *report)
 			text_put(text, "! It failed: its time is not to be trusted. ");
 	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
 		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
-		       "and most are of any core. The loop is the boot core's, hits included, less its null: pg_test_timing's "
+		       "and most are of any core, with two standard errors of each mean. Over best is ms less that of the clock "
+		       "that costs least. The loop is the boot core's, hits included, less its null: pg_test_timing's "
 		       "Average loop time is higher, by its own loop and the system's call. Linux reads the TSC as tsc_lfence or "
 		       "tsc_rdtscp does.");
 	text_put_char(out, '\n');

@@ -59,7 +59,7 @@ a_tsc_that_linux_distrusts_says_so(void **state)
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "tsc");
 	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: on several cores of this vendor's Linux takes the next one here in "
+			       ", not reported as invariant: with several cores from this vendor Linux takes the next one here in "
 			       "its place, or the hypervisor's own clock."));
 	literal_free(report);
 }
@@ -95,8 +95,8 @@ tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer(void **state)
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 0);
-	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency "
-			       "or stop in its sleep; see the warning tsc-not-invariant."));
+	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency, "
+			       "or stop when the core sleeps; see the warning tsc-not-invariant."));
 	literal_free(report);
 }
 

@@ -101,8 +101,8 @@ what_is_too_wide_is_said_with_what_would_tell(void **state)
 	literal_figure(uip, 2000, 4000);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_string_equal(flag->text, "1024 Hz. For the limit of 500: 263 times as long.");
-	assert_string_equal(uip->text, "UIP. For the limit of 3000: on an idle machine.");
+	assert_string_equal(flag->text, "1024 Hz. To tell by the limit of 500 takes 263 times as long.");
+	assert_string_equal(uip->text, "UIP. To tell by the limit of 3000 takes an idle machine.");
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 	literal_free(report);

@@ -959,11 +959,12 @@ star_in_which_something_moved_names_nobody(void **state)
 	literal_free(report);
 }
 
-/* Over a long run a step is a drift of next to nothing; that the boot core made it shows by the tournament that follows. */
+/* Over a long run a step is a drift of next to nothing; that the boot core made it the next tournament shows. */
 static void
 star_that_the_next_tournament_does_not_confirm_names_nobody(void **state)
 {
-	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 }, { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
+	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
+				      { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
 
 	(void)state;
 	for (int confirmed = 0; confirmed < 2; confirmed++) {

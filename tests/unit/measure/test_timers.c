@@ -546,7 +546,7 @@ a_storm_ends_and_its_source_is_not_asked_on(void **state)
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
-	assert_string_equal(rows[1].reason, "Its interrupts came without an end: it was not asked any more.");
+	assert_string_equal(rows[1].reason, "Its interrupts did not stop: nothing more was asked of it.");
 }
 
 static void

@@ -58,11 +58,11 @@ its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one(void **state)
 
 	(void)state;
 	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999 });
-	assert_non_null(strstr(bytes, " # of a run that is not over, or that the machine ended in this phase "));
+	assert_non_null(strstr(bytes, " # a run is going on, or the machine was reset or lost power in this phase "));
 	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999 });
-	assert_non_null(strstr(bytes, " # no run is going on: what comes before least= has ended one on this machine; "
-				      "delete this to try it again "));
-	assert_null(strstr(bytes, "not over"));
+	assert_non_null(strstr(bytes, " # no run is going on; ways before least= have ended a run of this machine: "
+				      "delete this file to try them again "));
+	assert_null(strstr(bytes, " a run is going on"));
 }
 
 static void
@@ -107,8 +107,8 @@ a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one(void **stat
 			    "The last run on this machine did not come to its end: it ended in its phase skew, with other cores "
 			    "started by INIT-SIPI-SIPI (cores=sipi); its report up to there is \\baretick\\0003.");
 	assert_string_equal(report.notes[1],
-			    "A run with other cores started by INIT-SIPI-SIPI (cores=sipi) has ended before its time on this "
-			    "machine: so here they are started by the firmware's MP services (cores=mp). The option cores=sipi tries "
+			    "On this machine a run with other cores started by INIT-SIPI-SIPI (cores=sipi) did not finish: "
+			    "so here they are started by the firmware's MP services (cores=mp). The option cores=sipi tries "
 			    "the usual way again.");
 
 	begin(CORES_SIPI, false);

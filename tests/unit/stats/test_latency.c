@@ -252,6 +252,27 @@ a_read_beyond_the_median_and_10_us_is_hit_and_left_out(void **state)
 	assert_int_equal(latency.count, RUN);
 }
 
+/* Half of them 10 ns, half 30: two standard errors of 1,000 are 632.5 ps, and half a nanosecond is rounding. */
+static void
+the_clean_mean_is_within_two_standard_errors(void **state)
+{
+	uint64_t durations[RUN];
+	struct latency_clean clean;
+
+	(void)state;
+	for (size_t i = 0; i < RUN; i++)
+		durations[i] = i % 2 ? 10 : 30;
+	fold(&gigahertz, durations, RUN);
+	clean = latency_clean(&latency, 10000);
+	assert_int_equal(clean.mean_ps, 20000);
+	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 633);
+	assert_int_equal(clean.mean_high_ps, 20000 + 500 + 633);
+	for (size_t run = 0; run < 99; run++)
+		fold(&gigahertz, durations, RUN);
+	clean = latency_clean(&latency, 10000);
+	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* of a hundred times as many a tenth */
+}
+
 /* Of 10,000 reads p99.9 is the 9,990th. */
 static void
 a_percentile_is_hit_where_its_read_is(void **state)
@@ -328,6 +349,7 @@ main(void)
 		cmocka_unit_test_setup(a_percentile_of_too_few_reads_is_not_known, begin_empty),
 		cmocka_unit_test_setup(the_loop_cost_is_exact_where_nanoseconds_are_rounded, begin_empty),
 		cmocka_unit_test_setup(a_read_beyond_the_median_and_10_us_is_hit_and_left_out, begin_empty),
+		cmocka_unit_test_setup(the_clean_mean_is_within_two_standard_errors, begin_empty),
 		cmocka_unit_test_setup(a_percentile_is_hit_where_its_read_is, begin_empty),
 		cmocka_unit_test_setup(a_lower_threshold_leaves_more_out, begin_empty),
 		cmocka_unit_test_setup(slow_clocks_are_not_hit_by_their_own_cost, begin_empty),
