@@ -821,7 +821,8 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 }
 
 /*
- * It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1 from 4.
+ * It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1
+ * from 4.
  */
 static void
 boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it(void **state)
