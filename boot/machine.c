@@ -188,6 +188,18 @@ quiet_tick(void *context, bool quiet)
 	return tick_quiet(&machine->tick, quiet);
 }
 
+/* Where a hypervisor offers a clock that it keeps in memory: reserved, for it might write after baretick's end. */
+static void
+reserve_pages(struct machine *machine, size_t cores)
+{
+	struct pages *pages = &machine->platform.pages;
+
+	if (!machine->platform.paravirtual.count)
+		return;
+	pages->memory = firmware_reserve_low(cores + 1);
+	pages->count = pages->memory ? cores + 1 : 0;
+}
+
 void
 machine_open(struct machine *machine, const struct plan *plan, struct console *console,
 	     struct checkpoint *checkpoint, struct run *run)
@@ -198,6 +210,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 	machine->plan = plan;
 	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
+	reserve_pages(machine, plan->cores);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,

@@ -11,6 +11,7 @@
 #include "exit.h"
 #include "firmware.h"
 #include "guard.h"
+#include "leaves.h"
 #include "machine.h"
 #include "options_print.h"
 #include "plan.h"
@@ -108,6 +109,7 @@ run_all(struct application *app)
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	cpu_read_facts(&machine->platform.cpu);
+	paravirtual_read(&machine->platform.cpu, &machine->platform.paravirtual);
 	machine_read(machine, report);
 	bool good = read_options(app, error);
 

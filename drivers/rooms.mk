@@ -3,8 +3,9 @@ USES_drivers/hw     := src/clock
 USES_drivers/acpi   := src/base
 USES_drivers/smbios := src/base
 USES_drivers/smp    := drivers/hw
-USES_drivers/clocks := drivers/hw drivers/acpi
+USES_drivers/paravirtual := drivers/hw
+USES_drivers/clocks := drivers/paravirtual drivers/acpi
 USES_drivers/checks := drivers/clocks
 USES_drivers/timers := drivers/clocks
 
-ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/clocks drivers/checks drivers/timers
+ROOMS += drivers/hw drivers/acpi drivers/smbios drivers/smp drivers/paravirtual drivers/clocks drivers/checks drivers/timers

@@ -72,6 +72,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	report->commit = COMMIT;
 	__builtin_memcpy(report->cpu, cpu->brand[0] ? cpu->brand : cpu->vendor,
 			 cpu->brand[0] ? sizeof(cpu->brand) : sizeof(cpu->vendor));
+	report->paravirtual = platform->paravirtual;
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	text_init(&text, report->accelerator, sizeof(report->accelerator));
 	text_put(&text, accelerator_of(cpu->hypervisor));

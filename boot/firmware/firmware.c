@@ -65,6 +65,17 @@ firmware_take_low(size_t size)
 	return (void *)(uintptr_t)address;
 }
 
+void *
+firmware_reserve_low(size_t pages)
+{
+	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, pages, &address)))
+		return NULL;
+	__builtin_memset((void *)(uintptr_t)address, 0, pages * EFI_PAGE_SIZE);
+	return (void *)(uintptr_t)address;
+}
+
 void
 firmware_give_low(void *memory, size_t size)
 {

@@ -26,6 +26,11 @@ void *firmware_allocate(size_t size);
 
 /* SIZE bytes below 4 GiB, of any content, for a device that reaches no further; NULL where there are none. */
 void *firmware_take_low(size_t size);
+/*
+ * PAGES pages below 4 GiB, all 0, that are never given back, and that no kernel uses either; NULL where there are
+ * none.
+ */
+void *firmware_reserve_low(size_t pages);
 void firmware_give_low(void *memory, size_t size);
 
 /* The physical address of the ACPI RSDP, from the configuration table; 2.0 before 1.0; 0 where there is none. */

@@ -7,6 +7,8 @@ const struct device_check device_checks[] = {
 	{ .driver = &hpet_driver, .look = hpet_check, .sets_counter = true },
 	{ .driver = &acpi_pm_driver, .look = acpi_pm_check, .sets_counter = true },
 	{ .driver = &pit_driver, .look = pit_check, .sets_counter = true },
+	{ .driver = &kvmclock_driver, .look = kvmclock_check },
+	{ .driver = &hv_page_driver, .look = hv_page_check },
 	{ .driver = &rtc_driver, .look = rtc_check, .needs_seconds = true },
 	{ .driver = NULL },
 };

@@ -2,6 +2,7 @@
 #include "registers.h"
 
 #include "hpet_registers.h"
+#include "leaves.h"
 #include "pic_registers.h"
 #include "pit_registers.h"
 #include "rtc_registers.h"
@@ -31,6 +32,23 @@ add_rtc(struct as_found *registers)
 	(void)rtc_read_register(&rtc, REGISTER_D);
 }
 
+/* Of the core that calls, where its leaf offers them. */
+static void
+add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual)
+{
+	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
+	const struct paravirtual_interface *hyperv = paravirtual_find(paravirtual, PARAVIRTUAL_HYPERV);
+
+	if (kvm && kvm->features & KVM_CLOCKSOURCE2)
+		as_found_add(registers, "KVM's MSR 4B564D01h", hw_msr_read(MSR_KVM_SYSTEM_TIME_NEW));
+	else if (kvm && kvm->features & KVM_CLOCKSOURCE)
+		as_found_add(registers, "KVM's MSR 12h", hw_msr_read(MSR_KVM_SYSTEM_TIME));
+	if (hyperv && hyperv->features & HV_ACCESS_HYPERCALL_MSRS)
+		as_found_add(registers, "Hyper-V's MSR 40000000h", hw_msr_read(MSR_HV_GUEST_OS_ID));
+	if (hyperv && hyperv->features & HV_ACCESS_REFERENCE_TSC)
+		as_found_add(registers, "Hyper-V's MSR 40000021h", hw_msr_read(MSR_HV_REFERENCE_TSC));
+}
+
 void
 registers_read(struct as_found *registers, const struct platform *platform)
 {
@@ -47,5 +65,6 @@ registers_read(struct as_found *registers, const struct platform *platform)
 		add_rtc(registers);
 	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
 	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
+	add_paravirtual(registers, &platform->paravirtual);
 	hw_interrupts_restore(saved);
 }

@@ -2,5 +2,6 @@
 #include "drivers.h"
 
 const struct driver *const drivers[] = {
-	&tsc_driver, &hpet_driver, &acpi_pm_driver, &pit_driver, &rtc_driver, &null_driver, NULL,
+	&tsc_driver, &hpet_driver, &acpi_pm_driver, &pit_driver, &rtc_driver, &kvmclock_driver, &hv_ref_driver,
+	&hv_page_driver, &null_driver, NULL,
 };

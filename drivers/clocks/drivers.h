@@ -7,6 +7,7 @@
 /* Every driver, in the order in which people see the clocks; ends with NULL. */
 extern const struct driver *const drivers[];
 
-extern const struct driver tsc_driver, hpet_driver, acpi_pm_driver, pit_driver, rtc_driver, null_driver;
+extern const struct driver tsc_driver, hpet_driver, acpi_pm_driver, pit_driver, rtc_driver, kvmclock_driver,
+	hv_ref_driver, hv_page_driver, null_driver;
 
 #endif

@@ -1,4 +1,5 @@
 /* The time-stamp counter, read four ways. Nothing of it is written. */
+#include "leaves.h"
 #include "probe.h"
 
 static uint64_t
@@ -69,11 +70,10 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 /*
  * Leaf 16h has the base rate "in accordance with the processor's specification", not as it is
  * (SDM vol. 2A): it reads 2300 MHz for 2303.998 and 2000 for 1992, so whole hundreds are what it is
- * rounded to. 40000010h is in kHz.
+ * rounded to.
  */
-#define BASE_WITHIN_HZ       50000000u
-#define HYPERVISOR_WITHIN_HZ 1000u
-#define PPB                  UINT64_C(1000000000)
+#define BASE_WITHIN_HZ 50000000u
+#define PPB            UINT64_C(1000000000)
 
 static void
 tsc_claim_within(struct clock *clock, uint64_t hz)
@@ -87,23 +87,25 @@ tsc_claim_within(struct clock *clock, uint64_t hz)
  * rounded.
  */
 static void
-tsc_claim(const struct cpu_facts *cpu, struct clock *clock)
+tsc_claim(const struct platform *platform, struct clock *clock)
 {
-	const char *leaf = "15h";
+	const struct paravirtual_interface *hypervisor = paravirtual_claim(&platform->paravirtual);
+	const struct cpu_facts *cpu = &platform->cpu;
+	const char *by = "CPUID 15h";
 
 	clock->claimed = cpu->tsc_crystal;
-	if (!clock->claimed.den) {
-		clock->claimed = cpu->tsc_hypervisor;
-		tsc_claim_within(clock, HYPERVISOR_WITHIN_HZ);
-		leaf = "40000010h";
+	if (!clock->claimed.den && hypervisor) {
+		clock->claimed = hypervisor->tsc;
+		tsc_claim_within(clock, hypervisor->tsc_within_hz);
+		by = hypervisor->tsc_by;
 	}
 	if (!clock->claimed.den) {
 		clock->claimed = cpu->tsc_base;
 		tsc_claim_within(clock, BASE_WITHIN_HZ);
-		leaf = "16h (rounded)";
+		by = "CPUID 16h (rounded)";
 	}
 	if (clock->claimed.den)
-		probe_note(clock, "Its rate is claimed by CPUID %s.", leaf);
+		probe_note(clock, "Its rate is claimed by %s.", by);
 	else
 		probe_note(clock, "CPUID claims no rate for it.");
 	if (!cpu->tsc_is_invariant)
@@ -115,7 +117,7 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 {
 	if (!probe_begin(platform, device, clocks, &tsc_driver))
 		return;
-	tsc_claim(&platform->cpu, &clocks[TSC]);
+	tsc_claim(platform, &clocks[TSC]);
 	if (!platform->cpu.tsc_is_invariant && !platform->cpu.hypervisor[0])
 		clocks[TSC].rating = TSC_RATING_VARIABLE;
 	for (size_t i = 1; i < TSC_COUNT; i++)

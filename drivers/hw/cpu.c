@@ -111,12 +111,6 @@ read_hypervisor(struct cpu_facts *facts)
 	trim(facts->hypervisor);
 	if (facts->hypervisor[0] == 0)
 		name_unknown(facts);
-	if (r.eax >= LEAF_HYPERVISOR_CLOCK) {
-		uint64_t khz = hw_cpuid(LEAF_HYPERVISOR_CLOCK, 0).eax;
-
-		if (khz != 0)
-			facts->tsc_hypervisor = (struct rate){ khz * 1000, 1 };
-	}
 }
 
 static void

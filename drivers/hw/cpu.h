@@ -26,7 +26,6 @@ struct cpu_facts {
 	bool memory_encrypted;   /* an SEV guest or a TDX trust domain */
 	struct rate tsc_crystal;    /* claim of leaf 15h: crystal times ratio; den 0 where it makes none */
 	struct rate tsc_base;       /* claim of leaf 16h: base MHz, rounded by the vendor; likewise */
-	struct rate tsc_hypervisor; /* claim of leaf 40000010h: kHz; likewise */
 };
 
 void cpu_read_facts(struct cpu_facts *facts);

@@ -12,10 +12,9 @@
 #define LEAF_FREQUENCY      0x00000016u
 #define LEAF_TOPOLOGY_V2    0x0000001fu /* laid out as 0Bh */
 #define LEAF_TDX            0x00000021u /* Intel TDX Module 1.5 ABI: a trust domain: "IntelTDX    " in EBX, EDX, ECX */
-/* Processors leave 40000000h and up to hypervisors; VMware, KVM and ACRN have rates in the second. */
+/* Processors leave 40000000h and up to hypervisors: see drivers/paravirtual. */
 #define LEAF_HYPERVISOR_MAX   0x40000000u
 #define LEAF_HYPERVISOR_BUILD 0x40000002u /* Hyper-V's: Microsoft's Hypervisor Top Level Functional Specification */
-#define LEAF_HYPERVISOR_CLOCK 0x40000010u
 #define LEAF_EXTENDED_MAX   0x80000000u
 #define LEAF_EXTENDED       0x80000001u
 #define LEAF_BRAND_FIRST    0x80000002u

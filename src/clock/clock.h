@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "paravirtual.h"
 #include "sample.h"
 #include "scale.h"
 
@@ -37,6 +38,17 @@ struct clock {
 	uint64_t claimed_within_ppb; /* the claim is rounded: what is meant may be so far from it */
 	bool edges_only;      /* its ticks are far rarer than reads: time it by its edges */
 	bool one_core_only;   /* a reading takes accesses that another core's would spoil: cores take turns */
+	bool unoffered;       /* nothing here offers it: it is a row only where the options name it */
+	/*
+	 * A hypervisor works it out from the TSC: one source with it. The rest is of such clocks alone: whose it is; whether
+	 * by its own word readings on different cores can be compared; a reading without brackets, which is handed what
+	 * here() returns on the same core.
+	 */
+	bool by_tsc;
+	enum paravirtual_kind offered_by;
+	enum paravirtual_stable (*stable)(void *device);
+	void *(*here)(void *device);
+	sample_read *read;
 	bool firmware_ticks;  /* the firmware's timer interrupt is this device's, and may stop the counter for a moment */
 	/* Takes COUNT chained samples on the core that calls; the caller has masked interrupts. */
 	void (*sample)(void *device, struct sample *samples, size_t count);

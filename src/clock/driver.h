@@ -35,6 +35,11 @@ struct driver {
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
 	/* May be called after an open that found nothing; a second call does nothing. */
 	void (*close)(struct device *device);
+	/*
+	 * On a core other than the boot core, before it is stopped: puts back what taking samples changed on that core.
+	 * False: that does not read as it was found. NULL: taking samples changes nothing.
+	 */
+	bool (*leave)(struct device *device);
 };
 
 /* What a device is checked with, between open and close. */

@@ -15,7 +15,8 @@ farthest(const struct finding *finding)
 static bool
 is_rate_rule(const char *rule)
 {
-	return text_equal(rule, "rate-wrong") || text_equal(rule, "rate-off") || text_equal(rule, "rate-changed");
+	return text_equal(rule, "rate-wrong") || text_equal(rule, "pv-rate") || text_equal(rule, "rate-off") ||
+	       text_equal(rule, "rate-changed");
 }
 
 /*
@@ -213,7 +214,7 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 static bool
 could_vouch(const struct clock *clock)
 {
-	return !text_equal(clock->id, "tsc") && (clock->state != CLOCK_PRESENT || clock->claimed.den);
+	return !text_equal(clock->id, "tsc") && !clock->by_tsc && (clock->state != CLOCK_PRESENT || clock->claimed.den);
 }
 
 static void

@@ -57,6 +57,8 @@ name_rate(struct vote *vote, size_t clock)
 	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote_reference(&vote->found)]);
 	const char *rule = "rate-wrong";
 
+	if (vote->report->clocks[clock].clock.by_tsc)
+		rule = "pv-rate";
 	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
 	/* A rate that changed is off on average too: that is one fault, unless it is worse. */

@@ -21,6 +21,7 @@
 #include "monotonic.h"
 #include "offsets.h"
 #include "options.h"
+#include "paravirtual.h"
 #include "rate.h"
 #include "resolution.h"
 
@@ -34,6 +35,7 @@
 #define REPORT_GROUPS_MAX DISCONTINUITY_GROUPS_MAX
 #define REPORT_INTERVALS_MAX 192 /* two of each of 64 cores, and the boot core's sources */
 #define REPORT_NO_CORE      UINT32_MAX
+#define REPORT_TAKEN_MAX    2 /* Linux, Windows */
 #define REPORT_LATER_MAX    2 /* tournaments after the first */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
@@ -277,6 +279,11 @@ struct report_advice { /* the clocks as a kernel would rank them, the best first
 	} rows[REPORT_CLOCKS_MAX];
 };
 
+struct report_taken { /* what a system takes for its clock here */
+	const char *system, *clock; /* CLOCK: an id */
+	char reason[2 * REPORT_SENTENCE];
+};
+
 struct report_tick { /* the timer that Linux takes for its tick */
 	const char *source; /* an id of intervals; NULL: not known */
 	char reason[2 * REPORT_SENTENCE]; /* why; "": no timer was asked */
@@ -321,6 +328,7 @@ struct report {
 
 	char cpu[49], hypervisor[13], firmware[96], accelerator[16];
 	struct report_identity identity;
+	struct paravirtual paravirtual;
 	const char *fence; /* "lfence;rdtsc" or "mfence;lfence;rdtsc": what brackets a sample */
 	bool tsc_is_invariant;
 	bool lapic_always_runs; /* its timer, in deep sleep, too */
@@ -346,6 +354,8 @@ struct report {
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
+	size_t taken_count;
+	struct report_taken taken[REPORT_TAKEN_MAX];
 	struct report_advice advice;
 	struct report_tick tick;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */

@@ -7,22 +7,17 @@
 /* Of a window: two clocks are read further apart at neither of its ends. */
 #define READ_TOGETHER 32
 
+/* The TSC itself, or what a hypervisor makes of it. */
 static bool
 is_tsc(const struct report_clock *entry)
 {
-	return text_equal(entry->clock.main, "tsc");
+	return text_equal(entry->clock.main, "tsc") || entry->clock.by_tsc;
 }
 
 static bool
 is_rtc(const struct report_clock *entry)
 {
 	return entry->clock.edges_only;
-}
-
-static bool
-is_hosts(const struct report_clock *entry)
-{
-	return !is_tsc(entry) && !is_rtc(entry);
 }
 
 /* By how much a clock's rate changed against the TSC's within the window at least. */
@@ -47,13 +42,20 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
 
+/* Where it is stopped and set, a hypervisor's clock is set with the devices, while the TSC itself goes on. */
+static bool
+leaps_with_tsc(const struct report_clock *entry)
+{
+	return is_tsc(entry) && !entry->clock.by_tsc;
+}
+
 static struct falseticker_sources
-siblings_of(const struct report *report)
+siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
 {
 	struct falseticker_sources sources = { .siblings = 0 };
 
 	for (size_t i = 0; i < report->clock_count && report->hypervisor[0]; i++)
-		if (is_hosts(&report->clocks[i]))
+		if (!is_tscs(&report->clocks[i]) && !is_rtc(&report->clocks[i]))
 			sources.siblings |= set_of(i);
 	return sources;
 }
@@ -61,7 +63,7 @@ siblings_of(const struct report *report)
 struct falseticker_sources
 witnesses_of(const struct report *report, const struct rate_interval *rates)
 {
-	struct falseticker_sources sources = siblings_of(report);
+	struct falseticker_sources sources = siblings_of(report, is_tsc);
 	bool guest = report->hypervisor[0];
 
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -81,7 +83,7 @@ witnesses_of(const struct report *report, const struct rate_interval *rates)
 struct falseticker_sources
 witnesses_of_leaps(const struct report *report)
 {
-	struct falseticker_sources sources = siblings_of(report);
+	struct falseticker_sources sources = siblings_of(report, leaps_with_tsc);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];
@@ -89,7 +91,7 @@ witnesses_of_leaps(const struct report *report)
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 
-			if (is_tsc(a) != is_tsc(b) || is_rtc(a) != is_rtc(b))
+			if (leaps_with_tsc(a) != leaps_with_tsc(b) || is_rtc(a) != is_rtc(b))
 				sources.separate[i] |= set_of(j);
 		}
 	}

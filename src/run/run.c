@@ -15,6 +15,7 @@
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
 #define DEADLINE_FACTOR   3
+#define LEAVE_NS          (5 * UINT64_C(1000000000))
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
 void
@@ -110,7 +111,8 @@ open_clocks(struct run *run)
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
-			if (!is_wanted(&report->options, rows[i].id))
+			if (!is_wanted(&report->options, rows[i].id) ||
+			    (rows[i].unoffered && !report->options.clock_count))
 				continue;
 			entry->clock = rows[i];
 			entry->series = d;
@@ -225,9 +227,63 @@ measure_core_timers(struct run *run)
 		survey_core_timers(&run->survey, &run->timers);
 }
 
+/* What each hypervisor says of its clock, by the pages that were in use. */
+static void
+take_stable(struct run *run)
+{
+	struct report *report = &run->report;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+
+		for (size_t p = 0; p < report->paravirtual.count; p++)
+			if (clock->by_tsc && clock->state == CLOCK_PRESENT &&
+			    report->paravirtual.interfaces[p].kind == clock->offered_by)
+				report->paravirtual.interfaces[p].stable = clock->stable(clock->device);
+	}
+}
+
+struct leaving {
+	struct run *run;
+	uint32_t changed; /* cores */
+};
+
+static void
+leave_core(void *argument, size_t core)
+{
+	struct leaving *leaving = argument;
+	const struct driver *const *drivers = leaving->run->machine->drivers;
+	bool as_found = true;
+
+	for (size_t d = 0; core && d < RUN_DRIVERS_MAX && drivers[d]; d++)
+		if (drivers[d]->leave)
+			as_found &= drivers[d]->leave(&leaving->run->devices[d]);
+	if (!as_found)
+		__atomic_add_fetch(&leaving->changed, 1, __ATOMIC_ACQ_REL);
+}
+
+/* What drivers changed on other cores is put back there, while they still answer. */
+static void
+leave_cores(struct run *run)
+{
+	const struct smp *smp = &run->smp;
+	struct leaving leaving = { .run = run };
+
+	if (smp->count < 2 || run->survey.tsc_stopped)
+		return;
+	for (size_t core = 1; core < smp->count; core++)
+		if (smp->alive(smp->context, core))
+			smp->run(smp->context, core, leave_core, &leaving, LEAVE_NS);
+	if (leaving.changed)
+		report_note(&run->report, "Not put back as found: a hypervisor's clock on %u other core%s.", leaving.changed,
+			    leaving.changed == 1 ? "" : "s");
+}
+
 static void
 stop_cores(struct run *run)
 {
+	take_stable(run);
+	leave_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 }

@@ -17,7 +17,7 @@
 #include "survey.h"
 #include "survey_timers.h"
 
-#define RUN_DRIVERS_MAX 8
+#define RUN_DRIVERS_MAX 10
 #define RUN_SAMPLES     8192
 
 struct run;

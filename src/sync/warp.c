@@ -50,7 +50,7 @@ take_lock(struct warp_table *table, void (*pause)(void))
 }
 
 static bool
-look_locked(struct warp_table *table, size_t core, sample_bracket *tsc, void (*pause)(void),
+look_locked(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
 	    struct turn *turn)
 {
 	if (!take_lock(table, pause))
@@ -58,7 +58,7 @@ look_locked(struct warp_table *table, size_t core, sample_bracket *tsc, void (*p
 
 	uint64_t before = table->last_tsc;
 	uint64_t from = table->last_core;
-	uint64_t now = tsc();
+	uint64_t now = reader.read(reader.context);
 
 	table->last_tsc = now;
 	__atomic_store_n(&table->last_core, core, __ATOMIC_RELAXED);
@@ -87,10 +87,10 @@ core_of(const struct warp_table *table, uint64_t both)
 }
 
 static bool
-look_lock_free(struct warp_table *table, size_t core, sample_bracket *tsc, struct turn *turn)
+look_lock_free(struct warp_table *table, size_t core, struct warp_reader reader, struct turn *turn)
 {
 	uint64_t seen = __atomic_load_n(&table->last_both, __ATOMIC_ACQUIRE);
-	uint64_t now = tsc();
+	uint64_t now = reader.read(reader.context);
 	uint64_t stamp = stamp_of(table, now), before = seen >> WARP_CORE_BITS;
 	uint64_t both = stamp << WARP_CORE_BITS | core;
 
@@ -103,11 +103,11 @@ look_lock_free(struct warp_table *table, size_t core, sample_bracket *tsc, struc
 }
 
 static bool
-look(struct warp_table *table, size_t core, sample_bracket *tsc, void (*pause)(void),
+look(struct warp_table *table, size_t core, struct warp_reader reader, void (*pause)(void),
      struct turn *turn)
 {
-	return table->kind == WARP_LOCKED ? look_locked(table, core, tsc, pause, turn) :
-		look_lock_free(table, core, tsc, turn);
+	return table->kind == WARP_LOCKED ? look_locked(table, core, reader, pause, turn) :
+		look_lock_free(table, core, reader, turn);
 }
 
 static uint64_t
@@ -163,7 +163,7 @@ record(struct warp_slot *slot, const struct turn *turn, size_t core, size_t core
 }
 
 void
-warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
+warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
 	  void (*pause)(void))
 {
 	struct warp_slot *slot = &table->slots[core];
@@ -172,7 +172,7 @@ warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket
 
 	barrier_wait(&table->barrier, expected, pause);
 	while (slot->turns < table->turns && !(table->bound_ticks && spent > table->bound_ticks) &&
-	       look(table, core, tsc, pause, &turn)) {
+	       look(table, core, reader, pause, &turn)) {
 		start = slot->turns ? start : turn.now_tsc;
 		spent = turn.now_tsc > start ? turn.now_tsc - start : 0;
 		record(slot, &turn, core, table->cores);

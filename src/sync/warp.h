@@ -1,8 +1,9 @@
 /*
  * The contended warp check, in the manner of Linux's: all cores share one last time stamp; each in turn
- * compares the TSC with what the core before it left, and leaves its own. A stamp that is ahead of the TSC
- * read after it is a warp. Counted by turns, not by time, since cores may be time-shared; a core that got
- * too few turns, or hardly a turn after another core's, makes the check inconclusive instead of clean.
+ * compares the TSC, or another clock that each core has of its own, with what the core before it left, and leaves
+ * its own. A stamp that is ahead of the TSC read after it is a warp. Counted by turns, not by time, since cores may
+ * be time-shared; a core that got too few turns, or hardly a turn after another core's, makes the check inconclusive
+ * instead of clean.
  *
  * It is done in two ways. With a lock, one core at a time looks and stamps, so that every step back against
  * the core before is seen; in rounds, so that cores far from the lock get it as often as those near it. Without one
@@ -63,6 +64,12 @@ struct warp_result {
 	bool starved;
 };
 
+/* How the core that calls reads its clock, ordered. */
+struct warp_reader {
+	sample_read *read;
+	void *context;
+};
+
 /* Bytes for a table of CORES; the caller's memory begins on a cache line. */
 size_t warp_table_size(size_t cores);
 
@@ -71,10 +78,10 @@ void warp_begin(struct warp_table *table, enum warp_kind kind, size_t cores, uin
 		uint64_t now_tsc);
 
 /*
- * One core's part, run on all of EXPECTED cores at once; CORE is less than the table's cores. Always comes
+ * One core's part, run on all of EXPECTED cores at once, by READER; CORE is less than the table's cores. Always comes
  * back: waits for the others, at the begin and after each round, and for the lock, a bounded number of pauses.
  */
-void warp_play(struct warp_table *table, size_t core, size_t expected, sample_bracket *tsc,
+void warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
 	       void (*pause)(void));
 
 /* Cores that still play stop at their next turn. */

@@ -150,6 +150,7 @@ bench_open(struct bench *bench, size_t cores)
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
 		strcpy(report->options.clocks[report->options.clock_count++], bench->clocks[i]);
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
+	report->paravirtual = bench->platform.paravirtual;
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = alive, .run = run };
 	bench->machine = (struct run_machine){

@@ -349,17 +349,28 @@ hw_msr_read(uint32_t msr)
 	uint64_t value;
 
 	spend(SIM_MSR_READ, 0);
-	return sim_lapic_msr_read(msr, &value) ? value : sim_msr(msr);
+	if (sim_lapic_msr_read(msr, &value) || (sim.read_msr && sim.read_msr(msr, &value)))
+		return value;
+	return sim_msr(msr);
 }
 
 void
 hw_msr_write(uint32_t msr, uint64_t value)
 {
 	spend(SIM_MSR_WRITE, 0);
-	if (sim_lapic_msr_write(msr, value))
+	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
 	(void)sim_msr(msr); /* #GP where there is none */
 	sim_msr_set(msr, value);
+}
+
+/* What differs from core to core: the initial APIC id, which is the core's number. */
+static struct hw_cpuid
+of_core(uint32_t leaf, struct hw_cpuid registers)
+{
+	if (leaf == 1)
+		registers.ebx += (uint32_t)sim.core << 24;
+	return registers;
 }
 
 struct hw_cpuid
@@ -373,7 +384,7 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 		sim_msr_set(SIM_MSR_MICROCODE, (uint64_t)sim.microcode << 32);
 	for (size_t i = 0; i < sim.cpuid_count; i++) {
 		if (sim.cpuid[i].leaf == leaf && sim.cpuid[i].subleaf == subleaf)
-			return sim.cpuid[i].registers;
+			return of_core(leaf, sim.cpuid[i].registers);
 		if (sim.cpuid[i].leaf == 0)
 			basic_max = sim.cpuid[i].registers.eax;
 	}

@@ -231,6 +231,10 @@ struct sim {
 		uint32_t msr;
 		uint64_t value;
 	} msrs[SIM_MSRS_MAX];
+	/* MSRs that are not in the list, or do something: false: they are not these. NULL: there are none. */
+	bool (*read_msr)(uint32_t msr, uint64_t *value);
+	bool (*write_msr)(uint32_t msr, uint64_t value);
+	struct pages pages; /* as sim_platform() gives them */
 	uint32_t microcode; /* of an Intel CPU: what CPUID 1h puts into the upper half of MSR 8Bh; 0: nothing */
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];

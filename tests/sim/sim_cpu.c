@@ -2,6 +2,7 @@
 #include "sim_internal.h"
 
 #include "cpu.h"
+#include "leaves.h"
 
 #define MSR_APIC_BASE  0x1bu
 #define MSR_TSC_ADJUST 0x3bu
@@ -96,4 +97,6 @@ sim_platform(struct platform *platform)
 		platform->acpi.madt.ioapics[0].address = SIM_IOAPIC_BASE;
 	}
 	cpu_read_facts(&platform->cpu);
+	paravirtual_read(&platform->cpu, &platform->paravirtual);
+	platform->pages = sim.pages;
 }

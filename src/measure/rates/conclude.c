@@ -71,6 +71,7 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 {
 	const struct report *report = survey->report;
 	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } }, trusted[REPORT_CLOCKS_MAX];
+	struct rate_interval own[REPORT_CLOCKS_MAX];
 	struct falseticker_sources sources;
 	struct falseticker found;
 	size_t best;
@@ -82,8 +83,13 @@ choose_reference(struct survey *survey, const struct rate_interval *rates)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		trusted[i] = rates[i];
 		trusted[i].known &= set_has(found.truechimers, i);
+		own[i] = trusted[i];
+		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
-	best = rate_consensus(trusted, report->clock_count);
+	/* What is worked out from the TSC says what its hypervisor takes the rate for: only where there is nothing else. */
+	best = rate_consensus(own, report->clock_count);
+	if (best == report->clock_count)
+		best = rate_consensus(trusted, report->clock_count);
 	survey->tsc_doubtful = found.undecided;
 	return best < report->clock_count ? best : rate_consensus(rates, report->clock_count);
 }

@@ -1,5 +1,7 @@
-/* All cores at once on one shared last value. See warp.h. */
+/* All cores at once on one shared last value: of the TSC, and of hypervisors' clocks. See warp.h. */
 #include "survey_tournament.h"
+
+#include "text.h"
 
 #define TURNS_ALL   (UINT64_C(1) << 17) /* of all cores together, so that many cores don't take longer */
 #define TURNS_MIN   UINT64_C(256)       /* of each */
@@ -11,15 +13,27 @@ struct warp_job {
 	struct warp_table *table;
 	size_t expected;
 	sample_bracket *tsc;
+	const struct clock *clock; /* NULL: the TSC */
 	void (*pause)(void);
 };
+
+static uint64_t
+read_tsc(void *context)
+{
+	const struct warp_job *job = context;
+
+	return job->tsc();
+}
 
 static void
 play(void *argument, size_t core)
 {
-	const struct warp_job *job = argument;
+	struct warp_job *job = argument;
+	struct warp_reader reader = { read_tsc, job };
 
-	warp_play(job->table, core, job->expected, job->tsc, job->pause);
+	if (job->clock)
+		reader = (struct warp_reader){ job->clock->read, job->clock->here(job->clock->device) };
+	warp_play(job->table, core, job->expected, reader, job->pause);
 }
 
 static struct report_contended
@@ -57,7 +71,7 @@ check(struct survey *survey, enum warp_kind kind)
 	const struct smp *smp = survey->smp;
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_living(survey);
-	struct warp_job job = { table, living, survey->hooks.tsc_ordered, survey->hooks.pause };
+	struct warp_job job = { table, living, survey->hooks.tsc_ordered, NULL, survey->hooks.pause };
 
 	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey))
 		return (struct report_contended){ .measured = false };
@@ -74,6 +88,67 @@ check(struct survey *survey, enum warp_kind kind)
 	return describe(survey, &result);
 }
 
+/* Ticks of CLOCK in NS, and the other way, by its claim. */
+static uint64_t
+clock_ticks(const struct clock *clock, uint64_t ns)
+{
+	return scale_mul_div(ns, clock->claimed.num, clock->claimed.den * SURVEY_NS_PER_S);
+}
+
+static uint64_t
+clock_ns(const struct clock *clock, uint64_t ticks)
+{
+	return scale_mul_div_up(ticks, clock->claimed.den * SURVEY_NS_PER_S, clock->claimed.num);
+}
+
+static void
+say_warps(const struct survey *survey, const struct clock *clock, const struct warp_result *result,
+	  struct behaviour *row)
+{
+	const struct report_core *cores = survey->report->cores;
+
+	if (result->starved && !result->warps) {
+		behaviour_say(row, "Some core got too few of %lu reads: no step back that was seen proves nothing.",
+			      result->turns);
+		return;
+	}
+	row->checked = row->has_figure = true;
+	row->measured = row->low = row->high = (int64_t)result->warps;
+	if (result->warps)
+		behaviour_say(row, "In %lu of %lu reads it went back; core %u was ahead of core %u by %lu ns.", result->warps,
+			      result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
+			      clock_ns(clock, result->worst_ticks));
+	else
+		behaviour_say(row, "%lu reads by %zu cores, none of them less than the one before.", result->turns,
+			      result->cores);
+}
+
+/* As the TSC's check with a lock. Where the clock is not called stable, cores may differ: that is no fault. */
+static void
+check_clock(struct survey *survey, const struct clock *clock)
+{
+	const struct smp *smp = survey->smp;
+	struct warp_table *table = survey->memory.warp;
+	size_t living = survey_living(survey);
+	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
+	struct behaviour *row;
+	struct warp_result result;
+
+	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey) ||
+	    !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
+		return;
+	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
+	warp_begin(table, WARP_LOCKED, smp->count, turns_each(living), 0);
+	table->bound_ticks = clock_ticks(clock, PLAY_NS);
+	smp->run_all(smp->context, play, &job, BOUND_NS);
+	warp_stop(table);
+	result = warp_result(table, living);
+	if (clock->stable(clock->device) != STABLE_YES)
+		behaviour_say(row, "Its page does not call it stable: cores are not to be compared.");
+	else if (!survey_end_if_untimed(survey))
+		say_warps(survey, clock, &result, row);
+}
+
 void
 survey_warps(struct survey *survey)
 {
@@ -82,6 +157,9 @@ survey_warps(struct survey *survey)
 	if (!survey->memory.cores)
 		return;
 	survey_is_at(survey, SURVEY_AT_WARPS);
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
+			check_clock(survey, &report->clocks[i].clock);
 	report->skew.locked = check(survey, WARP_LOCKED);
 	report->skew.lock_free = check(survey, WARP_LOCK_FREE);
 }

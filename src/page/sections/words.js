@@ -86,6 +86,13 @@ function cpuOf(report) {
 		isNumber(microcode) && `microcode ${microcode.toString(16)}h`], ", ");
 }
 
+/* What a hypervisor's interface offers for timekeeping; a report of an earlier release has none of them. */
+function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
+	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
+		isNumber(rate) && `the TSC at ${hz(rate)} within ${exact(within)} Hz, by ${by}`,
+		typeof stable === "boolean" && `its clock is ${stable ? "" : "not "}called stable`], "; ");
+}
+
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
 
 function machineFacts(report) {
@@ -103,6 +110,7 @@ function machineFacts(report) {
 		["BIOS", joined([identity.bios, identity.bios_date], ", ")],
 		["Firmware", joined([machine.firmware, identity.oem && `ACPI ${identity.oem}`], ", ")],
 		["Runs on", joined([hostOf(report), identity.host], ", ")],
+		...(machine.paravirtual || []).map((each) => ["Offered to guests", offerOf(each)]),
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],
@@ -175,6 +183,7 @@ function advice(report) {
 	return section("advice", "Recommendation",
 		note("The clocks in the order in which a kernel would prefer them."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
+		(report.taken || []).map((each) => el("p", null, `${each.system} takes `, code(each.clock), `: ${each.reason}`)),
 		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));
 }
 

@@ -74,6 +74,13 @@ table_advice(struct text *out, const struct report *report)
 		text_printf(out, "%s: ", report->advice.rows[i].clock);
 		table_wrap(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
 	}
+	for (size_t i = 0; i < report->taken_count; i++) {
+		const struct report_taken *taken = &report->taken[i];
+		size_t line_start = out->length;
+
+		text_printf(out, "    %s takes %s: ", taken->system, taken->clock);
+		table_wrap(out, line_start, ADVICE_INDENT, taken->reason);
+	}
 	if (report->tick.reason[0]) {
 		size_t line_start = out->length;
 

@@ -8,6 +8,7 @@
 
 #define LINE_SIZE   320
 #define SYSTEM_SIZE 1024
+#define MILLIHZ_PER_HZ 1000
 
 static const char *
 or_dash(const char *string)
@@ -85,6 +86,31 @@ put_system(struct text *out, const struct report *report)
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
+/* What its hypervisors offer, a line for each. */
+static void
+put_paravirtual(struct text *out, const struct report *report)
+{
+	for (size_t i = 0; i < report->paravirtual.count; i++) {
+		const struct paravirtual_interface *interface = &report->paravirtual.interfaces[i];
+		size_t line_start = out->length;
+		char line[LINE_SIZE];
+		struct text text;
+
+		text_init(&text, line, sizeof(line));
+		text_printf(&text, "%s%s%s at CPUID %xh", interface->name, interface->version[0] ? " " : "",
+			    interface->version, interface->base);
+		put_fact(&text, "", interface->offers);
+		if (interface->tsc.den)
+			text_printf(&text, "; the TSC at %s within %lu Hz, by %s",
+				    number_rate(interface->tsc.num * MILLIHZ_PER_HZ).text, interface->tsc_within_hz,
+				    interface->tsc_by);
+		if (interface->stable != STABLE_UNKNOWN)
+			text_printf(&text, "; its clock is %scalled stable", interface->stable == STABLE_YES ? "" : "not ");
+		text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, i ? "" : "offers");
+		table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+	}
+}
+
 void
 table_machine(struct text *out, const struct report *report)
 {
@@ -99,6 +125,7 @@ table_machine(struct text *out, const struct report *report)
 			   or_dash(report->accelerator), or_dash(report->firmware));
 	else
 		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
+	put_paravirtual(out, report);
 	table_line(out, "cores", "%u listed, %u started; %s per clock; TSC bracket %s",
 		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
 		   or_dash(report->fence));

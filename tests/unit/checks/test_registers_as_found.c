@@ -47,7 +47,7 @@ open_sample_and_close_all(void)
 			if (rows[i][row].state == CLOCK_PRESENT)
 				take(&rows[i][row], sim.now_ps, samples, BATCH);
 			else
-				left_out++;
+				left_out += !rows[i][row].unoffered;
 	for (size_t i = 0; drivers[i]; i++)
 		drivers[i]->close(&devices[i]);
 	return left_out;

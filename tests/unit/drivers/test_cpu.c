@@ -254,21 +254,6 @@ base_claim_is_16_bits_of_megahertz(void **state)
 	assert_int_equal(facts_now().tsc_base.den, 0);
 }
 
-static void
-hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum(void **state)
-{
-	(void)state;
-	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
-	assert_int_equal(facts_now().tsc_hypervisor.den, 0); /* no hypervisor */
-	set_hypervisor("VMwareVMware", 0x4000000f);
-	assert_int_equal(facts_now().tsc_hypervisor.den, 0);
-	set_hypervisor("VMwareVMware", 0x40000010);
-	assert_int_equal(facts_now().tsc_hypervisor.num, UINT64_C(2893437000));
-	assert_int_equal(facts_now().tsc_hypervisor.den, 1);
-	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 0, 1000000, 0, 0 });
-	assert_int_equal(facts_now().tsc_hypervisor.den, 0);
-}
-
 /* --- LFENCE --- */
 
 static void
@@ -563,8 +548,6 @@ main(void)
 		cmocka_unit_test_setup(
 			crystal_claim_is_ecx_times_ebx_over_eax_and_needs_all_three, set_up),
 		cmocka_unit_test_setup(base_claim_is_16_bits_of_megahertz, set_up),
-		cmocka_unit_test_setup(
-			hypervisor_claim_is_kilohertz_under_the_hypervisors_own_maximum, set_up),
 		cmocka_unit_test_setup(lfence_serialises_by_vendor_and_on_amd_by_its_bit, set_up),
 		cmocka_unit_test_setup(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal, set_up),
 		cmocka_unit_test_setup(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults, set_up),

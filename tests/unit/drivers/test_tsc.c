@@ -54,6 +54,8 @@ the_bracket_has_a_mfence_only_where_lfence_does_not_serialise(void **state)
 			reset(state);
 			platform.cpu.lfence_serialises = serialises;
 			open_driver(drivers[i]);
+			if (clocks[0].unoffered)
+				continue;
 			memset(sim.count, 0, sizeof(sim.count));
 			take(&clocks[0], 0, &sample, 1);
 			assert_int_equal(sim.count[SIM_TSC_MFENCE], serialises ? 0 : 2);
@@ -70,12 +72,13 @@ the_claim_is_of_leaf_15h_then_of_the_hypervisor_then_of_16h(void **state)
 	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
 
 	platform.cpu.tsc_crystal = (struct rate){ 0, 0 };
-	platform.cpu.tsc_hypervisor = (struct rate){ 1000000001, 1 };
+	platform.paravirtual = (struct paravirtual){ 1, { { .tsc = { 1000000001, 1 }, .tsc_within_hz = 1000,
+							     .tsc_by = "CPUID 40000010h" } } };
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 40000010h.");
 	assert_int_equal(clocks[LFENCE].claimed.num, 1000000001);
 
-	platform.cpu.tsc_hypervisor = (struct rate){ 0, 0 };
+	platform.paravirtual.count = 0;
 	platform.cpu.tsc_base = (struct rate){ 1000000002, 1 };
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 16h (rounded).");

@@ -429,6 +429,13 @@ literal_clean(void)
 	LITERAL_COPY(report->identity.bios_date, "2020-11-30");
 	LITERAL_COPY(report->identity.oem, "EXMPL SRV9000");
 	LITERAL_COPY(report->identity.host, "CPUID leaves to 40000001h");
+	report->paravirtual = (struct paravirtual){ 2, {
+		{ PARAVIRTUAL_HYPERV, "Hyper-V", 0x40000000, 0x40000005, 0xa02, "10.0.14393",
+		  "reference counter, reference TSC page, frequency MSRs", { LITERAL_TSC_HZ, 1 }, 1000,
+		  "Hyper-V's MSR 40000022h", STABLE_UNKNOWN },
+		{ PARAVIRTUAL_KVM, "KVM", 0x40000100, 0x40000101, 0x1000008, "", "kvm-clock, whether it is stable", { 0, 0 },
+		  0, "", STABLE_YES },
+	} };
 	report->identity.cpu_known = true;
 	report->identity.family = 6;
 	report->identity.model = 85;
@@ -580,6 +587,7 @@ literal_empty(void)
 	report->options.exit = EXIT_DEBUG;
 	literal_give_options(report);
 	report->identity = (struct report_identity){ .cpu_known = false };
+	report->paravirtual.count = 0;
 	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;

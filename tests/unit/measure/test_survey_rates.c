@@ -29,7 +29,7 @@
 #define RUNS          1000
 #define RUNS_AT_1_US  50
 #define SAMPLES       256
-#define DRIVERS       8
+#define DRIVERS       10
 #define PPM           1000           /* in ppb */
 #define PPB           1000000000
 #define TENTHS        10000000       /* of a ppm: rates are drawn in these */
@@ -264,6 +264,8 @@ open_clocks(void)
 		for (size_t i = 0; i < drivers[d]->clock_count; i++) {
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
+			if (rows[i].unoffered)
+				continue;
 			entry->clock = rows[i];
 			entry->latency = &bench->latencies[report->clock_count++];
 		}

@@ -126,6 +126,13 @@ sim_tsc(void)
 	return __atomic_add_fetch(&sim.world, TICK, __ATOMIC_RELAXED) + (uint64_t)sim.offset[self];
 }
 
+static uint64_t
+sim_read(void *context)
+{
+	(void)context;
+	return sim_tsc();
+}
+
 static void
 sim_pause(void)
 {
@@ -147,7 +154,7 @@ play(void *core)
 		wait_for_baton();
 		pthread_mutex_unlock(&sim.mutex);
 	}
-	warp_play(sim.table, self, sim.expected, sim_tsc, sim_pause);
+	warp_play(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL }, sim_pause);
 	leave();
 	return NULL;
 }
@@ -389,7 +396,7 @@ cores_that_play_one_after_the_other_prove_nothing(void **state)
 	sim.expected = 1; /* none waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
-		warp_play(sim.table, self, 1, sim_tsc, sim_pause);
+		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL }, sim_pause);
 
 	struct warp_result result = warp_result(sim.table, CORES);
 

@@ -167,6 +167,7 @@ recommend(struct report *report)
 	struct ranking ranking = rank(report);
 
 	report->advice.count = 0;
+	recommend_clocksource(report);
 	put_all_well(report, &ranking, false);
 	put_all_well(report, &ranking, true);
 	for (size_t i = 0; i < ranking.count; i++)

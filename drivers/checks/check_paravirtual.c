@@ -1,0 +1,164 @@
+/* How hypervisors' clocks behave beside what they promise: their pages' rate, and page against MSR. */
+#include "check.h"
+#include "checks.h"
+#include "leaves.h"
+#include "paravirtual_clocks.h"
+#include "wait.h"
+
+#define PPM          UINT64_C(1000000)
+#define HV_TICK_NS   100
+#define APART_TRIES  1024u
+#define APART_NS     (20 * WAIT_NS_PER_MS)
+#define APART_NS_MIN (2 * WAIT_NS_PER_MS)
+#define CLAIM_NS     WAIT_NS_PER_MS
+
+/* How much faster the TSC is by a page's MULTIPLIER than by MEASURED, both in ns per tick, times 2^32. */
+static int64_t
+ppm_of(uint64_t measured, uint64_t multiplier, bool up)
+{
+	uint64_t apart = measured > multiplier ? measured - multiplier : multiplier - measured;
+
+	if (measured > multiplier)
+		return (int64_t)(up ? scale_mul_div_up(apart, PPM, multiplier) : scale_mul_div(apart, PPM, multiplier));
+	return -(int64_t)(up ? scale_mul_div(apart, PPM, multiplier) : scale_mul_div_up(apart, PPM, multiplier));
+}
+
+static void
+look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
+{
+	const struct scale *scale = checking->scale;
+	uint64_t khz;
+
+	if (!multiplier) {
+		behaviour_say(row, "Its page was not whole, or had no rate, when it was looked at.");
+		return;
+	}
+	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
+	check_figure(row, ppm_of(scale->least, multiplier, false), ppm_of(scale->most, multiplier, true));
+	behaviour_say(row, "Its page takes the TSC for %lu kHz, %ld to %ld ppm off what was measured.", khz, row->low,
+		      row->high);
+}
+
+static void
+kvmclock_look_at_claim(const struct checking *checking, struct behaviour *row)
+{
+	struct pvclock taken;
+
+	look_at_claim(checking, row, kvmclock_look(checking->device, &taken) ? pvclock_multiplier(&taken) : 0);
+}
+
+static void
+hv_page_look_at_claim(const struct checking *checking, struct behaviour *row)
+{
+	struct hv_tsc_page taken;
+	uint64_t tsc;
+
+	look_at_claim(checking, row, hv_page_look(checking->device, &taken, &tsc) && taken.sequence ?
+		      hv_tsc_page_multiplier(&taken) : 0);
+}
+
+static void
+hv_page_look_for_fallback(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t fallbacks = hv_page_fallbacks(checking->device);
+
+	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
+		behaviour_say(row, "There is no page to look at.");
+		return;
+	}
+	check_fact(row, fallbacks != 0);
+	if (!fallbacks)
+		behaviour_say(row, "Its sequence was never 0.");
+	else if (checking->rows->state == CLOCK_PRESENT)
+		behaviour_say(row, "Its sequence was 0 in %lu readings, which were taken from the MSR.", fallbacks);
+	else
+		behaviour_say(row, "Its sequence is 0: readers fall back to the MSR.");
+}
+
+/* By so many ticks MSR lies outside of BEFORE and AFTER, ahead of them or behind. */
+static int64_t
+outside(uint64_t before, uint64_t msr, uint64_t after)
+{
+	if ((int64_t)(msr - before) < 0)
+		return (int64_t)(msr - before);
+	return (int64_t)(msr - after) > 0 ? (int64_t)(msr - after) : 0;
+}
+
+static bool
+hv_page_ticks(const struct checking *checking, uint64_t *ticks)
+{
+	struct hv_tsc_page taken;
+	uint64_t tsc;
+
+	if (!hv_page_look(checking->device, &taken, &tsc) || !taken.sequence)
+		return false;
+	*ticks = hv_tsc_page_ticks(&taken, tsc);
+	return true;
+}
+
+static void
+hv_page_look_beside_msr(const struct checking *checking, struct behaviour *row)
+{
+	const struct paravirtual_interface *hyperv = paravirtual_find(&checking->platform->paravirtual,
+								      PARAVIRTUAL_HYPERV);
+	struct wait wait = wait_begin(checking->scale, APART_NS);
+	uint64_t before, msr, after;
+	unsigned reads = 0;
+	int64_t worst = 0;
+
+	if (!hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {
+		behaviour_say(row, "The MSR is not offered.");
+		return;
+	}
+	while (reads < APART_TRIES && wait_goes_on(&wait) && hv_page_ticks(checking, &before)) {
+		int64_t apart;
+
+		msr = hw_msr_read(MSR_HV_REFERENCE);
+		if (!hv_page_ticks(checking, &after))
+			break;
+		apart = outside(before, msr, after);
+		reads++;
+		if ((apart < 0 ? -apart : apart) > (worst < 0 ? -worst : worst))
+			worst = apart;
+	}
+	if (!reads) {
+		behaviour_say(row, "The page was not to be used when it was looked at.");
+		return;
+	}
+	check_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
+	if (worst)
+		behaviour_say(row, "In one of %u reads the MSR was %ld ns %s the page.", reads,
+			      (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
+	else
+		behaviour_say(row, "%u readings of the MSR, each between two of the page.", reads);
+}
+
+void
+kvmclock_check(const struct checking *checking, struct behaviours *behaviours)
+{
+	static const struct check checks[] = {
+		{ "pv-claim", CLAIM_NS, kvmclock_look_at_claim },
+		{ NULL, 0, NULL },
+	};
+
+	if (checking->rows->state == CLOCK_PRESENT)
+		check_each(checking, checks, behaviours);
+}
+
+void
+hv_page_check(const struct checking *checking, struct behaviours *behaviours)
+{
+	static const struct check all[] = {
+		{ "pv-fallback", 0, hv_page_look_for_fallback },
+		{ "pv-claim", CLAIM_NS, hv_page_look_at_claim },
+		{ "pv-page-apart", APART_NS_MIN, hv_page_look_beside_msr },
+		{ NULL, 0, NULL },
+	};
+	static const struct check unusable[] = {
+		{ "pv-fallback", 0, hv_page_look_for_fallback },
+		{ NULL, 0, NULL },
+	};
+
+	if (!checking->rows->unoffered)
+		check_each(checking, checking->rows->state == CLOCK_PRESENT ? all : unusable, behaviours);
+}

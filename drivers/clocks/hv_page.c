@@ -1,0 +1,142 @@
+/*
+ * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0 readers are to take
+ * the MSR, as this one does.
+ */
+#include "leaves.h"
+#include "paravirtual_clocks.h"
+#include "probe.h"
+
+#define MSR_ON   1u
+#define MSR_KEPT UINT64_C(0xfff) /* reserved bits are left as they are: TLFS, reference TSC page */
+
+enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS, HV_PAGE_TORN, HV_PAGE_LAST }; /* device.saved */
+
+static const volatile struct hv_tsc_page *
+hv_page_at(const struct device *device)
+{
+	return (const volatile struct hv_tsc_page *)(uintptr_t)device->address;
+}
+
+bool
+hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc)
+{
+	return device->opened && hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, taken, now_tsc);
+}
+
+uint64_t
+hv_page_fallbacks(const struct device *device)
+{
+	return device->saved[HV_PAGE_FALLBACKS];
+}
+
+/* A page that is never whole stands still. All cores use one device: its counts may miss some, but never all. */
+static uint64_t
+hv_page_read(void *context)
+{
+	struct device *device = context;
+	struct hv_tsc_page taken;
+	uint64_t tsc;
+
+	if (!hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, &taken, &tsc)) {
+		device->saved[HV_PAGE_TORN]++;
+		return device->saved[HV_PAGE_LAST];
+	}
+	if (taken.sequence)
+		return hv_tsc_page_ticks(&taken, tsc);
+	device->saved[HV_PAGE_FALLBACKS]++;
+	return hw_msr_read(MSR_HV_REFERENCE);
+}
+
+static void
+hv_page_sample(void *device, struct sample *samples, size_t count)
+{
+	paravirtual_sample(device, samples, count, hv_page_read, device);
+}
+
+static void *
+hv_page_here(void *device)
+{
+	return device;
+}
+
+/* TLFS, reference TSC page: it is offered where the TSC of all cores may be read. */
+static enum paravirtual_stable
+hv_page_stable(void *device)
+{
+	return hv_page_at(device)->sequence ? STABLE_YES : STABLE_NO;
+}
+
+static const struct clock hv_page_row = {
+	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
+	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
+	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
+	.stable = hv_page_stable, .here = hv_page_here, .read = hv_page_read,
+};
+
+static void
+hv_page_close(struct device *device)
+{
+	if (device->opened)
+		hw_msr_write(MSR_HV_REFERENCE_TSC, device->saved[HV_PAGE_FOUND]);
+	device->opened = false;
+	hyperv_unsign(device);
+}
+
+static bool
+hv_page_try(struct device *device, struct clock *clock)
+{
+	struct hv_tsc_page taken;
+	uint64_t tsc;
+
+	if (!hv_page_look(device, &taken, &tsc))
+		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: its sequence changes in each of %u reads.",
+			    PAGES_TRIES);
+	else if (!taken.sequence && ++device->saved[HV_PAGE_FALLBACKS])
+		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
+	else if (!taken.scale)
+		probe_state(clock, CLOCK_BROKEN, "The hypervisor left its page without a rate.");
+	else if (!probe_moves(hv_page_read, device))
+		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
+	else
+		return true;
+	return false;
+}
+
+static void
+hv_page_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	const struct paravirtual_interface *hyperv = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_HYPERV);
+
+	if (!probe_begin(platform, device, clocks, &hv_page_driver))
+		return;
+	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_TSC);
+	if (clocks->unoffered) {
+		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer it." :
+			    "There is no interface of Hyper-V, which would offer it.");
+		return;
+	}
+	if (!platform->pages.count) {
+		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
+		return;
+	}
+	/* The last one: from the first on each is a core's. */
+	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
+	hyperv_sign(device, hyperv->features);
+	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);
+	hw_msr_write(MSR_HV_REFERENCE_TSC, device->address | (device->saved[HV_PAGE_FOUND] & MSR_KEPT) | MSR_ON);
+	device->opened = true;
+	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
+		clocks->rating = HYPERV_PAGE_RATING_INVARIANT;
+	if (!hv_page_try(device, clocks)) {
+		hv_page_close(device);
+		return;
+	}
+	clocks->state = CLOCK_PRESENT;
+}
+
+const struct driver hv_page_driver = {
+	.clock_count = 1,
+	.rows = &hv_page_row,
+	.open = hv_page_open,
+	.close = hv_page_close,
+};

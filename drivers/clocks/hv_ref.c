@@ -1,0 +1,98 @@
+/* Hyper-V's partition reference counter, by its MSR; and whose word a guest gives for it. */
+#include "leaves.h"
+#include "paravirtual_clocks.h"
+#include "probe.h"
+
+/*
+ * TLFS, guest OS identity: bit 63: an open source system; bits 62 to 56: which, of those that have a number; this
+ * one has none.
+ */
+#define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
+
+void
+hyperv_sign(struct device *device, uint32_t features)
+{
+	if (!(features & HV_ACCESS_HYPERCALL_MSRS) || hw_msr_read(MSR_HV_GUEST_OS_ID) != 0)
+		return;
+	hw_msr_write(MSR_HV_GUEST_OS_ID, GUEST_OS_ID);
+	device->saved[HYPERV_SIGNED] = true;
+}
+
+void
+hyperv_unsign(struct device *device)
+{
+	if (device->saved[HYPERV_SIGNED])
+		hw_msr_write(MSR_HV_GUEST_OS_ID, 0);
+	device->saved[HYPERV_SIGNED] = false;
+}
+
+static uint64_t
+hv_ref_read(void *device)
+{
+	(void)device;
+	return hw_msr_read(MSR_HV_REFERENCE);
+}
+
+static void
+hv_ref_sample(void *device, struct sample *samples, size_t count)
+{
+	paravirtual_sample(device, samples, count, hv_ref_read, device);
+}
+
+static void *
+hv_ref_here(void *device)
+{
+	return device;
+}
+
+/* TLFS, partition reference time: it never goes back, on whichever core it is read. */
+static enum paravirtual_stable
+hv_ref_stable(void *device)
+{
+	(void)device;
+	return STABLE_YES;
+}
+
+static const struct clock hv_ref_row = {
+	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,
+	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
+	.rating = HYPERV_MSR_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_ref_sample,
+	.stable = hv_ref_stable, .here = hv_ref_here, .read = hv_ref_read,
+};
+
+static void
+hv_ref_close(struct device *device)
+{
+	hyperv_unsign(device);
+}
+
+static void
+hv_ref_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	const struct paravirtual_interface *hyperv = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_HYPERV);
+
+	if (!probe_begin(platform, device, clocks, &hv_ref_driver))
+		return;
+	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER);
+	if (clocks->unoffered) {
+		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer it." :
+			    "There is no interface of Hyper-V, which would offer it.");
+		return;
+	}
+	hyperv_sign(device, hyperv->features);
+	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
+		clocks->rating = HYPERV_MSR_RATING_INVARIANT;
+	if (probe_moves(hv_ref_read, device)) {
+		clocks->state = CLOCK_PRESENT;
+		return;
+	}
+	probe_state(clocks, CLOCK_STUCK, "Its MSR reads the same every time.");
+	hv_ref_close(device);
+}
+
+const struct driver hv_ref_driver = {
+	.clock_count = 1,
+	.rows = &hv_ref_row,
+	.open = hv_ref_open,
+	.close = hv_ref_close,
+};

@@ -1,0 +1,180 @@
+/* Which interfaces hypervisors offer. See leaves.h. */
+#include "leaves.h"
+
+#include "cpuid.h"
+#include "hw.h"
+#include "text.h"
+
+#define BASE_STEP  0x100u       /* from one interface to the next: Linux arch/x86/include/asm/processor.h */
+#define BASE_END   0x40010000u  /* likewise, where nothing more is looked for */
+#define HV_1       0x31237648u  /* EAX of leaf 40000001h, "Hv#1": the interface of the TLFS, whoever offers it */
+#define HZ_PER_KHZ 1000u
+#define XEN_TSC_MODE_NATIVE 2u  /* xen/include/public/arch-x86/cpuid.h: never emulated */
+
+struct word {
+	uint32_t bit;
+	const char *text;
+};
+
+static const struct word kvm_words[] = {
+	{ KVM_CLOCKSOURCE2, "kvm-clock" },
+	{ KVM_CLOCKSOURCE, "kvm-clock by its old MSRs" },
+	{ KVM_CLOCKSOURCE_STABLE, "whether it is stable" },
+	{ 0, NULL },
+};
+
+static const struct word hv_words[] = {
+	{ HV_ACCESS_REFERENCE_COUNTER, "reference counter" },
+	{ HV_ACCESS_REFERENCE_TSC, "reference TSC page" },
+	{ HV_ACCESS_FREQUENCY_MSRS, "frequency MSRs" },
+	{ HV_ACCESS_TSC_INVARIANT, "invariant TSC" },
+	{ 0, NULL },
+};
+
+static const struct {
+	char signature[13];
+	enum paravirtual_kind kind;
+	const char *name;
+} known[] = {
+	{ "KVMKVMKVM", PARAVIRTUAL_KVM, "KVM" },
+	{ "Microsoft Hv", PARAVIRTUAL_HYPERV, "Hyper-V" },
+	{ "XenVMMXenVMM", PARAVIRTUAL_XEN, "Xen" },
+	{ "VMwareVMware", PARAVIRTUAL_VMWARE, "VMware" },
+	{ "ACRNACRNACRN", PARAVIRTUAL_ACRN, "ACRN" },
+};
+
+static void
+put_words(struct paravirtual_interface *interface, const struct word *words)
+{
+	struct text text;
+
+	text_init(&text, interface->offers, sizeof(interface->offers));
+	for (; words->text; words++)
+		if (interface->features & words->bit)
+			text_printf(&text, "%s%s", text.length ? ", " : "", words->text);
+}
+
+static void
+claim(struct paravirtual_interface *interface, uint64_t hz, uint64_t within_hz, const char *by)
+{
+	if (!hz)
+		return;
+	interface->tsc = (struct rate){ hz, 1 };
+	interface->tsc_within_hz = within_hz;
+	interface->tsc_by = by;
+}
+
+static void
+read_khz(struct paravirtual_interface *interface)
+{
+	if (interface->leaf_max >= interface->base + LEAF_RATES)
+		claim(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ, HZ_PER_KHZ,
+		      "CPUID 40000010h");
+}
+
+static void
+read_kvm(struct paravirtual_interface *interface)
+{
+	if (interface->leaf_max >= interface->base + LEAF_INTERFACE)
+		interface->features = hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax;
+	put_words(interface, kvm_words);
+	read_khz(interface);
+}
+
+/* KVM answers with its whole kHz; of others it is not known how they round. */
+static void
+read_hyperv(struct paravirtual_interface *interface)
+{
+	struct text version;
+	struct hw_cpuid r;
+	uint64_t hz;
+
+	if (interface->leaf_max < interface->base + LEAF_TIME ||
+	    hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax != HV_1)
+		return;
+	r = hw_cpuid(interface->base + LEAF_VERSION, 0);
+	text_init(&version, interface->version, sizeof(interface->version));
+	text_printf(&version, "%u.%u.%u", r.ebx >> 16, r.ebx & 0xffff, r.eax);
+	r = hw_cpuid(interface->base + LEAF_TIME, 0);
+	interface->features = r.eax;
+	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
+		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
+	put_words(interface, hv_words);
+	if (!(interface->features & HV_ACCESS_FREQUENCY_MSRS))
+		return;
+	hz = hw_msr_read(MSR_HV_TSC_FREQUENCY);
+	claim(interface, hz, hz % HZ_PER_KHZ ? 1 : HZ_PER_KHZ, "Hyper-V's MSR 40000022h");
+}
+
+static void
+read_xen(struct paravirtual_interface *interface)
+{
+	struct text text;
+	struct hw_cpuid r;
+
+	if (interface->leaf_max < interface->base + LEAF_TIME)
+		return;
+	r = hw_cpuid(interface->base + LEAF_INTERFACE, 0);
+	text_init(&text, interface->version, sizeof(interface->version));
+	text_printf(&text, "%u.%u", r.eax >> 16, r.eax & 0xffff);
+	r = hw_cpuid(interface->base + LEAF_TIME, 0);
+	interface->features = r.ebx;
+	text_init(&text, interface->offers, sizeof(interface->offers));
+	text_printf(&text, "pvclock, TSC mode %u%s", r.ebx, r.ebx == XEN_TSC_MODE_NATIVE ? " (never emulated)" : "");
+	claim(interface, (uint64_t)r.ecx * HZ_PER_KHZ, HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
+}
+
+static bool
+is_signature(const struct hw_cpuid *r, const char signature[13])
+{
+	const uint32_t words[] = { r->ebx, r->ecx, r->edx };
+	bool same = true;
+
+	for (unsigned i = 0; i < 12; i++)
+		same &= (char)(words[i / 4] >> 8 * (i % 4)) == signature[i];
+	return same;
+}
+
+static void
+look(uint32_t base, struct paravirtual *paravirtual)
+{
+	struct hw_cpuid r = hw_cpuid(base, 0);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && paravirtual->count < PARAVIRTUAL_MAX; i++) {
+		struct paravirtual_interface *interface = &paravirtual->interfaces[paravirtual->count];
+
+		if (!is_signature(&r, known[i].signature))
+			continue;
+		*interface = (struct paravirtual_interface){ .kind = known[i].kind, .name = known[i].name, .base = base,
+							     .leaf_max = r.eax, .tsc_by = "" };
+		/* KVM before Linux 2.6.35 left it 0: cpuid.rst. */
+		if (!interface->leaf_max && interface->kind == PARAVIRTUAL_KVM)
+			interface->leaf_max = base + LEAF_INTERFACE;
+		switch (interface->kind) {
+		case PARAVIRTUAL_KVM: read_kvm(interface); break;
+		case PARAVIRTUAL_HYPERV: read_hyperv(interface); break;
+		case PARAVIRTUAL_XEN: read_xen(interface); break;
+		default: read_khz(interface);
+		}
+		paravirtual->count++;
+	}
+}
+
+void
+paravirtual_read(const struct cpu_facts *facts, struct paravirtual *paravirtual)
+{
+	*paravirtual = (struct paravirtual){ .count = 0 };
+	/* "unknown" stands for one that hides from CPUID, or names nobody. */
+	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
+	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
+		look(base, paravirtual);
+}
+
+const struct paravirtual_interface *
+paravirtual_claim(const struct paravirtual *paravirtual)
+{
+	for (size_t i = 0; i < paravirtual->count; i++)
+		if (paravirtual->interfaces[i].tsc.den)
+			return &paravirtual->interfaces[i];
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/* Hypervisors' CPUID leaves and MSRs. */
+#ifndef BARETICK_LEAVES_H
+#define BARETICK_LEAVES_H
+
+#include "cpu.h"
+#include "paravirtual.h"
+
+/* Behind an interface's base. */
+#define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: features; Xen: version */
+#define LEAF_VERSION   2u /* Hyper-V: build and version; Xen: how its hypercall page is had */
+#define LEAF_TIME      3u /* Hyper-V: privileges and features; Xen: the TSC's mode and rate */
+#define LEAF_RATES     0x10u /* VMware's and KVM's: kHz of the TSC, of the APIC's bus */
+
+/* Linux Documentation/virt/kvm/x86/cpuid.rst: EAX of KVM's leaf 40000001h */
+#define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
+#define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
+#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* kvm-clock is told by flags whether it warps between cores */
+
+/* Hyper-V Top Level Functional Specification, feature identification: EAX of leaf 40000003h, the privileges */
+#define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */
+#define HV_ACCESS_HYPERCALL_MSRS    (1u << 5)  /* MSRs 40000000h and 40000001h */
+#define HV_ACCESS_REFERENCE_TSC     (1u << 9)  /* MSR 40000021h */
+#define HV_ACCESS_FREQUENCY_MSRS    (1u << 11) /* MSRs 40000022h and 40000023h */
+#define HV_ACCESS_TSC_INVARIANT     (1u << 15) /* MSR 40000118h: the TSC stays as it is through migrations */
+#define HV_FREQUENCY_MSRS_AVAILABLE (1u << 8)  /* EDX of the same leaf */
+
+/* Likewise, partition reference time */
+#define MSR_HV_GUEST_OS_ID   0x40000000u
+#define MSR_HV_REFERENCE     0x40000020u /* in 100 ns */
+#define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0: on; from bit 12 on: the page */
+#define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz */
+
+/* Linux Documentation/virt/kvm/x86/msr.rst: bit 0: on; the rest: where the clock's structure is */
+#define MSR_KVM_SYSTEM_TIME     0x00000012u
+#define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
+
+/*
+ * What is offered here by the hypervisor that FACTS know: one signature every 100h leaves from 40000000h on. Reads no
+ * MSR but Hyper-V's of the TSC's rate, where a leaf says that it is there; on bare metal, nothing.
+ */
+void paravirtual_read(const struct cpu_facts *facts, struct paravirtual *paravirtual);
+
+/* The claim of the TSC's rate that is taken: the first. NULL: there is none. */
+const struct paravirtual_interface *paravirtual_claim(const struct paravirtual *paravirtual);
+
+#endif

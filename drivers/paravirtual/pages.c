@@ -1,0 +1,21 @@
+/* What rate of the TSC a page assumes. See pages.h. */
+#include "pages.h"
+
+#define NS_PER_TICK 100u /* of Hyper-V's reference time */
+#define SHIFT_MAX   32   /* beyond it no TSC has such a rate */
+
+uint64_t
+pvclock_multiplier(const struct pvclock *page)
+{
+	if (page->tsc_shift < -SHIFT_MAX || page->tsc_shift > SHIFT_MAX - 1)
+		return 0;
+	if (page->tsc_shift < 0)
+		return page->tsc_to_system_mul >> -page->tsc_shift;
+	return (uint64_t)page->tsc_to_system_mul << page->tsc_shift;
+}
+
+uint64_t
+hv_tsc_page_multiplier(const struct hv_tsc_page *page)
+{
+	return (uint64_t)((unsigned __int128)page->scale * NS_PER_TICK >> 32);
+}

@@ -1,0 +1,114 @@
+/*
+ * The pages that hypervisors keep up to date for their guests' clocks, and how a reading is worked out from one.
+ * Each is a pure function of the page and the TSC.
+ */
+#ifndef BARETICK_PAGES_H
+#define BARETICK_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hw.h"
+#include "sample.h"
+#include "scale.h"
+
+#define PAGES_SIZE  4096u
+#define PAGES_TRIES 1024u /* of a page that is being written: it is so for less than a microsecond */
+
+/* Where they may be: zeroed, below 4 GiB, page-aligned, and never handed back. */
+struct pages {
+	uint8_t *memory;
+	size_t count; /* one for each core, and one for all; 0: there are none */
+};
+
+/* Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW; Xen has the same. */
+struct pvclock {
+	uint32_t version; /* odd while it is written */
+	uint32_t pad0;
+	uint64_t tsc_timestamp; /* then system_time was right */
+	uint64_t system_time;   /* ns */
+	uint32_t tsc_to_system_mul;
+	int8_t tsc_shift;
+	uint8_t flags;
+	uint8_t pad[2];
+};
+_Static_assert(sizeof(struct pvclock) == 32, "as the hypervisor writes it");
+
+#define PVCLOCK_TSC_STABLE 1u /* readings on different cores can be compared */
+
+/* Hyper-V Top Level Functional Specification, reference TSC page */
+struct hv_tsc_page {
+	uint32_t sequence; /* 0: the page is not to be used; another each time that it changes */
+	uint32_t reserved;
+	uint64_t scale;
+	int64_t offset;
+};
+
+/* What PAGE says at a reading TSC of the TSC: ns, in 128 bits, so that nothing is cut off before the end. */
+static inline uint64_t
+pvclock_ns(const struct pvclock *page, uint64_t tsc)
+{
+	unsigned __int128 delta = tsc - page->tsc_timestamp;
+
+	delta = page->tsc_shift < 0 ? delta >> -page->tsc_shift : delta << page->tsc_shift;
+	return page->system_time + (uint64_t)(delta * page->tsc_to_system_mul >> 32);
+}
+
+/* Likewise, in 100 ns. */
+static inline uint64_t
+hv_tsc_page_ticks(const struct hv_tsc_page *page, uint64_t tsc)
+{
+	return (uint64_t)((unsigned __int128)tsc * page->scale >> 64) + (uint64_t)page->offset;
+}
+
+/* Between two reads of memory that a hypervisor writes. */
+static inline void
+pages_fence(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+/* PAGE as it is when nobody writes it, with the TSC read meanwhile. False: it was never so. */
+static inline __attribute__((always_inline)) bool
+pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
+{
+	for (unsigned i = 0; i < PAGES_TRIES; i++) {
+		taken->version = page->version;
+		pages_fence();
+		taken->tsc_timestamp = page->tsc_timestamp;
+		taken->system_time = page->system_time;
+		taken->tsc_to_system_mul = page->tsc_to_system_mul;
+		taken->tsc_shift = page->tsc_shift;
+		taken->flags = page->flags;
+		*now_tsc = tsc();
+		pages_fence();
+		if (!(taken->version & 1) && taken->version == page->version)
+			return true;
+	}
+	return false;
+}
+
+/* Likewise. A page whose sequence is 0 is taken as it is: it is not to be used. */
+static inline __attribute__((always_inline)) bool
+hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
+		 uint64_t *now_tsc)
+{
+	for (unsigned i = 0; i < PAGES_TRIES; i++) {
+		taken->sequence = page->sequence;
+		pages_fence();
+		taken->scale = page->scale;
+		taken->offset = page->offset;
+		*now_tsc = tsc();
+		pages_fence();
+		if (taken->sequence == page->sequence)
+			return true;
+	}
+	return false;
+}
+
+/* The TSC's rate that a page assumes: nanoseconds per tick, times 2^32, as struct scale has them; 0: none. */
+uint64_t pvclock_multiplier(const struct pvclock *page);
+uint64_t hv_tsc_page_multiplier(const struct hv_tsc_page *page);
+
+#endif

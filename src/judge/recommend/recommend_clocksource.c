@@ -1,0 +1,163 @@
+/*
+ * Which clock Linux and Windows take here, by what they go by themselves. Linux: the ratings of its clocksources as of
+ * 6.6 (arch/x86/kernel/tsc.c, kvmclock.c, hpet.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c), which struct clock
+ * has of each driver, and what makes it mark the TSC unstable. Windows: Microsoft, "Acquiring high-resolution time
+ * stamps", and in the Hyper-V TLFS partition reference time.
+ */
+#include "recommend.h"
+
+#include "rules.h"
+#include "text.h"
+
+#define TSC_RATING 300 /* of Linux's, whatever the TSC is called */
+
+static const struct {
+	const char *id, *name; /* of its clocksource */
+} linux_names[] = {
+	{ "tsc", "tsc" }, { "hpet", "hpet" }, { "acpi_pm", "acpi_pm" }, { "kvmclock", "kvm-clock" },
+	{ "hv_ref", "hyperv_clocksource_msr" }, { "hv_page", "hyperv_clocksource_tsc_page" },
+};
+
+static const char *
+linux_name(const char *id)
+{
+	for (size_t i = 0; i < sizeof(linux_names) / sizeof(linux_names[0]); i++)
+		if (text_equal(linux_names[i].id, id))
+			return linux_names[i].name;
+	return NULL;
+}
+
+static bool
+is_there(struct report *report, const char *id)
+{
+	const struct report_clock *entry = report_find_clock(report, id);
+
+	return entry && entry->clock.state == CLOCK_PRESENT;
+}
+
+static bool
+has_finding(const struct report *report, const char *rule)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (report->findings[i].clock && text_equal(report->findings[i].clock, "tsc") &&
+		    text_equal(report->findings[i].rule, rule))
+			return true;
+	return false;
+}
+
+/* Why Linux marks the TSC unstable here; NULL: nothing that was seen makes it. */
+static const char *
+unstable(const struct report *report)
+{
+	if (report->linux_distrusts_tsc)
+		return "it is not called invariant, on several cores of this vendor";
+	if (report_warps(&report->skew))
+		return "its check of two cores sees their warps";
+	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
+	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
+		return "its watchdog sees it stop, leap or change its rate";
+	return NULL;
+}
+
+/* Of interfaces that are stacked Linux uses the one with the highest leaves: arch/x86/kernel/cpu/hypervisor.c. */
+static bool
+is_linuxs(const struct report *report, const struct clock *clock)
+{
+	const struct paravirtual *all = &report->paravirtual;
+
+	return !clock->by_tsc || (all->count && all->interfaces[all->count - 1].kind == clock->offered_by);
+}
+
+static unsigned
+linux_rating(const struct clock *clock)
+{
+	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
+}
+
+/* The best of its clocksources other than NOT; NULL: none was looked at. */
+static const struct clock *
+best(const struct report *report, const struct clock *not)
+{
+	const struct clock *found = NULL;
+
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+
+		if (clock == not || clock->state != CLOCK_PRESENT || !linux_name(clock->id) || !is_linuxs(report, clock) ||
+		    (text_equal(clock->id, "tsc") && unstable(report)))
+			continue;
+		if (!found || linux_rating(clock) > linux_rating(found))
+			found = clock;
+	}
+	return found;
+}
+
+static struct text
+begin_row(struct report *report, const char *system, const char *clock)
+{
+	struct report_taken *row = &report->taken[report->taken_count++];
+	struct text text;
+
+	row->system = system;
+	row->clock = clock;
+	text_init(&text, row->reason, sizeof(row->reason));
+	return text;
+}
+
+static void
+take_linux(struct report *report)
+{
+	const struct clock *first = best(report, NULL), *next = first ? best(report, first) : NULL;
+	const char *why = unstable(report);
+	struct text text;
+
+	if (!first)
+		return;
+	text = begin_row(report, "Linux", first->id);
+	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
+	if (next)
+		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
+	if (is_there(report, "tsc") && why)
+		text_printf(&text, "; it marks the TSC unstable: %s", why);
+	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
+		text_put(&text, "; where the TSC is called invariant the hypervisor's clock stands back");
+	else if (first->by_tsc && is_there(report, "tsc"))
+		text_put(&text, "; the TSC is not called invariant, so the hypervisor's clock comes first");
+	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
+		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, for it is not called invariant");
+	text_put_char(&text, '.');
+}
+
+/* A TSC that Linux would mark unstable is taken for none of Windows's either. */
+static void
+take_windows(struct report *report)
+{
+	bool tsc = is_there(report, "tsc") && report->tsc_is_invariant && !unstable(report);
+	const char *id = is_there(report, "hv_page") ? "hv_page" : is_there(report, "hv_ref") ? "hv_ref" :
+			 tsc ? "tsc" : is_there(report, "hpet") ? "hpet" : is_there(report, "acpi_pm") ? "acpi_pm" : NULL;
+	struct text text;
+
+	if (!id)
+		return;
+	text = begin_row(report, "Windows", id);
+	if (text_equal(id, "hv_page"))
+		text_put(&text, "Hyper-V's reference time by its page, which the hypervisor offers.");
+	else if (text_equal(id, "hv_ref"))
+		text_put(&text, "Hyper-V's reference counter by its MSR: there is no page that may be used.");
+	else if (text_equal(id, "tsc"))
+		text_put(&text, "the TSC, which is called invariant, and no core's warps.");
+	else
+		text_printf(&text, "the platform's counter: the TSC is %s.", report->tsc_is_invariant ? "not one time on all cores" :
+			    "not called invariant");
+}
+
+/* Of a run that left clocks out nothing is said: one of those might be the one. */
+void
+recommend_clocksource(struct report *report)
+{
+	report->taken_count = 0;
+	if (report->options.clock_count && !is_there(report, "tsc"))
+		return;
+	take_linux(report);
+	take_windows(report);
+}

@@ -1,0 +1,41 @@
+/*
+ * A hypervisor on the simulated machine: KVM's and Hyper-V's clocks, each a page and MSRs, and what can be wrong with
+ * them. What it writes into a core's page is right at the moment at which the core asks for it.
+ */
+#ifndef BARETICK_SIM_PARAVIRTUAL_H
+#define BARETICK_SIM_PARAVIRTUAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pages.h"
+#include "sim.h"
+
+#define SIM_PARAVIRTUAL_PAGES (SIM_CORES_MAX + 1)
+
+struct sim_paravirtual {
+	uint8_t *memory;                    /* of SIM_PARAVIRTUAL_PAGES; pages on a page's boundary */
+	int64_t apart_ns[SIM_CORES_MAX];    /* the core's page is ahead of the others' */
+	int64_t fast_ppm;                   /* all pages: they take the TSC for so much slower than it is */
+	bool not_stable, odd, empty;        /* of KVM's pages: without the flag; never whole; never written */
+	uint64_t odd_at_ps;                 /* likewise, from then on; SIM_NEVER */
+	bool no_sequence;                   /* of Hyper-V's page */
+	uint64_t no_sequence_at_ps;
+	int64_t msr_ahead_ticks;            /* Hyper-V's MSR against its page */
+	bool keeps_msr;                     /* of KVM: what was written once stays */
+	uint64_t kvm_msrs[SIM_CORES_MAX];   /* 4B564D01h of each core */
+	unsigned writes;                    /* to all MSRs of both */
+};
+
+extern struct sim_paravirtual sim_paravirtual;
+
+/*
+ * After sim_reset() and before sim_platform(): a guest of KVM, with Hyper-V's interface stacked beneath where
+ * HYPERV.
+ */
+void sim_paravirtual_plug(bool hyperv);
+
+/* Whether every MSR reads as it did when it was plugged. */
+bool sim_paravirtual_is_as_found(void);
+
+#endif

@@ -1,0 +1,125 @@
+/* The promises of hypervisors' clocks, on the simulated machine: a TSC of 1 GHz. */
+#include "check_rows.h"
+#include "sim_paravirtual.h"
+
+#define BUDGET_NS (100 * MS_NS)
+
+static void
+look(const struct driver *driver, void (*set)(void))
+{
+	sim_reset();
+	sim_paravirtual_plug(true);
+	if (set)
+		set();
+	sim_platform(&platform);
+	open_driver(driver);
+	check_opened(driver, BUDGET_NS);
+}
+
+static void
+pages_that_are_right_keep_their_promises(void **state)
+{
+	(void)state;
+	look(&kvmclock_driver, NULL);
+	assert_int_equal(rows.count, 1);
+	assert_passed("pv-claim", "Its page takes the TSC for 1000000 kHz, 0 to 0 ppm off what was measured.");
+	look(&hv_page_driver, NULL);
+	assert_int_equal(rows.count, 3);
+	assert_passed("pv-fallback", "Its sequence was never 0.");
+	assert_passed("pv-page-apart", "1024 readings of the MSR, each between two of the page.");
+	assert_none_bad();
+}
+
+static void
+take_the_tsc_for_slower(void)
+{
+	sim_paravirtual.fast_ppm = 150;
+}
+
+static void
+a_page_of_another_rate_is_off_by_so_much(void **state)
+{
+	(void)state;
+	look(&kvmclock_driver, take_the_tsc_for_slower);
+	assert_only("pv-claim", "Its page takes the TSC for 999850 kHz, -150 to -149 ppm off what was measured.");
+	assert_int_equal(row_of("pv-claim", 0)->measured, -150);
+}
+
+static void
+let_the_msr_go_ahead(void)
+{
+	sim_paravirtual.msr_ahead_ticks = 7;
+}
+
+static void
+let_the_msr_stay_behind(void)
+{
+	sim_paravirtual.msr_ahead_ticks = -5;
+}
+
+static void
+let_the_msr_be_a_tick_ahead(void)
+{
+	sim_paravirtual.msr_ahead_ticks = 1;
+}
+
+static void
+an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding(void **state)
+{
+	(void)state;
+	look(&hv_page_driver, let_the_msr_go_ahead);
+	assert_only("pv-page-apart", "In one of 1024 reads the MSR was 600 ns ahead of the page.");
+	look(&hv_page_driver, let_the_msr_stay_behind);
+	assert_only("pv-page-apart", "In one of 1024 reads the MSR was 500 ns behind the page.");
+	look(&hv_page_driver, let_the_msr_be_a_tick_ahead);
+	assert_none_bad();
+}
+
+static void
+leave_no_sequence(void)
+{
+	sim_paravirtual.no_sequence = true;
+}
+
+static void
+a_sequence_of_0_is_a_fallback_and_nothing_else_is_said(void **state)
+{
+	(void)state;
+	look(&hv_page_driver, leave_no_sequence);
+	assert_int_equal(rows.count, 1);
+	assert_only("pv-fallback", "Its sequence is 0: readers fall back to the MSR.");
+}
+
+static void
+lose_the_sequence_later(void)
+{
+	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
+}
+
+static void
+one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked(void **state)
+{
+	struct sample samples[5];
+
+	(void)state;
+	look(&hv_page_driver, lose_the_sequence_later);
+	take(&clocks[0], 200 * SIM_PS_PER_MS, samples, 5);
+	check_opened(&hv_page_driver, BUDGET_NS);
+	assert_only("pv-fallback", "Its sequence was 0 in 5 readings, which were taken from the MSR.");
+	assert_not_checked("pv-page-apart", "The page was not to be used when it was looked at.");
+	assert_not_checked("pv-claim", "Its page was not whole, or had no rate, when it was looked at.");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pages_that_are_right_keep_their_promises),
+		cmocka_unit_test(a_page_of_another_rate_is_off_by_so_much),
+		cmocka_unit_test(an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding),
+		cmocka_unit_test(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said),
+		cmocka_unit_test(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

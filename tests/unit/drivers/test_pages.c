@@ -1,0 +1,191 @@
+/*
+ * Readings from hypervisors' pages: functions of a page in memory and of the TSC, which here changes the page
+ * meanwhile.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pages.h"
+
+static struct pvclock page;
+static struct hv_tsc_page hv_page;
+static uint64_t now_tsc, reads;
+static void (*meanwhile)(void); /* at each reading of the TSC */
+
+static uint64_t
+tsc(void)
+{
+	reads++;
+	if (meanwhile)
+		meanwhile();
+	return now_tsc;
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	page = (struct pvclock){ .version = 2, .tsc_timestamp = 1000, .system_time = 50, .tsc_to_system_mul = 1u << 31,
+				 .tsc_shift = 0, .flags = PVCLOCK_TSC_STABLE };
+	hv_page = (struct hv_tsc_page){ .sequence = 1, .scale = UINT64_C(1) << 63, .offset = -3 };
+	now_tsc = 1100;
+	reads = 0;
+	meanwhile = NULL;
+	return 0;
+}
+
+static uint64_t
+reading(void)
+{
+	struct pvclock taken;
+	uint64_t at;
+
+	assert_true(pvclock_take(&page, tsc, &taken, &at));
+	return pvclock_ns(&taken, at);
+}
+
+static void
+half_a_nanosecond_a_tick_since_the_time_stamp(void **state)
+{
+	(void)state;
+	assert_int_equal(reading(), 50 + 50);
+	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 31);
+}
+
+static void
+the_shift_goes_either_way_before_the_multiplier(void **state)
+{
+	(void)state;
+	page.tsc_shift = 3;
+	assert_int_equal(reading(), 50 + 400);
+	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
+	page.tsc_shift = -1;
+	page.tsc_to_system_mul = UINT32_MAX;
+	assert_int_equal(reading(), 50 + 49); /* 50 times not quite 1, rounded down */
+	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
+	page.tsc_shift = -128;
+	assert_int_equal(pvclock_multiplier(&page), 0); /* no TSC has such a rate */
+}
+
+/*
+ * 2^63 ticks at 4 ns each are 2^65 ns, of which 64 bits are the reading; a product of 64 bits would be cut in the
+ * middle.
+ */
+static void
+nothing_is_cut_off_before_the_end(void **state)
+{
+	(void)state;
+	page.system_time = 0;
+	page.tsc_timestamp = 0;
+	page.tsc_to_system_mul = UINT32_MAX;
+	page.tsc_shift = 0;
+	now_tsc = UINT64_C(1) << 62;
+	assert_true(reading() == (UINT64_C(1) << 62) - (UINT64_C(1) << 30));
+	page.tsc_shift = 1;
+	assert_true(reading() == (UINT64_C(1) << 63) - (UINT64_C(1) << 31));
+}
+
+static void
+write_whole(void)
+{
+	if (reads == 1) {
+		page.version += 2;
+		page.system_time = 7000;
+		page.tsc_timestamp = now_tsc;
+	}
+}
+
+static void
+a_page_that_was_written_meanwhile_is_read_again(void **state)
+{
+	(void)state;
+	meanwhile = write_whole;
+	assert_int_equal(reading(), 7000);
+	assert_int_equal(reads, 2);
+}
+
+static void
+end_writing(void)
+{
+	if (reads == 3)
+		page.version = 4;
+}
+
+static void
+a_page_that_is_being_written_is_waited_for(void **state)
+{
+	(void)state;
+	page.version = 3;
+	meanwhile = end_writing;
+	assert_int_equal(reading(), 100);
+	assert_int_equal(reads, 4);
+}
+
+static void
+one_that_stays_odd_ends_after_so_many_tries(void **state)
+{
+	struct pvclock taken;
+	uint64_t at;
+
+	(void)state;
+	page.version = 5;
+	assert_false(pvclock_take(&page, tsc, &taken, &at));
+	assert_int_equal(reads, PAGES_TRIES);
+	assert_int_equal(taken.version, 5);
+}
+
+static void
+hyperv_scales_the_whole_tsc_and_adds_a_signed_offset(void **state)
+{
+	struct hv_tsc_page taken;
+	uint64_t at;
+
+	(void)state;
+	assert_true(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
+	assert_int_equal(hv_tsc_page_ticks(&taken, at), 550 - 3);
+	hv_page.scale = UINT64_MAX;
+	hv_page.offset = 0;
+	assert_true(hv_tsc_page_ticks(&hv_page, UINT64_MAX) == UINT64_MAX - 1); /* in 128 bits */
+	hv_page.scale = UINT64_C(184467440737095516); /* 10 MHz of 1 GHz */
+	assert_in_range(hv_tsc_page_multiplier(&hv_page), (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32);
+}
+
+static void
+change_sequence(void)
+{
+	hv_page.sequence++;
+}
+
+static void
+hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever(void **state)
+{
+	struct hv_tsc_page taken;
+	uint64_t at;
+
+	(void)state;
+	meanwhile = change_sequence;
+	assert_false(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
+	assert_int_equal(reads, PAGES_TRIES);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(half_a_nanosecond_a_tick_since_the_time_stamp, set_up),
+		cmocka_unit_test_setup(the_shift_goes_either_way_before_the_multiplier, set_up),
+		cmocka_unit_test_setup(nothing_is_cut_off_before_the_end, set_up),
+		cmocka_unit_test_setup(a_page_that_was_written_meanwhile_is_read_again, set_up),
+		cmocka_unit_test_setup(a_page_that_is_being_written_is_waited_for, set_up),
+		cmocka_unit_test_setup(one_that_stays_odd_ends_after_so_many_tries, set_up),
+		cmocka_unit_test_setup(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset, set_up),
+		cmocka_unit_test_setup(hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

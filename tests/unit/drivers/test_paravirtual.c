@@ -1,0 +1,159 @@
+/*
+ * Which interfaces hypervisors offer, by their CPUID leaves; the simulated machine faults at an MSR that it doesn't
+ * have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpuid_leaves.h"
+#include "leaves.h"
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+static void
+set_interface(uint32_t base, const char *name, uint32_t max)
+{
+	struct hw_cpuid features = { 0x000906ea, 0, UINT32_C(1) << 31, 0x00000210 };
+
+	sim_cpuid_set(1, 0, features);
+	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+}
+
+static struct paravirtual
+offered(void)
+{
+	struct cpu_facts facts;
+	struct paravirtual paravirtual;
+
+	cpu_read_facts(&facts);
+	paravirtual_read(&facts, &paravirtual);
+	return paravirtual;
+}
+
+#define KVM "KVMKVMKVM\0\0\0"
+
+static void
+on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read(void **state)
+{
+	(void)state;
+	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, four("KVMK"), four("VMKV"), four("M\0\0\0") });
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
+	assert_int_equal(offered().count, 0); /* CPUID 1h shows no hypervisor: the leaves are not its */
+	set_interface(0x40000000, "TCGTCGTCGTCG", 0x40000001);
+	assert_int_equal(offered().count, 0);
+	assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
+}
+
+static void
+kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum(void **state)
+{
+	struct paravirtual found;
+
+	(void)state;
+	set_interface(0x40000000, KVM, 0x40000001);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
+	found = offered();
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.interfaces[0].name, "KVM");
+	assert_string_equal(found.interfaces[0].offers, "kvm-clock, whether it is stable");
+	assert_int_equal(found.interfaces[0].tsc.den, 0); /* leaf 40000010h is beyond the maximum */
+	assert_null(paravirtual_claim(&found));
+	set_interface(0x40000000, KVM, 0x40000010);
+	found = offered();
+	assert_int_equal(found.interfaces[0].tsc.num, UINT64_C(2893437000));
+	assert_int_equal(found.interfaces[0].tsc_within_hz, 1000);
+	assert_string_equal(paravirtual_claim(&found)->tsc_by, "CPUID 40000010h");
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 0, 1000000, 0, 0 });
+	assert_int_equal(offered().interfaces[0].tsc.den, 0);
+}
+
+/* As QEMU stacks them with hv- flags. */
+static void
+interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first(void **state)
+{
+	struct paravirtual found;
+
+	(void)state;
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 14393, 0x000a0000, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0x00000a02, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437000));
+	set_interface(0x40000100, KVM, 0x40000101);
+	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE, 0, 0, 0 });
+	found = offered();
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.interfaces[0].kind, PARAVIRTUAL_HYPERV);
+	assert_string_equal(found.interfaces[0].version, "10.0.14393");
+	assert_string_equal(found.interfaces[0].offers, "reference counter, reference TSC page, frequency MSRs");
+	assert_int_equal(found.interfaces[0].tsc.num, UINT64_C(2893437000));
+	assert_int_equal(found.interfaces[0].tsc_within_hz, 1000);
+	assert_ptr_equal(paravirtual_claim(&found), &found.interfaces[0]);
+	assert_int_equal(found.interfaces[1].base, 0x40000100);
+	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
+	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
+	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1);
+}
+
+static void
+a_name_alone_proves_nothing(void **state)
+{
+	struct paravirtual found;
+
+	(void)state;
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* its interface is not Hv#1 */
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0x00000a02, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
+	found = offered();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.interfaces[0].features, 0);
+	assert_string_equal(found.interfaces[0].offers, "");
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, 0 }); /* EDX has no such MSRs */
+	assert_int_equal(offered().interfaces[0].features, 0);
+	assert_int_equal(sim.count[SIM_MSR_READ], 0);
+}
+
+/* With viridian=1 Hyper-V's leaves come first. */
+static void
+xens_leaf_has_the_tscs_mode_and_its_khz(void **state)
+{
+	struct paravirtual found;
+
+	(void)state;
+	set_interface(0x40000000, "Microsoft Hv", 0x40000006);
+	set_interface(0x40000100, "XenVMMXenVMM", 0x40000105);
+	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ 0x00040011, 0, 0, 0 });
+	sim_cpuid_set(0x40000103, 0, (struct hw_cpuid){ 0, 2, 2445424, 0 });
+	found = offered();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.interfaces[1].version, "4.17");
+	assert_string_equal(found.interfaces[1].offers, "pvclock, TSC mode 2 (never emulated)");
+	assert_int_equal(found.interfaces[1].tsc.num, UINT64_C(2445424000));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read, set_up),
+		cmocka_unit_test_setup(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum, set_up),
+		cmocka_unit_test_setup(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first, set_up),
+		cmocka_unit_test_setup(a_name_alone_proves_nothing, set_up),
+		cmocka_unit_test_setup(xens_leaf_has_the_tscs_mode_and_its_khz, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

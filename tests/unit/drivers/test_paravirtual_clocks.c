@@ -1,0 +1,215 @@
+/*
+ * The drivers of KVM's and Hyper-V's clocks on the simulated machine: a TSC of 1 GHz, so that a tick is a
+ * nanosecond.
+ */
+#include "driver_checks.h"
+#include "sim_paravirtual.h"
+
+static void
+plug(bool hyperv)
+{
+	sim_reset();
+	sim_paravirtual_plug(hyperv);
+	sim_platform(&platform);
+}
+
+static void
+without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named(void **state)
+{
+	static const struct driver *const all[] = { &kvmclock_driver, &hv_ref_driver, &hv_page_driver };
+
+	for (size_t i = 0; i < 3; i++) {
+		reset(state);
+		open_driver(all[i]);
+		assert_int_equal(clocks[0].state, CLOCK_ABSENT);
+		assert_true(clocks[0].unoffered);
+		all[i]->close(&device);
+		assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
+	}
+	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer it.");
+}
+
+static void
+kvmclock_reads_its_page_and_puts_the_msr_back(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	plug(false);
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. Its page says TSC_STABLE: cores may be compared.");
+	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
+	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
+	assert_int_equal(samples[0].ticks, samples[0].end - 20); /* the world's nanoseconds, when the TSC was read */
+	assert_int_equal(samples[1].ticks, samples[1].end - 20);
+	assert_int_equal(samples[1].begin, samples[0].end);
+	kvmclock_driver.close(&device);
+	assert_true(sim_paravirtual_is_as_found());
+	kvmclock_driver.close(&device);
+	assert_int_equal(sim_paravirtual.writes, 2);
+}
+
+static void
+each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(false);
+	sim_paravirtual.apart_ns[3] = 500;
+	open_driver(&kvmclock_driver);
+	sim.core = 3;
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end - 20 + 500);
+	assert_int_not_equal(sim_paravirtual.kvm_msrs[3], sim_paravirtual.kvm_msrs[0]);
+	assert_true(kvmclock_driver.leave(&device));
+	assert_int_equal(sim_paravirtual.kvm_msrs[3], 0);
+	sim_paravirtual.keeps_msr = true;
+	sim.core = 2;
+	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
+	assert_false(kvmclock_driver.leave(&device)); /* it reads as it was written */
+	sim.core = 0;
+}
+
+static void
+a_page_without_the_flag_and_the_old_msr_are_said(void **state)
+{
+	(void)state;
+	plug(false);
+	sim_paravirtual.not_stable = true;
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_PRESENT,
+		     "By MSR 4b564d01h. Its page does not say TSC_STABLE: cores are not to be compared.");
+	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
+	kvmclock_driver.close(&device);
+	plug(false);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 }); /* neither bit 0 nor bit 3 */
+	sim_platform(&platform);
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_ABSENT, "KVM's CPUID leaf of features does not offer it.");
+	assert_int_equal(sim_paravirtual.writes, 0);
+}
+
+static void
+a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **state)
+{
+	(void)state;
+	plug(false);
+	sim_paravirtual.odd = true;
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_BROKEN, "Its page is never whole: version 1 stays odd in 1024 reads.");
+	assert_true(sim_paravirtual_is_as_found());
+	plug(false);
+	sim_paravirtual.empty = true;
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_BROKEN, "KVM left its page without a rate: multiplier 0, shift 0.");
+	assert_true(sim_paravirtual_is_as_found());
+	plug(false);
+	platform.pages.count = 0;
+	open_driver(&kvmclock_driver);
+	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+	assert_int_equal(sim_paravirtual.writes, 0);
+}
+
+static void
+a_page_that_stays_odd_later_stands_still(void **state)
+{
+	struct sample samples[3];
+
+	(void)state;
+	plug(false);
+	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
+	open_driver(&kvmclock_driver);
+	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
+	assert_int_equal(samples[1].ticks, samples[0].ticks);
+	assert_int_equal(samples[2].ticks, samples[0].ticks);
+	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
+	kvmclock_driver.close(&device);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+where_the_tsc_is_invariant_kvmclock_comes_behind_it(void **state)
+{
+	(void)state;
+	plug(false);
+	open_driver(&kvmclock_driver);
+	assert_int_equal(clocks[0].rating, 299);
+	kvmclock_driver.close(&device);
+	platform.cpu.tsc_is_invariant = false;
+	open_driver(&kvmclock_driver);
+	assert_int_equal(clocks[0].rating, 400);
+	kvmclock_driver.close(&device);
+}
+
+static void
+hypervs_counter_and_page_are_one_time_and_everything_is_put_back(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(true);
+	open_driver(&hv_ref_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, 10001); /* 1 ms and 120 ns */
+	assert_true(sim_msr(0x40000000) >> 63); /* signed as an open source system */
+	hv_ref_driver.close(&device);
+	open_driver(&hv_page_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_in_range(sample.ticks, 9999, 10000); /* 1 ms and 40 ns, and the page is rounded */
+	hv_page_driver.close(&device);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+a_firmware_that_signed_already_is_left_so(void **state)
+{
+	(void)state;
+	plug(true);
+	sim_msr_set(0x40000000, 77);
+	open_driver(&hv_ref_driver);
+	hv_ref_driver.close(&device);
+	assert_int_equal(sim_msr(0x40000000), 77);
+	assert_int_equal(sim_paravirtual.writes, 0);
+}
+
+static void
+a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(true);
+	sim_paravirtual.no_sequence = true;
+	open_driver(&hv_page_driver);
+	assert_state(0, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
+	assert_true(sim_paravirtual_is_as_found());
+	plug(true);
+	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
+	open_driver(&hv_page_driver);
+	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, 20001); /* the MSR's */
+	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
+	hv_page_driver.close(&device);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named),
+		cmocka_unit_test(kvmclock_reads_its_page_and_puts_the_msr_back),
+		cmocka_unit_test(each_core_asks_for_a_page_of_its_own_and_leaves_it),
+		cmocka_unit_test(a_page_without_the_flag_and_the_old_msr_are_said),
+		cmocka_unit_test(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back),
+		cmocka_unit_test(a_page_that_stays_odd_later_stands_still),
+		cmocka_unit_test(where_the_tsc_is_invariant_kvmclock_comes_behind_it),
+		cmocka_unit_test(hypervs_counter_and_page_are_one_time_and_everything_is_put_back),
+		cmocka_unit_test(a_firmware_that_signed_already_is_left_so),
+		cmocka_unit_test(a_sequence_of_0_is_a_page_that_is_not_to_be_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* Which clock Linux and Windows take on some machines, and the reason as it is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "recommend.h"
+#include "report_literal.h"
+
+static struct report *report;
+
+static struct report_clock *
+add(const char *id)
+{
+	struct report_clock *entry = &report->clocks[report->clock_count++];
+
+	entry->clock = *literal_row(id);
+	entry->clock.state = CLOCK_PRESENT;
+	return entry;
+}
+
+/* Invariant TSC, HPET, PM timer, on bare metal. */
+static int
+set_up(void **state)
+{
+	(void)state;
+	report = calloc(1, sizeof(*report));
+	report->tsc_is_invariant = true;
+	add("tsc");
+	add("hpet");
+	add("acpi_pm");
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	free(report);
+	return 0;
+}
+
+static void
+offer(enum paravirtual_kind kind)
+{
+	report->paravirtual.interfaces[report->paravirtual.count++].kind = kind;
+	strcpy(report->hypervisor, "KVMKVMKVM");
+}
+
+static void
+assert_taken(size_t i, const char *system, const char *clock, const char *reason)
+{
+	assert_true(i < report->taken_count);
+	assert_string_equal(report->taken[i].system, system);
+	assert_string_equal(report->taken[i].clock, clock);
+	assert_string_equal(report->taken[i].reason, reason);
+}
+
+static void
+on_bare_metal_the_invariant_tsc_is_taken_by_both(void **state)
+{
+	(void)state;
+	recommend_clocksource(report);
+	assert_int_equal(report->taken_count, 2);
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
+	assert_taken(1, "Windows", "tsc", "the TSC, which is called invariant, and no core's warps.");
+}
+
+static void
+a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next(void **state)
+{
+	(void)state;
+	report->tsc_is_invariant = false;
+	report->linux_distrusts_tsc = true;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
+		     "not called invariant, on several cores of this vendor.");
+	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
+}
+
+static void
+warps_make_the_tsc_unstable(void **state)
+{
+	(void)state;
+	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	report->clocks[1].clock.state = CLOCK_ABSENT;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; it marks the TSC unstable: its check of two "
+		     "cores sees their warps.");
+	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not one time on all cores.");
+}
+
+static void
+a_step_back_makes_it_unstable_too(void **state)
+{
+	(void)state;
+	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: its "
+		     "watchdog sees it stop, leap or change its rate.");
+}
+
+static void
+kvm_clock_comes_first_unless_the_tsc_is_invariant(void **state)
+{
+	struct report_clock *kvmclock = add("kvmclock");
+
+	(void)state;
+	offer(PARAVIRTUAL_KVM);
+	kvmclock->clock.rating = 299; /* as the driver leaves it then */
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; where the TSC is called "
+		     "invariant the hypervisor's clock stands back.");
+	report->tsc_is_invariant = false;
+	kvmclock->clock.rating = 400;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not called "
+		     "invariant, so the hypervisor's clock comes first.");
+	assert_taken(1, "Windows", "hpet", "the platform's counter: the TSC is not called invariant.");
+}
+
+/* As QEMU stacks them: Hyper-V's leaves first, KVM's above. */
+static void
+of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs(void **state)
+{
+	(void)state;
+	report->tsc_is_invariant = false;
+	offer(PARAVIRTUAL_HYPERV);
+	offer(PARAVIRTUAL_KVM);
+	add("kvmclock");
+	add("hv_ref");
+	add("hv_page");
+	recommend_clocksource(report);
+	assert_string_equal(report->taken[0].clock, "kvmclock");
+	assert_taken(1, "Windows", "hv_page", "Hyper-V's reference time by its page, which the hypervisor offers.");
+	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
+	recommend_clocksource(report);
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
+	report->paravirtual.count = 1;
+	recommend_clocksource(report);
+	assert_string_equal(report->taken[0].clock, "hv_ref");
+}
+
+static void
+of_a_run_without_the_tsc_nothing_is_said(void **state)
+{
+	(void)state;
+	report->options.clock_count = 2;
+	report->clocks[0].clock.state = CLOCK_ABSENT;
+	recommend_clocksource(report);
+	assert_int_equal(report->taken_count, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(on_bare_metal_the_invariant_tsc_is_taken_by_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(warps_make_the_tsc_unstable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_step_back_makes_it_unstable_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(kvm_clock_comes_first_unless_the_tsc_is_invariant, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_a_run_without_the_tsc_nothing_is_said, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

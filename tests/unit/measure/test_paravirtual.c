@@ -1,0 +1,225 @@
+/* Whole runs in a simulated guest with hypervisors' clocks: what is found of them, and what is named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim_paravirtual.h"
+#include "text.h"
+#include "threads.h"
+
+#define CORES 3
+
+static struct bench *bench;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	sim_paravirtual_plug(true);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	bench_free(bench);
+	bench = NULL;
+	return 0;
+}
+
+static const char *const all[] = { "tsc", "acpi_pm", "hpet", "kvmclock", "hv_ref", "hv_page", NULL };
+static const char *const some[] = { "tsc", "acpi_pm", "kvmclock", NULL };
+
+static const struct report *
+run_with(const char *const *clocks, size_t cores)
+{
+	bench = bench_new();
+	bench->clocks = clocks;
+	if (cores > 1)
+		sim.tsc.counter.origin_ticks = THREADS_WORLD_0; /* as bench_use_threads() sets it, before a page has it */
+	bench_open(bench, cores);
+	if (cores > 1)
+		bench_use_threads(bench);
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	return &bench->run.report;
+}
+
+static const struct report *
+run_on(size_t cores)
+{
+	return run_with(cores > 1 ? some : all, cores);
+}
+
+static const struct behaviour *
+row_of(const char *rule, const char *clock)
+{
+	const struct behaviours *behaviours = &bench->run.report.behaviours;
+
+	for (size_t i = 0; i < behaviours->count; i++)
+		if (text_equal(behaviours->rows[i].rule, rule) && text_equal(behaviours->rows[i].clock, clock))
+			return &behaviours->rows[i];
+	fail_msg("no row %s of %s", rule, clock);
+	return NULL;
+}
+
+/* No clock has a finding but CLOCK, by RULE alone; NULL: none has. */
+static void
+assert_only(const char *rule, const char *clock)
+{
+	const struct report *report = &bench->run.report;
+	size_t named = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (!rule || !text_equal(finding->rule, rule) || !finding->clock || !text_equal(finding->clock, clock))
+			fail_msg("%s of %s: %s", finding->rule, finding->clock ? finding->clock : "-", finding->text);
+		named++;
+	}
+	assert_int_equal(named, rule != NULL);
+}
+
+static void
+clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found(void **state)
+{
+	static const char *const ids[] = { "kvmclock", "hv_ref", "hv_page" };
+	const struct report *report = run_with(all, CORES);
+
+	(void)state;
+	assert_only(NULL, NULL);
+	for (size_t i = 0; i < 3; i++) {
+		const struct report_clock *entry = bench_find(bench, ids[i]);
+
+		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
+		assert_int_equal(entry->verdict, VERDICT_PASS);
+		assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
+		assert_true(report->cores[CORES - 1].latency[entry - report->clocks].count);
+		assert_true(report->cores[CORES - 1].contended[entry - report->clocks].count);
+		assert_int_equal(row_of("pv-warp", ids[i])->measured, 0);
+		assert_true(row_of("pv-warp", ids[i])->checked);
+	}
+	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
+	assert_int_equal(report->paravirtual.count, 2);
+	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
+	assert_true(sim_paravirtual_is_as_found());
+	for (size_t i = 0; i < report->note_count; i++)
+		assert_null(strstr(report->notes[i], "as found"));
+}
+
+static void
+one_core_s_page_behind_the_others_is_named_and_only_that(void **state)
+{
+	(void)state;
+	sim_paravirtual.apart_ns[1] = -50000;
+	(void)run_on(CORES);
+	assert_only("pv-warp", "kvmclock");
+	assert_non_null(strstr(row_of("pv-warp", "kvmclock")->text, "ahead of core 1 by "));
+}
+
+static void
+where_the_page_is_not_called_stable_the_same_is_no_fault(void **state)
+{
+	(void)state;
+	sim_paravirtual.apart_ns[1] = -50000;
+	sim_paravirtual.not_stable = true;
+	assert_int_equal(run_on(CORES)->paravirtual.interfaces[1].stable, STABLE_NO);
+	assert_only(NULL, NULL);
+	assert_false(row_of("pv-warp", "kvmclock")->checked);
+}
+
+static void
+an_msr_that_is_not_put_back_on_other_cores_is_said(void **state)
+{
+	const struct report *report;
+	bool said = false;
+
+	(void)state;
+	sim_paravirtual.keeps_msr = true;
+	report = run_on(CORES);
+	for (size_t i = 0; i < report->note_count; i++)
+		said |= strstr(report->notes[i], "Not put back as found: a hypervisor's clock on 2 other cores.") != NULL;
+	assert_true(said);
+}
+
+static void
+a_page_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
+{
+	(void)state;
+	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
+	(void)run_on(1);
+	assert_only("clock-stuck", "kvmclock");
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+take_away_the_cpus_claims(void)
+{
+	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+}
+
+/* Beside Hyper-V's counter, which the hypervisor works out by itself and which is right. */
+static void
+pages_of_a_wrong_rate_are_named(void **state)
+{
+	static const char *const found[][2] = {
+		{ "pv-rate", "kvmclock" }, { "pv-page-apart", "hv_page" }, { "pv-claim", "hv_page" },
+	};
+	const struct report *report;
+
+	(void)state;
+	take_away_the_cpus_claims();
+	sim_paravirtual.fast_ppm = 2000;
+	report = run_on(1);
+	assert_int_equal(report->finding_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(report->findings[i].rule, found[i][0]);
+		assert_string_equal(report->findings[i].clock, found[i][1]);
+	}
+	assert_int_equal(report->findings[0].measured, 2004);
+}
+
+/* One page alone against the one host's devices: nothing shows which of the two is wrong. */
+static void
+a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named(void **state)
+{
+	const struct report *report;
+
+	(void)state;
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	sim_paravirtual_plug(false);
+	take_away_the_cpus_claims();
+	sim_paravirtual.fast_ppm = 2000;
+	report = run_on(1);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "rate-disagree");
+	assert_null(report->findings[0].clock);
+	assert_false(row_of("pv-claim", "kvmclock")->checked && !row_of("pv-claim", "kvmclock")->open);
+	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_core_s_page_behind_the_others_is_named_and_only_that, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_the_page_is_not_called_stable_the_same_is_no_fault, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_msr_that_is_not_put_back_on_other_cores_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_page_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pages_of_a_wrong_rate_are_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
