@@ -14,16 +14,17 @@ $(SKEW_OBJECTS): | deps-build
 -include $(SKEW_OBJECTS:.o=.d)
 
 # Another: the same objects, but a clock's driver in another's place that takes exceptions.
-FAULT_OBJECT := $(BUILD)/efi/tests/fault/acpi_pm.o
+FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/timer_lapic.o
+FAULT_REPLACED := $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
-$(FAULT_OBJECT): tests/fault/acpi_pm.c Makefile tests/tests.mk | deps-build
+$(FAULT_OBJECTS): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/clocks) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
 
--include $(FAULT_OBJECT:.o=.d)
+-include $(FAULT_OBJECTS:.o=.d)
 
-$(BUILD)/baretick-fault.so: $(filter-out $(BUILD)/efi/drivers/clocks/acpi_pm.o,$(OBJECTS)) $(FAULT_OBJECT) boot/efi.lds
+$(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) boot/efi.lds
 
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main

@@ -77,6 +77,16 @@ drain(void)
 	close_interrupts();
 }
 
+/* A handler that fell has sent no EOI: without one the firmware's tick, of a lower class, would never come again. */
+static void
+end_service(void)
+{
+	struct lapic lapic;
+
+	if (!lapic_open(&lapic) && lapic_read(&lapic, LAPIC_IN_SERVICE(VECTOR / 32)) >> VECTOR % 32 & 1)
+		lapic_write(&lapic, LAPIC_EOI, 0);
+}
+
 static void
 play_masked(struct window *window)
 {
@@ -90,6 +100,8 @@ play_masked(struct window *window)
 		window->fell = !guard_run(window->work, window->argument, &window->fault);
 	else
 		window->work(window->argument);
+	if (window->fell)
+		end_service();
 	window->after(window->argument);
 	drain();
 	processor_set_idtr(&found);

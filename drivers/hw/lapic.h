@@ -16,6 +16,8 @@
 #define LAPIC_ID            0x020u
 #define LAPIC_EOI           0x0b0u
 #define LAPIC_SVR           0x0f0u
+#define LAPIC_IN_SERVICE(n) (0x100u + 0x10u * (n)) /* 10.8.4: of vectors 32 * n and up, a bit each */
+#define LAPIC_IN_SERVICES   8u
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode one register of 64 bits with the next */
 #define LAPIC_ICR_HIGH      0x310u
 #define LAPIC_LVT_TIMER     0x320u

@@ -47,6 +47,20 @@ pit_mode(void)
 	return mode & STATUS_ACCESS ? mode : mode | ACCESS_WORD;
 }
 
+/* An interrupt whose handler did not come to its end keeps back all others of its class and below. */
+static void
+add_in_service(struct as_found *registers)
+{
+	struct lapic lapic;
+	uint32_t any = 0;
+
+	if (lapic_open(&lapic))
+		return;
+	for (unsigned n = 0; n < LAPIC_IN_SERVICES; n++)
+		any |= lapic_read(&lapic, LAPIC_IN_SERVICE(n));
+	as_found_add(registers, "the local APIC's interrupts in service", any);
+}
+
 void
 timers_as_found(struct as_found *registers, const struct platform *platform)
 {
@@ -54,6 +68,7 @@ timers_as_found(struct as_found *registers, const struct platform *platform)
 	uint64_t saved = hw_interrupts_mask();
 
 	add_hpet(registers, &platform->acpi.hpet);
+	add_in_service(registers);
 	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
 	as_found_add(registers, "the mode of PIT channel 0", pit_mode());
 	if (!(fadt->found && fadt->cmos_rtc_absent))

@@ -87,6 +87,16 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
     assert all(core["started"] and not core["reason"] for core in report["cores"])
 
 
+def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothing_left_in_service(run):
+    report = faulted(run, "ha", 0, 0, cpus=1)
+    said, = [note for note in report["notes"] if "exception" in note]
+    assert re.fullmatch(f"The boot core took an exception in the phase timers, which ended there: {KINDS['ud']}. "
+                        "What had been measured by then is reported.", said)
+    assert not any("Not put back" in note for note in report["notes"]), report["notes"]
+    assert report["verdict"] == "incomplete"
+    assert [row["source"] for row in report["intervals"]] == ["self_ipi", "lapic"]
+
+
 def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(tmp_path):
     """CopyMem() from memory that is not there: the dump, and then nothing more."""
     dumped = []

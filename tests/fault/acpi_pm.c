@@ -3,7 +3,7 @@
  * fw_cfg item `opt/baretick/fault` says which, on the core of which APIC id, and when: after so many batches of
  * samples on it, on `open`, or while all cores read `together`: `gp 0 100`, `pf 1 open`, `ud 0 together`. Calls that
  * go astray: into memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there
- * (`fw`).
+ * (`fw`). Or in a handler of the local APIC's timer (`ha 0 0`): see timer_lapic.c.
  *
  * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
  * free; `ma 0 open`: the MADT lists another core in the boot core's place.
@@ -96,6 +96,14 @@ sample(void *device, struct sample *samples, size_t count)
 	else if (together ? __atomic_load_n(&read_elsewhere, __ATOMIC_ACQUIRE) && count == TOGETHER : batches_left-- == 0)
 		provoke();
 	well(device, samples, count);
+}
+
+extern bool fault_is_in_handler(void);
+
+bool
+fault_is_in_handler(void)
+{
+	return kind[0] == 'h';
 }
 
 static uint64_t
