@@ -45,6 +45,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->route = (struct timer_route){ .kind = timer->driver->way == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
 	timer->ticks_max = UINT32_MAX;
+	timer->phase_ticks = 1; /* of the tick that it counts part is over: what is left is whole ticks, and that part */
 	timer->state = CLOCK_PRESENT;
 	if (!find_blocks(fadt, timer))
 		return;
@@ -75,7 +76,7 @@ pm_timer_take(struct timer *timer, uint32_t vector)
 static uint64_t
 pm_timer_left(const struct timer *timer)
 {
-	return timer->saved[HALF] - pm_timer_now(timer) % timer->saved[HALF];
+	return timer->saved[HALF] - pm_timer_now(timer) % timer->saved[HALF] - 1;
 }
 
 static uint64_t

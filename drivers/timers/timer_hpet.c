@@ -105,6 +105,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	}
 	timer->hz = (struct rate){ HPET_FS_PER_S, period_fs };
 	timer->ticks_max = TICKS_MAX;
+	timer->clock = "hpet";
 	timer->count_mask = UINT32_MAX;
 	timer->no_periods = !(hw_read32(registers_of(timer)) & PER_INT_CAP);
 	timer->counter_address = timer->address + HPET_COUNTER;
@@ -186,6 +187,14 @@ hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
+static void
+hpet_timer_arm_over(struct timer *timer)
+{
+	uint64_t at = registers_of(timer);
+
+	hw_write32(at, hw_read32(at) | HPET_TN_INT_ENB);
+}
+
 static uint64_t
 hpet_timer_left(const struct timer *timer)
 {
@@ -218,7 +227,7 @@ hpet_timer_give_back(struct timer *timer)
 #define HPET_DRIVER(name, text, ...)                                                                            \
 	{                                                                                                       \
 		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = hpet_timer_open,              \
-		.take = hpet_timer_take, .arm = hpet_timer_arm, .expired = hpet_timer_expired,                  \
+		.take = hpet_timer_take, .arm = hpet_timer_arm, .arm_over = hpet_timer_arm_over, .expired = hpet_timer_expired, \
 		.left = hpet_timer_left, .disarm = hpet_timer_disarm, .give_back = hpet_timer_give_back,        \
 	}
 #define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)

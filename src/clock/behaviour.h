@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BEHAVIOURS_MAX     96
+#define BEHAVIOURS_MAX     144 /* timers make up to six each, and a chip set may have eight comparators */
 #define BEHAVIOUR_TEXT_SIZE 128 /* a sentence and its final 0 */
 
 struct behaviour {

@@ -53,6 +53,7 @@ struct timer {
 	uint64_t ticks_max;       /* that can be programmed at once */
 	uint64_t count_mask;      /* of what the recorder reads */
 	uint64_t counter_address; /* for the slot; 0: none */
+	const char *clock;        /* id of that whose counter it is compared with; NULL: it has its own. Static storage */
 	bool by_tsc;              /* arm() returns a reading of the TSC, at which it is due */
 	uint64_t phase_ticks;     /* what is armed begins up to so many of them later: a one-shot is due then or before */
 	bool own_phase;           /* its periods go on whenever they are asked for: the first is due at some time in one */
@@ -94,6 +95,7 @@ struct timer_driver {
 	void (*settle)(struct timer *timer);
 	/* Arms it for TICKS of its counter from now; returns the counter's reading at which it is due, if it has one. */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
+	void (*arm_over)(struct timer *timer); /* with the deadline that it had, which is over; NULL: that can't be done */
 	bool (*expired)(const struct timer *timer); /* by its own status: the last one-shot was due */
 	uint64_t (*left)(const struct timer *timer); /* ticks until it is due, by its own counter; 0: it is over */
 	void (*acknowledge)(const struct timer *timer); /* in the handler: for the slot; NULL */

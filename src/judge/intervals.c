@@ -20,6 +20,7 @@ struct asked { /* of one source, all that came of it */
 	uint64_t shots, shots_excused, missing, shots_empty;
 	uint64_t periods, periods_excused, lost, doubled, doubled_periods;
 	bool uneven;
+	uint64_t over, stale;
 	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
 	uint64_t early;
 	unsigned lengths, early_lengths; /* that shots were asked for with, and those of which any came early */
@@ -84,6 +85,8 @@ all_of(const struct report *report, const char *source)
 		asked.pin = row->pin;
 		asked.came |= row->delivered != 0;
 		asked.doubled += row->doubled;
+		asked.over += row->over;
+		asked.stale += row->stale;
 		asked.storms |= row->state == CLOCK_BROKEN;
 		asked.came |= asked.storms;
 		if (row->periodic)
@@ -128,6 +131,8 @@ judge_missing(struct report *report, const struct asked *asked)
 	if (row->failed)
 		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", asked->missing,
 			      asked->shots);
+	else if (row->open && !asked->came && text_equal(asked->kind, "status"))
+		behaviour_say(row, "its status never showed that it was due, though its counter did.");
 	else if (row->open && !asked->came)
 		behaviour_say(row, "none came by pin %u: it is the timer's fault, or that of the way from it to the core.",
 			      asked->pin);
@@ -295,6 +300,21 @@ judge_late(struct report *report, const struct asked *asked)
 		      row->checked ? "." : ": not judged in an emulator.");
 }
 
+/* QEMU's hpet_timer() sends what is over at once, whoever runs it: its kernels and its firmware live with that. */
+static void
+judge_stale(struct report *report, const struct asked *asked)
+{
+	struct behaviour *row = asked->over ? add_row(report, "hpet-stale", asked) : NULL;
+	bool by_qemu = report_is_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
+
+	if (!row)
+		return;
+	row->failed = asked->stale != 0;
+	row->checked = !(row->failed && by_qemu);
+	behaviour_say(row, "armed %lu times with a deadline that was over, it interrupted %lu times%s", asked->over,
+		      asked->stale, row->checked ? "." : ", as all of QEMU's do.");
+}
+
 static bool
 was_seen_before(const struct report *report, size_t i)
 {
@@ -320,6 +340,7 @@ judge_intervals(struct report *report)
 		judge_doubled(report, &asked);
 		judge_rate(report, &asked);
 		judge_late(report, &asked);
+		judge_stale(report, &asked);
 	}
 	judge_interval_cores(report);
 }

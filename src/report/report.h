@@ -251,6 +251,7 @@ struct report_interval { /* what a source of timer interrupts was asked for, and
 	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
 	uint64_t delivered, empty, doubled, early, excused;
 	uint64_t expired; /* of the empty one-shots, those that the device itself calls due */
+	uint64_t over, stale; /* times that it was armed with a deadline that was over, and interrupted then */
 	struct report_lateness {
 		uint64_t count; /* 0: none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;

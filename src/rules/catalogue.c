@@ -558,6 +558,17 @@ const struct rule rules[] = {
 		.source = "kvm-unit-tests x86/tscdeadline_latency.c; acrn issues 3636 and 4162",
 	},
 	{
+		.id = "hpet-stale",
+		.clock = "any",
+		.severity = VERDICT_WARN,
+		.sentence = "An HPET comparator interrupts when it is enabled, for a deadline that was over before.",
+		.cause = "A comparator that keeps a match from while it was disabled, or a hypervisor's that takes what "
+			 "is behind the counter for due.",
+		.advice = "Write the comparator before it is enabled, and let the handler take an interrupt that nothing "
+			  "asked for.",
+		.source = "IA-PC HPET specification 1.0a, 2.3.9: an interrupt comes when the counter equals the value",
+	},
+	{
 		.id = "core-missing",
 		.what = "cores that failed to start or stopped answering",
 		.limit = 0,

@@ -212,6 +212,8 @@ hw_in16(uint16_t port)
 	const struct sim_port_hook *hook = hook_of(port);
 
 	spend(SIM_IN, port);
+	if (!hook && sim.interrupts.plugged)
+		return sim_interrupts_pm1_in(port);
 	return hook && hook->in ? (uint16_t)hook->in(hook->context, port, 2) : UINT16_MAX;
 }
 
@@ -250,6 +252,8 @@ hw_out16(uint16_t port, uint16_t value)
 	spend(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 2);
+	else if (!hook && sim.interrupts.plugged)
+		sim_interrupts_pm1_out(port, value);
 }
 
 /* Memory. */

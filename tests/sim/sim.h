@@ -36,6 +36,7 @@
 #define SIM_HPET_BASE   UINT64_C(0xfed00000)
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
 #define SIM_PM_PORT     0x608u /* where QEMU's q35 has it */
+#define SIM_PM1_PORT    0x600u /* likewise: its status, and behind that its enable register; with interrupts only */
 #define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, so that a tick is 100 ns */
 
 enum sim_access {
@@ -72,7 +73,7 @@ struct sim_tsc {
 	uint64_t (*reading)(size_t core);    /* what it reads in place of all that; NULL */
 };
 
-#define SIM_HPET_TIMERS 3
+#define SIM_HPET_TIMERS SIM_COMPARATORS
 
 struct sim_hpet {
 	struct sim_counter counter; /* runs while ENABLE_CNF is set */
@@ -160,6 +161,8 @@ struct sim_rtc {
 	bool pf_never;            /* the periodic flag never comes */
 	uint8_t pf_select;        /* 0, or the rate that the flag has whatever register A asks for */
 	uint64_t pf_edges_read;   /* edges up to the latest read of C */
+	uint8_t alarm[3];         /* seconds, minutes, hours; it is due where each has both top bits, or never */
+	bool line;                /* IRQ 8 is up: until C is read, or what raised it is disabled */
 	uint64_t second_read;     /* likewise, of the second, for UF */
 	uint64_t c_reads;
 	uint64_t exposed_ps;      /* how long PIE was set while interrupts were on: must stay 0 */

@@ -95,6 +95,11 @@ sim_platform(struct platform *platform)
 		platform->acpi.madt.found = true;
 		platform->acpi.madt.ioapic_count = 1;
 		platform->acpi.madt.ioapics[0].address = SIM_IOAPIC_BASE;
+		platform->acpi.madt.override_count = 1;
+		platform->acpi.madt.overrides[0] = (struct acpi_override){ .irq = 0, .pin = 2 };
+		platform->acpi.fadt.pm1_evt_blk = SIM_PM1_PORT;
+		platform->acpi.fadt.pm1_evt_len = 4;
+		platform->acpi.fadt.sci_int = 9;
 	}
 	cpu_read_facts(&platform->cpu);
 	paravirtual_read(&platform->cpu, &platform->paravirtual);

@@ -5,10 +5,13 @@
 #define CONFIGURATION 0x010u
 #define MAIN_COUNTER  0x0f0u
 #define TIMER_0       0x100u
-#define COMPARATOR_0  0x108u
 #define TIMER_SIZE    0x020u
+#define TN_CONFIGURATION 0x00u
+#define TN_COMPARATOR    0x08u
+#define TN_MESSAGE       0x10u
 #define ENABLE_CNF    UINT64_C(1)
 #define TN_INT_ENB    UINT64_C(4)
+#define TN_WRITABLE   UINT64_C(0x7f4e) /* 2.3.8 */
 #define SIZE_CAP      (UINT64_C(1) << 13)
 #define FS_PER_S      UINT64_C(1000000000000000)
 #define FS_PER_PS     1000u
@@ -44,15 +47,12 @@ hpet_count(void)
 	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
 }
 
-/* The configuration register at OFFSET; NULL: there is none. */
-static uint64_t *
-timer_at(uint64_t offset)
+/* Which of its timers' registers is at OFFSET: COMPARATOR, say, of timer N. */
+static bool
+is_of_timer(uint64_t offset, unsigned which, size_t *n)
 {
-	size_t number = (offset - TIMER_0) / TIMER_SIZE;
-
-	if (offset < TIMER_0 || offset % TIMER_SIZE || number >= SIM_HPET_TIMERS)
-		return NULL;
-	return &sim.hpet.timers[number];
+	*n = (offset - TIMER_0) / TIMER_SIZE;
+	return offset >= TIMER_0 && offset % TIMER_SIZE == which && *n < SIM_HPET_TIMERS;
 }
 
 /* What real hardware would do then: interrupt. */
@@ -70,6 +70,7 @@ uint64_t
 sim_hpet_read(uint64_t address, unsigned width_bytes)
 {
 	uint64_t offset = (address - SIM_HPET_BASE) & ~UINT64_C(7), value = 0;
+	size_t n;
 
 	sim_advance_ps(sim.hpet.counter.extra_ps);
 	if (sim.hpet.absent)
@@ -80,10 +81,12 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 		value = sim.hpet.configuration;
 	else if (offset == MAIN_COUNTER)
 		value = hpet_count();
-	else if (timer_at(offset))
-		value = *timer_at(offset);
-	else if (offset == COMPARATOR_0 && sim.interrupts.plugged)
-		value = sim_interrupts_comparator();
+	else if (is_of_timer(offset, TN_CONFIGURATION, &n))
+		value = sim.hpet.timers[n];
+	else if (is_of_timer(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged)
+		value = sim_interrupts_comparator(n);
+	else if (is_of_timer(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
+		value = *sim_interrupts_message(n);
 	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
 }
 
@@ -99,25 +102,36 @@ configure(uint64_t value)
 }
 
 static void
-configure_timer(uint64_t *timer, bool upper, uint64_t value)
+configure_timer(size_t n, bool upper, uint64_t value)
 {
-	uint64_t before = *timer;
+	uint64_t before = sim.hpet.timers[n];
 
 	if (upper)
 		return; /* it is not to be written */
-	*timer = (before & ~UINT64_C(0xffffffff)) | (uint32_t)value;
-	if (timer == &sim.hpet.timers[0] && sim.interrupts.plugged)
-		sim_interrupts_hpet_configured(before, *timer);
+	sim.hpet.timers[n] = (before & ~TN_WRITABLE) | (value & TN_WRITABLE);
+	if (sim.interrupts.plugged)
+		sim_interrupts_hpet_configured(n, before, sim.hpet.timers[n]);
+}
+
+static void
+set_message(size_t n, bool upper, uint64_t value)
+{
+	uint64_t *message = sim_interrupts_message(n);
+	unsigned shift = upper ? 32 : 0;
+
+	*message = (*message & ~(UINT64_C(0xffffffff) << shift)) | (value & UINT32_MAX) << shift;
 }
 
 void
 sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 {
 	uint64_t offset = (address - SIM_HPET_BASE) & ~UINT64_C(7), whole = value;
+	bool upper = width_bytes == 4 && (address & 4);
+	size_t n;
 
 	if (sim.hpet.absent)
 		return;
-	if (width_bytes == 4 && (address & 4))
+	if (upper)
 		whole = (uint32_t)sim.hpet.configuration | value << 32;
 	else if (width_bytes == 4)
 		whole = (sim.hpet.configuration & ~UINT64_C(0xffffffff)) | (uint32_t)value;
@@ -125,10 +139,12 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 		configure(whole);
 	else if (offset == MAIN_COUNTER)
 		sim.hpet.counter_writes++;
-	else if (timer_at(offset))
-		configure_timer(timer_at(offset), width_bytes == 4 && (address & 4), value);
-	else if (offset == COMPARATOR_0 && sim.interrupts.plugged && !(address & 4))
-		sim_interrupts_comparator_write(value);
+	else if (is_of_timer(offset, TN_CONFIGURATION, &n))
+		configure_timer(n, upper, value);
+	else if (is_of_timer(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged && !upper)
+		sim_interrupts_comparator_write(n, value);
+	else if (is_of_timer(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
+		set_message(n, upper, value);
 	count_armed();
 }
 

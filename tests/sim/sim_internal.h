@@ -30,12 +30,29 @@ bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
 /* Where they are plugged in: */
 void sim_interrupts_poll(void);
-void sim_interrupts_lapic_written(unsigned number); /* one of sim.lapic.registers */
+void sim_interrupts_offer(void); /* what CPUID and the HPET say that there is */
+void sim_interrupts_lapic_written(unsigned number, uint32_t before); /* one of sim.lapic.registers */
 uint32_t sim_interrupts_lapic_left(void);
+void sim_interrupts_deadline_write(uint64_t value);
+uint64_t sim_interrupts_deadline_read(void);
 void sim_interrupts_self(uint32_t vector); /* the core sent it to itself */
-void sim_interrupts_hpet_configured(uint64_t before, uint64_t now);
-void sim_interrupts_comparator_write(uint64_t value);
-uint64_t sim_interrupts_comparator(void);
+void sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now);
+void sim_interrupts_comparator_write(size_t n, uint64_t value);
+uint64_t sim_interrupts_comparator(size_t n);
+uint64_t *sim_interrupts_message(size_t n); /* what comparator N writes, and in the upper half where */
+void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* channel 0 */
+void sim_interrupts_pit_stopped(void);
+void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
+uint16_t sim_interrupts_pm1_in(uint16_t port);
+void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
+
+/* Of the RTC: */
+#define SIM_RTC_PARTS 1024u
+uint64_t sim_rtc_crystal(void); /* clocks of its 32,768 Hz since world time 0, in so many parts each */
+uint64_t sim_rtc_period(void);  /* of the periodic interrupt, in whole ones; 0: none */
+uint64_t sim_rtc_second(void);
+bool sim_rtc_alarm_is_each_second(void);
+bool sim_rtc_raise(void); /* its line goes up; false: it was */
 
 void sim_cpu_reset(void); /* CPUID and MSRs */
 

@@ -6,6 +6,7 @@
 
 #define MSR_TSC       0x10u
 #define MSR_APIC_BASE 0x1bu
+#define MSR_DEADLINE  0x6e0u
 #define MSR_X2APIC    0x800u
 #define MSR_X2APIC_END 0x8ffu
 #define APIC_EXTD     (UINT64_C(1) << 10)
@@ -69,6 +70,16 @@ sim_lapic_read(uint64_t address, unsigned width_bytes)
 	return read_register((unsigned)(address - SIM_LAPIC_BASE) / 16, false);
 }
 
+static void
+set_register(unsigned number, uint32_t value)
+{
+	uint32_t before = sim.lapic.registers[number];
+
+	sim.lapic.registers[number] = value;
+	if (sim.interrupts.plugged)
+		sim_interrupts_lapic_written(number, before);
+}
+
 void
 sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 {
@@ -79,9 +90,7 @@ sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 			 (unsigned long long)address);
 	if ((sim_msr(MSR_APIC_BASE) & APIC_EXTD) || number > LAST_REGISTER)
 		return;
-	sim.lapic.registers[number] = (uint32_t)value;
-	if (sim.interrupts.plugged)
-		sim_interrupts_lapic_written(number);
+	set_register(number, (uint32_t)value);
 	if (number == REGISTER_ICR_LOW)
 		deliver(sim.lapic.registers[REGISTER_ICR_HIGH] >> 24, (uint32_t)value);
 }
@@ -103,6 +112,10 @@ sim_lapic_msr_read(uint32_t msr, uint64_t *value)
 		*value = sim_tsc_ticks();
 		return true;
 	}
+	if (msr == MSR_DEADLINE && sim.interrupts.plugged) {
+		*value = sim_interrupts_deadline_read();
+		return true;
+	}
 	if (!is_x2apic(msr))
 		return false;
 	*value = read_register(msr - MSR_X2APIC, true);
@@ -116,13 +129,15 @@ sim_lapic_msr_write(uint32_t msr, uint64_t value)
 {
 	unsigned number = msr - MSR_X2APIC;
 
+	if (msr == MSR_DEADLINE && sim.interrupts.plugged) {
+		sim_interrupts_deadline_write(value);
+		return true;
+	}
 	if (!is_x2apic(msr))
 		return false;
 	if (number > LAST_REGISTER)
 		sim_fail("#GP: MSR %xh is not writable", msr);
-	sim.lapic.registers[number] = (uint32_t)value;
-	if (sim.interrupts.plugged)
-		sim_interrupts_lapic_written(number);
+	set_register(number, (uint32_t)value);
 	if (number == REGISTER_ICR_LOW) {
 		sim.lapic.registers[REGISTER_ICR_HIGH] = (uint32_t)(value >> 32);
 		deliver((uint32_t)(value >> 32), (uint32_t)value);

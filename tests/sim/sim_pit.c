@@ -41,7 +41,7 @@ clocks_of(const struct sim_pit_channel *channel)
 	uint64_t until_ps = sim.now_ps < sim.pit.gated_at_ps ? sim.now_ps : sim.pit.gated_at_ps;
 	uint64_t clocks = channel->held_clocks;
 
-	if (sim.pit.gated || channel->null_count)
+	if (sim.pit.gated || channel->null_count || (channel == &sim.pit.channels[0] && sim.interrupts.pit.stands))
 		return 0;
 	if (channel->gate)
 		clocks += sim_clocks(channel->loaded_ps, until_ps, sim.pit.hz);
@@ -140,8 +140,19 @@ control(uint8_t value)
 	channel->writes++;
 	channel->control = value & 0x3f;
 	channel->null_count = true;
+	if (number == 0 && sim.interrupts.plugged)
+		sim_interrupts_pit_stopped();
 	channel->count_latched = channel->status_latched = false;
 	channel->write_high_next = channel->read_high_next = CONTROL_ACCESS(value) == ACCESS_HIGH;
+}
+
+/* The clock's pulses come as they do, whenever a count is written. */
+static uint64_t
+last_pulse_ps(void)
+{
+	uint64_t pulses = sim_clocks(0, sim.now_ps, sim.pit.hz);
+
+	return (uint64_t)(((unsigned __int128)pulses * sim.pit.hz.den * SIM_PS_PER_S + sim.pit.hz.num - 1) / sim.pit.hz.num);
 }
 
 static void
@@ -151,6 +162,10 @@ load(struct sim_pit_channel *channel, uint16_t count)
 	channel->loaded_ps = sim.now_ps;
 	channel->held_clocks = 0;
 	channel->null_count = false;
+	if (channel != &sim.pit.channels[0] || !sim.interrupts.plugged)
+		return;
+	channel->loaded_ps = last_pulse_ps();
+	sim_interrupts_pit_loaded(mode_of(channel), channel->reload);
 }
 
 static void

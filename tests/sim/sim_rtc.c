@@ -20,6 +20,10 @@
 #define C_IRQF       0x80u
 #define C_PF         0x40u
 #define C_UF         0x10u
+#define C_AF         0x20u
+#define ALARM_ANY    0xc0u /* in each of its registers: it is due each second */
+#define ALARM_LAST   0x05u /* seconds, minutes and hours are at 1, 3 and 5 */
+#define CRYSTAL_HZ   32768u
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
 #define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS) /* the warning comes first */
 
@@ -56,6 +60,44 @@ second_now(void)
 	return is_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
 
+uint64_t
+sim_rtc_second(void)
+{
+	return second_now();
+}
+
+uint64_t
+sim_rtc_crystal(void)
+{
+	return sim_clocks(0, rtc_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
+}
+
+/* Rates 1 and 2 repeat 8 and 9 with this crystal: 256 and 128 Hz. */
+uint64_t
+sim_rtc_period(void)
+{
+	unsigned rate = sim.rtc.pf_select ? sim.rtc.pf_select : sim.rtc.a & A_RATE;
+
+	if (rate == 0 || sim.rtc.pf_never || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
+		return 0;
+	return UINT64_C(1) << ((rate <= 2 ? rate + 7 : rate) - 1);
+}
+
+bool
+sim_rtc_alarm_is_each_second(void)
+{
+	return (sim.rtc.alarm[0] & sim.rtc.alarm[1] & sim.rtc.alarm[2] & ALARM_ANY) == ALARM_ANY;
+}
+
+bool
+sim_rtc_raise(void)
+{
+	bool was_up = sim.rtc.line;
+
+	sim.rtc.line = true;
+	return !was_up;
+}
+
 static uint8_t
 uip_now(void)
 {
@@ -71,14 +113,18 @@ uip_now(void)
 uint64_t
 sim_rtc_pf_edges(void)
 {
-	unsigned rate = sim.rtc.pf_select ? sim.rtc.pf_select : sim.rtc.a & A_RATE;
-	uint64_t hz;
+	uint64_t period = sim_rtc_period();
 
-	if (rate == 0 || sim.rtc.pf_never || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		return 0;
-	/* Rates 1 and 2 repeat 8 and 9 with this crystal: 256 and 128 Hz. */
-	hz = 32768u >> ((rate <= 2 ? rate + 7 : rate) - 1);
-	return sim_clocks(0, rtc_ps(), (struct rate){ hz, 1 });
+	return period ? sim_clocks(0, rtc_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
+}
+
+/* A read of C clears no flag. */
+static bool
+is_stuck(void)
+{
+	const struct sim_interrupts *all = &sim.interrupts;
+
+	return all->rtc.sticks || all->rtc_update.sticks || all->rtc_alarm.sticks;
 }
 
 static uint8_t
@@ -90,9 +136,12 @@ read_flags(void)
 	if (edges > sim.rtc.pf_edges_read && (!sim.rtc.pf_needs_pie || (sim.rtc.b & B_PIE)))
 		flags |= C_PF;
 	if (second > sim.rtc.second_read)
-		flags |= C_UF;
-	if (flags & sim.rtc.b & (C_PF | C_UF))
+		flags |= C_UF | (sim_rtc_alarm_is_each_second() ? C_AF : 0);
+	if (flags & sim.rtc.b & (C_PF | C_UF | C_AF))
 		flags |= C_IRQF;
+	if (is_stuck())
+		return flags;
+	sim.rtc.line = false;
 	sim.rtc.pf_edges_read = edges;
 	sim.rtc.second_read = second;
 	sim.rtc.c_reads++;
@@ -126,6 +175,10 @@ sim_rtc_in(uint16_t port)
 	switch (sim.rtc.index & 0x7fu) {
 	case REGISTER_SECONDS:
 		return read_seconds();
+	case 1:
+	case 3:
+	case ALARM_LAST:
+		return sim.rtc.alarm[(sim.rtc.index & 0x7fu) / 2];
 	case REGISTER_A:
 		return sim.rtc.a | uip_now();
 	case REGISTER_B:
@@ -137,6 +190,18 @@ sim_rtc_in(uint16_t port)
 	default:
 		return 0;
 	}
+}
+
+static void
+set_b(uint8_t value)
+{
+	uint8_t before = sim.rtc.b;
+
+	sim.rtc.b = value;
+	if (!(value & (C_PF | C_UF | C_AF)))
+		sim.rtc.line = false;
+	if (sim.interrupts.plugged)
+		sim_interrupts_rtc_enabled(before, value);
 }
 
 void
@@ -161,6 +226,8 @@ sim_rtc_out(uint16_t port, uint8_t value)
 		/* Where PIE is needed, edges from before it was set do not count. */
 		if (sim.rtc.pf_needs_pie && (value & ~sim.rtc.b & B_PIE))
 			sim.rtc.pf_edges_read = sim_rtc_pf_edges();
-		sim.rtc.b = value;
+		set_b(value);
+	} else if ((sim.rtc.index & 0x7fu) <= ALARM_LAST && sim.rtc.index % 2) {
+		sim.rtc.alarm[(sim.rtc.index & 0x7fu) / 2] = value;
 	}
 }

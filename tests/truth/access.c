@@ -122,7 +122,7 @@ cost(enum sim_access access, uint64_t where)
 	uint64_t ps = device == TSC || device == CLOCKS ? 0 : machine.port_ps[device];
 
 	ps += access_jitter(device == TSC ? sim.cost_ps[access] : ps / 2);
-	if (access == SIM_PAUSE)
+	if (access == SIM_PAUSE && !sim.interrupts.in_window)
 		ps += pause_ps(++state.cores[sim.core].pauses);
 	else if (device == TSC && state.cores[sim.core].read_tsc)
 		state.cores[sim.core].pauses = 0;

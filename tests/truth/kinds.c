@@ -194,5 +194,7 @@ const struct kind kinds[] = {
 	{ "far", "one core is 10^9 to 5 * 10^10 ticks off", draw_far },
 	{ "coarse", "TSCs that count in steps of 2 to 36 ticks, each at a moment of its own", draw_coarse },
 	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy },
+	{ "timers", "timers that interrupt, all healthy, whatever they do with periods that were masked", draw_timers },
+	{ "timers-sick", "one of four has a fault", draw_sick_timer },
 	{ NULL, NULL, NULL },
 };

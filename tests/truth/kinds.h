@@ -15,4 +15,7 @@ void draw_far(void);
 void draw_coarse(void);
 void draw_busy(void);
 
+void draw_timers(void);
+void draw_sick_timer(void);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "draw.h"
 #include "samples.h"
+#include "timers_truth.h"
 
 #define DURATION_NS   1000000 /* of each latency: enough for a figure */
 #define DURATION_LONG_NS 5000000
@@ -123,6 +124,7 @@ open_bench(struct bench *bench)
 		report->cores[i].apic_id = machine.core[i].apic_id;
 	cores_use(bench);
 	samples_record(bench);
+	timers_use(bench);
 }
 
 struct bench *

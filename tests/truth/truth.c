@@ -98,6 +98,8 @@ try(const struct kind *kind, uint64_t seed, bool show)
 	verdict_clocks(&bench->run.report);
 	if (machine.cores > 1)
 		verdict_cores(bench);
+	if (sim.interrupts.plugged)
+		verdict_timers(&bench->run.report);
 	bench_free(bench);
 	cores_free();
 }

@@ -77,6 +77,9 @@ void periods_window(void *argument);
 /* Interrupts stay masked for 20 periods, and are open for as many: what comes beyond those was kept. */
 void periods_hold(void *argument);
 
+/* stale.c: arms it again and again with a deadline that is over. */
+void stale_window(void *argument);
+
 /* slots.c */
 
 /* What came in one window, in which interrupts were open until CLOSED, goes into its slots. */

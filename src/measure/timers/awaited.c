@@ -148,6 +148,14 @@ see_status(const struct asking *asking, uint64_t *from, uint64_t *to)
 	return expired;
 }
 
+/* Armed twice, for it may have been due between its clearing and now. */
+static bool
+can_be_cleared(struct timer *timer)
+{
+	timer->driver->arm(timer, 0, false);
+	return !timer->driver->expired(timer);
+}
+
 /* Nobody is interrupted, so it is armed long before: the core may be away about when it is due. */
 static void
 poll(struct asking *asking)
@@ -157,7 +165,10 @@ poll(struct asking *asking)
 	struct arming arming;
 	bool seen;
 
-	asking->timer->driver->arm(asking->timer, 0, false);
+	if (!can_be_cleared(asking->timer) && !can_be_cleared(asking->timer)) {
+		asking_refuse(asking, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
+		return;
+	}
 	if (!approach(asking, POLLED_NS))
 		return;
 	interrupts = asking->survey->hooks.interrupts_mask();

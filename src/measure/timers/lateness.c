@@ -101,16 +101,14 @@ slots_of(const struct slots *slots, int64_t after_ps)
 size_t
 slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst)
 {
-	size_t first = k > burst - 1 ? k - (burst - 1) : 0;
+	bool is_later = before_due || slots->taken[k];
+	size_t before = before_due || burst > 1 ? burst : 0, first = k > before ? k - before : 0;
 
-	if (before_due && k > 0 && !slots->taken[k - 1])
-		k--;
-	else if (burst > 1)
-		for (size_t empty = k; empty-- > first;)
-			if (!slots->taken[empty]) {
-				k = empty;
-				break;
-			}
+	for (size_t empty = k; is_later && empty-- > first;)
+		if (!slots->taken[empty]) {
+			k = empty;
+			break;
+		}
 	return k + 1 == slots->count ? SIZE_MAX : k;
 }
 

@@ -24,8 +24,9 @@ struct slots { /* the grid of a periodic source: slot k is from a quarter period
 size_t slots_of(const struct slots *slots, int64_t after_ps);
 
 /*
- * The slot of a tick that fell into slot K as one of BURST: one that comes before its deadline, or beside others while
- * slots before are empty, is late for one of those. SIZE_MAX: the last, which takes only what is late.
+ * The slot of a tick that fell into slot K, the BURST'th last of those that came together: one that comes before its
+ * deadline, or beside others, while slots before are empty, is late for one of those, as far back as there are ticks.
+ * SIZE_MAX: the last slot, which takes only what is late.
  */
 size_t slots_place(const struct slots *slots, size_t k, bool before_due, size_t burst);
 

@@ -3,6 +3,7 @@
 
 #define PPB        UINT64_C(1000000000)
 #define MADE_UP_MIN 10 /* of 20 that were masked */
+#define BURST_SHARE 4 /* of a period: what comes so soon behind another was kept */
 #define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
 
 /* Whether the core was away about slot K, from a quarter period before its deadline to the next one's. */
@@ -110,30 +111,50 @@ join_rate(struct asking *asking, struct interval_ppb rate)
 	asking->row->rate = lateness_join(asking->row->rate, rate);
 }
 
+/* Whether an interrupt came together with that which follows: the last of such a burst is of the latest deadline. */
+static bool
+is_with_next(const struct asking *asking, size_t event, size_t count)
+{
+	const struct timer_event *events = asking->all->window->slot->events;
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+
+	return event + 1 < count && events[event + 1].tsc - events[event].tsc < period / BURST_SHARE;
+}
+
+/* The BURST'th last of those that came together. */
+static void
+fold_event(struct asking *asking, const struct arming *arming, struct slots *slots, uint64_t ticks,
+	   const struct timer_event *event, size_t burst)
+{
+	struct lateness late = asking_lateness(asking, arming, ticks, event);
+	size_t k = slots_of(slots, middle(late));
+
+	if (k == SIZE_MAX)
+		return;
+	/* Where nothing says when a period begins, none is early: it is late for the one before. */
+	if (asking->timer->own_phase && k > 0 && against(asking, late, k, ticks).high < 0)
+		k--;
+	k = slots_place(slots, k, against(asking, late, k, ticks).high < 0, burst);
+	if (k == SIZE_MAX)
+		return;
+	asking->row->delivered++;
+	if (slots->taken[k]++ == 0 && !(asking->timer->own_phase && against(asking, late, k, ticks).high < 0))
+		take_late(asking, arming, ticks, against(asking, late, k, ticks), k, event);
+}
+
 void
 slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed)
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	struct slots slots = lay_slots(asking, arming, ticks, closed);
-	size_t last = SIZE_MAX, burst = 0;
+	size_t count = slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX, end;
 
-	for (size_t i = 0; i < slot->taken && i < TIMER_EVENTS_MAX && slots.count; i++) {
-		struct lateness late = asking_lateness(asking, arming, ticks, &slot->events[i]);
-		size_t k = slots_of(&slots, middle(late));
-
-		if (k == SIZE_MAX)
-			continue;
-		burst = k == last ? burst + 1 : 1;
-		last = k;
-		/* Where nothing says when a period begins, none is early: it is late for the one before. */
-		if (asking->timer->own_phase && k > 0 && against(asking, late, k, ticks).high < 0)
-			k--;
-		k = slots_place(&slots, k, against(asking, late, k, ticks).high < 0, burst);
-		if (k == SIZE_MAX)
-			continue;
-		asking->row->delivered++;
-		if (slots.taken[k]++ == 0 && !(asking->timer->own_phase && against(asking, late, k, ticks).high < 0))
-			take_late(asking, arming, ticks, against(asking, late, k, ticks), k, &slot->events[i]);
+	for (size_t first = 0; first < count && slots.count; first = end) {
+		end = first + 1;
+		while (is_with_next(asking, end - 1, count))
+			end++;
+		for (size_t i = end; i-- > first;)
+			fold_event(asking, arming, &slots, ticks, &slot->events[i], end - i);
 	}
 	count_slots(asking, arming, &slots);
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));

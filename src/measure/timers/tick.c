@@ -23,6 +23,25 @@ asking_ticks(const struct asking *asking, uint64_t ns)
 	return scale_mul_div_nearest(ns * ASKING_PS_PER_NS, AS_PER_PS, asking->tick.value);
 }
 
+/* By how many ticks the counter that the source is compared with moves at once. */
+static uint64_t
+step_of(const struct asking *asking)
+{
+	const char *clock = asking->timer->clock;
+	const struct report_clock *entry = clock ? report_find_clock(asking->survey->report, clock) : NULL;
+
+	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
+}
+
+/* A reading lasts until the next step, and the deadline may have been reached anywhere in one. */
+static struct lateness
+by_counter(const struct asking *asking, int64_t late_ps, uint64_t tick_as)
+{
+	uint64_t step = step_of(asking);
+
+	return (struct lateness){ late_ps - asking_ticks_ps(step - 1, tick_as), late_ps + asking_ticks_ps(step, tick_as) };
+}
+
 struct lateness
 asking_lateness(const struct asking *asking, const struct arming *arming, uint64_t ticks,
 		const struct timer_event *event)
@@ -31,20 +50,18 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 	const struct tick *tick = &asking->tick;
 
 	if (timer->counter_address) {
-		/* From a quarter of its range early: it came at a reading that lasts for a tick. */
+		/* From a quarter of its range early. */
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->due + early) & timer->count_mask) - (int64_t)early;
 		int64_t low = asking_ticks_ps(late < 0 ? (uint64_t)-late : (uint64_t)late, tick->value);
 
-		low = late < 0 ? -low : low;
-		return (struct lateness){ low, low + asking_ticks_ps(1, tick->value) };
+		return by_counter(asking, late < 0 ? -low : low, tick->value);
 	}
 	if (timer->by_tsc) {
 		int64_t late = (int64_t)(event->tsc - arming->due);
 		int64_t low = asking_tsc_ps(asking, late < 0 ? (uint64_t)-late : (uint64_t)late);
 
-		low = late < 0 ? -low : low;
-		return (struct lateness){ low, low + asking_ticks_ps(1, tick->high) };
+		return by_counter(asking, late < 0 ? -low : low, tick->high);
 	}
 	return (struct lateness){
 		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks + timer->phase_ticks, tick->high),

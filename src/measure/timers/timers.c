@@ -246,6 +246,8 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row says so */
 	}
+	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && asking.misses < ASKING_MISSES_MAX)
+		play(&asking, stale_window);
 	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
 		measure(&asking, &windows, true);
 }

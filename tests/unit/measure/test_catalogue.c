@@ -746,6 +746,13 @@ comparator_storms(struct bench *bench)
 }
 
 static void
+comparator_is_stale(struct bench *bench)
+{
+	(void)bench;
+	sim.interrupts.hpet.stale = true;
+}
+
+static void
 lapic_ticks_700_ppm_fast(struct bench *bench)
 {
 	(void)bench;
@@ -768,6 +775,8 @@ static const struct ailment faults[] = {
 	{ "irq-doubled", "hpet0", "its interrupts do not end", &ticking, FROM_THE_START, comparator_storms },
 	{ "irq-rate", "lapic", "the LAPIC's ticks are 700 ppm fast", &ticking, FROM_THE_START, lapic_ticks_700_ppm_fast },
 	{ "irq-late", "lapic", "its interrupts are 50 to 150 us late", &ticking, FROM_THE_START, lapic_100_us_late },
+	{ "hpet-stale", "hpet0", "it interrupts when it is enabled behind its deadline", &ticking, FROM_THE_START,
+	  comparator_is_stale },
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },

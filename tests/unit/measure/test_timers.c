@@ -631,6 +631,24 @@ a_tick_that_comes_beside_the_next_is_late(void **state)
 	assert_int_equal(slots_place(&slots, 3, false, 1), SIZE_MAX);
 }
 
+/* A source makes up for two slots at once, just before the deadline of the third: each is late for one of the two. */
+static void
+ticks_that_are_made_up_for_are_not_early(void **state)
+{
+	uint8_t taken[5] = { 1, 0, 0, 0, 0 };
+	struct slots slots = { SIM_PS_PER_MS, 5, taken };
+
+	(void)state;
+	assert_int_equal(slots_place(&slots, 3, true, 1), 2);
+	taken[2] = 1;
+	assert_int_equal(slots_place(&slots, 3, true, 2), 1);
+	taken[1] = 1;
+	assert_int_equal(slots_place(&slots, 3, true, 1), 3);
+	taken[1] = 0;
+	taken[3] = 1; /* by the last, which came behind that deadline, as one of three did */
+	assert_int_equal(slots_place(&slots, 3, false, 2), 1);
+}
+
 /* Half of the ticks come up to 50 us late; one third does so as a whole. */
 static void
 a_rate_is_as_uncertain_as_its_ticks_are_uneven(void **state)
@@ -723,6 +741,7 @@ main(void)
 		TEST(what_goes_on_a_period_behind_the_mask_is_a_delay),
 		TEST(a_period_that_is_off_shows_within_its_error),
 		TEST(a_tick_that_comes_beside_the_next_is_late),
+		TEST(ticks_that_are_made_up_for_are_not_early),
 		TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven),
 		TEST(of_two_windows_that_differ_the_rate_touches_both),
 		TEST(what_is_lost_while_the_core_was_away_is_excused),

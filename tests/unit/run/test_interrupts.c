@@ -191,7 +191,7 @@ where_nothing_comes_by_a_pin_nobody_is_named(void **state)
 
 		end(NULL);
 		begin(NULL);
-		sim.interrupts.wrong_pin = wrong_pin;
+		sim.interrupts.hpet.wrong_pin = wrong_pin;
 		sim.interrupts.hpet.never = !wrong_pin;
 		report = played("");
 		assert_nobody_is_named(report);

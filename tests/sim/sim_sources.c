@@ -1,0 +1,329 @@
+/*
+ * The sources of interrupts of the simulated machine, each as its data sheet has it: the local APIC's timer and its
+ * TSC-deadline mode (SDM vol. 3A, 10.5.4), the HPET's comparators (1.0a, 2.3.8 to 2.3.10), the PIT's channel 0 (8254,
+ * modes 0 and 2), the RTC's three (MC146818) and the PM timer's status (ACPI 6.5, 4.8.3.1). See sim_sources.h.
+ */
+#include "sim_sources.h"
+
+#include "sim_internal.h"
+
+#define LVT_TIMER       0x32u
+#define INITIAL_COUNT   0x38u
+#define DIVIDE          0x3eu
+#define LVT_MASKED      (1u << 16)
+#define LVT_MODE        (3u << 17)
+#define LVT_PERIODIC    (1u << 17)
+#define LVT_DEADLINE    (2u << 17)
+#define ECX_DEADLINE    (1u << 24)
+#define HPET_PER_INT_CAP UINT64_C(0x10)
+#define HPET_SIZE_CAP   UINT64_C(0x20)
+#define HPET_TYPE_CNF   UINT64_C(0x08)
+#define HPET_INT_ENB    UINT64_C(0x04)
+#define HPET_VAL_SET    UINT64_C(0x40)
+#define HPET_FSB_EN     UINT64_C(0x4000)
+#define HPET_FSB_CAP    UINT64_C(0x8000)
+#define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as QEMU's and many chip sets' */
+#define HPET_LEGACY     UINT64_C(2)
+#define MESSAGES        0xfeeu /* the address's upper bits */
+#define PIT_PIN         2u     /* by an override, as nearly everywhere */
+#define RTC_PIN         8u
+#define SCI_PIN         9u
+#define B_PIE           0x40u
+#define B_AIE           0x20u
+#define B_UIE           0x10u
+#define TMR             1u
+
+static struct sim_interrupts *const all = &sim.interrupts;
+
+void
+sim_interrupts_offer(void)
+{
+	for (size_t i = 0; i < SIM_COMPARATORS; i++)
+		sim.hpet.timers[i] |= HPET_PER_INT_CAP | HPET_SIZE_CAP | HPET_ROUTES | (i == 0 ? HPET_FSB_CAP : 0);
+	for (size_t i = 0; i < sim.cpuid_count; i++)
+		if (sim.cpuid[i].leaf == 1)
+			sim.cpuid[i].registers.ecx |= ECX_DEADLINE;
+}
+
+/* The local APIC. */
+
+static uint32_t
+lvt(void)
+{
+	return sim.lapic.registers[LVT_TIMER];
+}
+
+/* Figure 10-10: bits 0, 1 and 3 are the power of two less one, but for all ones. */
+static struct rate
+lapic_rate(void)
+{
+	uint32_t divide = sim.lapic.registers[DIVIDE], power = (divide & 3) | (divide >> 1 & 4);
+
+	return (struct rate){ all->lapic_hz, power == 7 ? 1 : UINT64_C(2) << power };
+}
+
+void
+sim_interrupts_lapic_written(unsigned number, uint32_t before)
+{
+	uint32_t count = sim.lapic.registers[INITIAL_COUNT];
+
+	if (number == LVT_TIMER && (before ^ lvt()) & LVT_MODE) {
+		sim_source_disarm(SIM_LAPIC);
+		sim_source_disarm(SIM_DEADLINE);
+		all->deadline_ticks = 0;
+	}
+	if (number != INITIAL_COUNT || (lvt() & LVT_MODE) == LVT_DEADLINE)
+		return;
+	sim_source_disarm(SIM_LAPIC);
+	all->lapic_armed_ps = sim.now_ps;
+	if (count)
+		sim_source_arm(SIM_LAPIC, count, lvt() & LVT_PERIODIC ? count : 0);
+}
+
+uint32_t
+sim_interrupts_lapic_left(void)
+{
+	uint32_t count = sim.lapic.registers[INITIAL_COUNT];
+	uint64_t counted;
+
+	if ((lvt() & LVT_MODE) == LVT_DEADLINE || !count)
+		return 0;
+	counted = all->lapic.stands ? 0 : sim_source_count(SIM_LAPIC);
+	return lvt() & LVT_PERIODIC ? count - (uint32_t)(counted % count) : counted < count ? count - (uint32_t)counted : 0;
+}
+
+/* 10.5.4.1: in another mode a write is ignored; 0 disarms; when the interrupt is sent it is 0. */
+void
+sim_interrupts_deadline_write(uint64_t value)
+{
+	if ((lvt() & LVT_MODE) != LVT_DEADLINE)
+		return;
+	sim_source_disarm(SIM_DEADLINE);
+	all->deadline_ticks = value;
+	if (value)
+		sim_source_arm(SIM_DEADLINE, value, 0);
+}
+
+uint64_t
+sim_interrupts_deadline_read(void)
+{
+	const struct sim_timer *timer = &all->deadline;
+	bool over = sim.now_ps >= timer->due_ps || sim.now_ps >= timer->leaves_ps;
+
+	return over ? 0 : all->deadline_ticks;
+}
+
+/* The HPET's comparators. */
+
+static bool
+is_periodic(size_t n)
+{
+	return (sim.hpet.timers[n] & HPET_TYPE_CNF) && all->hpet_periods[n];
+}
+
+/* When the low half of the counter is the comparator's, be it behind a wrap. */
+static void
+hpet_arm(size_t n)
+{
+	uint64_t count = sim_source_count(SIM_HPET_0);
+	uint32_t left = (uint32_t)all->comparators[n] - (uint32_t)count;
+	bool stale = (int32_t)left < 0 && all->timers[SIM_HPET_0 + n].stale;
+
+	sim_source_arm(SIM_HPET_0 + n, count + (stale ? 0 : left), is_periodic(n) && !stale ? all->hpet_periods[n] : 0);
+}
+
+void
+sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now)
+{
+	if (!(now & HPET_INT_ENB))
+		sim_source_disarm(SIM_HPET_0 + n);
+	else if (!(before & HPET_INT_ENB))
+		hpet_arm(n);
+}
+
+/* 2.3.9: with VAL_SET the value is the comparator's, without the period's where the timer is periodic. */
+void
+sim_interrupts_comparator_write(size_t n, uint64_t value)
+{
+	uint64_t *configuration = &sim.hpet.timers[n];
+
+	if (!(*configuration & HPET_TYPE_CNF) || (*configuration & HPET_VAL_SET))
+		all->comparators[n] = (uint32_t)value;
+	else
+		all->hpet_periods[n] = (uint32_t)value;
+	*configuration &= ~HPET_VAL_SET;
+	if (*configuration & HPET_INT_ENB)
+		hpet_arm(n);
+}
+
+uint64_t
+sim_interrupts_comparator(size_t n)
+{
+	return all->comparators[n];
+}
+
+uint64_t *
+sim_interrupts_message(size_t n)
+{
+	return &all->messages[n];
+}
+
+static uint32_t
+hpet_vector(size_t n, uint32_t beside)
+{
+	uint64_t configuration = sim.hpet.timers[n];
+
+	if (configuration & HPET_FSB_EN)
+		return all->messages[n] >> 52 == MESSAGES ? all->messages[n] & 0xff : 0;
+	if (sim.hpet.configuration & HPET_LEGACY && n < 2)
+		return sim_ioapic_vector((n == 0 ? PIT_PIN : RTC_PIN) ^ beside);
+	return sim_ioapic_vector((configuration >> 9 & 0x1f) ^ beside);
+}
+
+/*
+ * The PIT. The count is loaded by the clock's next pulse, and that one does not count: OUT rises, and brings IRQ 0, at
+ * pulse N + 1 behind the write; in mode 2 then every N.
+ */
+void
+sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
+{
+	if (mode == 0 || mode == 2)
+		sim_source_arm(SIM_PIT_0, reload + 1, mode == 2 ? reload : 0);
+	else
+		sim_source_disarm(SIM_PIT_0);
+}
+
+void
+sim_interrupts_pit_stopped(void)
+{
+	sim_source_disarm(SIM_PIT_0);
+}
+
+/* The RTC. Its line is up while a flag is that is enabled. */
+
+void
+sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
+{
+	static const struct {
+		uint8_t bit;
+		enum sim_source source;
+	} enables[] = { { B_PIE, SIM_RTC_PERIODIC }, { B_UIE, SIM_RTC_UPDATE }, { B_AIE, SIM_RTC_ALARM } };
+	uint64_t period;
+
+	for (size_t i = 0; i < 3; i++) {
+		if (!(now & enables[i].bit)) {
+			sim_source_disarm(enables[i].source);
+		} else if (!(before & enables[i].bit)) {
+			period = enables[i].source == SIM_RTC_PERIODIC ? SIM_RTC_PARTS * sim_rtc_period() : 1;
+			if (!period || (enables[i].source == SIM_RTC_ALARM && !sim_rtc_alarm_is_each_second()))
+				continue;
+			sim_source_arm(enables[i].source, (sim_source_count(enables[i].source) / period + 1) * period, period);
+		}
+	}
+}
+
+/* The PM timer. */
+
+static uint64_t
+pm_turns(void)
+{
+	struct sim_counter whole = sim.pm.counter;
+
+	whole.wrap_bits = 64;
+	return sim_counter_ticks(&whole) >> (sim.pm.counter.wrap_bits - 1);
+}
+
+static bool
+pm_status(void)
+{
+	return all->pm.sticks || (!all->pm.stands && pm_turns() > all->pm_cleared);
+}
+
+uint16_t
+sim_interrupts_pm1_in(uint16_t port)
+{
+	if (port == SIM_PM1_PORT)
+		return pm_status() ? TMR : 0;
+	return port == SIM_PM1_PORT + 2 ? all->pm_enable : UINT16_MAX;
+}
+
+void
+sim_interrupts_pm1_out(uint16_t port, uint16_t value)
+{
+	if (port == SIM_PM1_PORT && value & TMR)
+		all->pm_cleared = pm_turns();
+	if (port != SIM_PM1_PORT + 2)
+		return;
+	if (!(value & TMR))
+		sim_source_disarm(SIM_PM_STATUS);
+	else if (!(all->pm_enable & TMR))
+		sim_source_arm(SIM_PM_STATUS, pm_turns() + !pm_status(), 1);
+	all->pm_enable = value;
+}
+
+/* All of them. */
+
+uint64_t
+sim_source_count(enum sim_source source)
+{
+	switch (source) {
+	case SIM_LAPIC:
+		return sim_clocks(all->lapic_armed_ps, sim.now_ps, lapic_rate());
+	case SIM_DEADLINE:
+		return sim_tsc_ticks();
+	case SIM_PIT_0:
+		return sim_clocks(sim.pit.channels[0].loaded_ps, sim.now_ps, sim.pit.hz);
+	case SIM_RTC_PERIODIC:
+		return sim_rtc_crystal();
+	case SIM_RTC_UPDATE:
+	case SIM_RTC_ALARM:
+		return sim_rtc_second();
+	case SIM_PM_STATUS:
+		return pm_turns();
+	default:
+		return sim_counter_ticks(&sim.hpet.counter);
+	}
+}
+
+uint32_t
+sim_source_vector(enum sim_source source)
+{
+	uint32_t beside = all->timers[source].wrong_pin;
+
+	switch (source) {
+	case SIM_LAPIC:
+	case SIM_DEADLINE:
+		return lvt() & LVT_MASKED ? 0 : lvt() & 0xff;
+	case SIM_PIT_0:
+		return sim_ioapic_vector(PIT_PIN ^ beside);
+	case SIM_RTC_PERIODIC:
+	case SIM_RTC_UPDATE:
+	case SIM_RTC_ALARM:
+		return sim_ioapic_vector(RTC_PIN ^ beside);
+	case SIM_PM_STATUS:
+		return sim_ioapic_vector(SCI_PIN ^ beside);
+	default:
+		return hpet_vector(source - SIM_HPET_0, beside);
+	}
+}
+
+void
+sim_source_passed(enum sim_source source)
+{
+	if (source >= SIM_HPET_0 && source <= SIM_HPET_2 && is_periodic(source - SIM_HPET_0))
+		all->comparators[source - SIM_HPET_0] += all->hpet_periods[source - SIM_HPET_0];
+}
+
+bool
+sim_source_due(enum sim_source source)
+{
+	if (source != SIM_RTC_PERIODIC && source != SIM_RTC_UPDATE && source != SIM_RTC_ALARM)
+		return true;
+	return sim_rtc_raise();
+}
+
+bool
+sim_source_is_up(enum sim_source source)
+{
+	return source == SIM_PM_STATUS && all->pm_enable & TMR && pm_status();
+}

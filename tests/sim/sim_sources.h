@@ -1,0 +1,29 @@
+/* The sources of interrupts of the simulated machine: what each counts, and by which vector it comes. */
+#ifndef BARETICK_SIM_SOURCES_H
+#define BARETICK_SIM_SOURCES_H
+
+#include "sim_interrupts.h"
+
+/* What it counts by: it is due when that has come to what it was armed for. */
+uint64_t sim_source_count(enum sim_source source);
+
+/* 0: the way to the core is masked, and what comes is lost. */
+uint32_t sim_source_vector(enum sim_source source);
+
+/* It is due. False: its line was up before, so that no interrupt follows. */
+bool sim_source_due(enum sim_source source);
+void sim_source_passed(enum sim_source source); /* its deadline, whatever came of it */
+
+/* The handler is over: whether its line is level, and still up. */
+bool sim_source_is_up(enum sim_source source);
+
+/* Arms it for DUE of what it counts; PERIOD 0: once. */
+void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
+void sim_source_disarm(enum sim_source source);
+
+uint64_t sim_ioapic_read(uint64_t address, unsigned width_bytes);
+void sim_ioapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
+void sim_ioapic_reset(void);
+uint32_t sim_ioapic_vector(uint32_t pin); /* 0: masked */
+
+#endif

@@ -1,0 +1,166 @@
+/* The timers of a machine that interrupt. See timers.h. */
+#include "timers_truth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "draw.h"
+#include "draw_machine.h"
+#include "kinds.h"
+#include "verdict.h"
+
+#define NS       SIM_PS_PER_NS
+#define US       SIM_PS_PER_US
+#define BIT(f)   (1u << FAULT_##f)
+#define SHOTS    (BIT(DROPS_SHOTS) | BIT(NEVER) | BIT(DOUBLES) | BIT(EARLY) | BIT(LATE) | BIT(STORMS))
+#define PERIODS  (BIT(DROPS) | BIT(RATE))
+#define BY_PIN   BIT(WRONG_PIN)
+
+static const struct timer_source sources[] = {
+	{ &timer_lapic, SIM_LAPIC, SHOTS | PERIODS | BIT(STANDS), CLOCKS, true },
+	{ &timer_deadline, SIM_DEADLINE, SHOTS | BIT(STANDS), TSC, true },
+	{ &timer_hpet[0], SIM_HPET_0, SHOTS | PERIODS | BY_PIN | BIT(STALE), HPET, true },
+	{ &timer_hpet[1], SIM_HPET_1, SHOTS | PERIODS | BY_PIN, HPET, true },
+	{ &timer_pit, SIM_PIT_0, SHOTS | PERIODS | BY_PIN | BIT(STANDS), PIT, true },
+	{ &timer_rtc[0], SIM_RTC_PERIODIC, PERIODS | BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },
+	{ &timer_rtc[1], SIM_RTC_UPDATE, BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },
+	{ &timer_rtc[2], SIM_RTC_ALARM, BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },
+	{ &timer_acpi_pm[1], SIM_PM_STATUS, BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BIT(STICKS) | BY_PIN, PM, true },
+	{ &timer_hpet[8], SIM_HPET_0, SHOTS | PERIODS, HPET, true },
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+struct timers_truth timers_truth;
+
+static void
+taken(const struct sim_taken *event)
+{
+	const struct report *report = timers_truth.report;
+	size_t row = report->interval_count - 1;
+	struct times *times = &timers_truth.times[row];
+
+	/* What comes once a row's figures are there was held back, or is stale; a shot's second is one too many. */
+	if (report->intervals[row].lateness.count || (!report->intervals[row].periodic && sim.interrupts.slot.taken) ||
+	    times->count == TIMES_MAX)
+		return;
+	times->late_ps[times->count++] = (int64_t)(event->read_ps - event->due_ps);
+}
+
+static bool
+is_asked(const struct timer_source *source)
+{
+	for (size_t i = 0; timers_truth.asked[i]; i++)
+		if (timers_truth.asked[i]->at == source->at) /* one device has one fault */
+			return true;
+	return false;
+}
+
+static void
+draw_asked(void)
+{
+	for (size_t count = 0; count < TIMERS_ASKED;) {
+		const struct timer_source *source = &sources[draw_below(SOURCES)];
+
+		if (is_asked(source))
+			continue;
+		timers_truth.asked[count] = source;
+		timers_truth.drivers[count++] = source->driver;
+	}
+}
+
+static void
+draw_policies(void)
+{
+	for (size_t i = 0; timers_truth.asked[i]; i++) {
+		const struct timer_source *source = timers_truth.asked[i];
+
+		sim.interrupts.timers[source->at].policy = (enum sim_policy)draw_below(source->clock == RTC ? 2 : 3);
+	}
+}
+
+/* Accesses of devices stay below what is a gap, and the way into a handler below what is one there. */
+void
+draw_timers(void)
+{
+	memset(&timers_truth, 0, sizeof(timers_truth));
+	draw_clocks();
+	draw_rates();
+	sim_interrupts_plug();
+	sim.interrupts.seed = draw_bits() | 1;
+	sim.interrupts.lapic_hz = draw_log(10000000, 1000000000);
+	sim.interrupts.entry_ps = draw_log(200, 20000) * NS;
+	sim.interrupts.taken = taken;
+	sim.cost_ps[SIM_PAUSE] = draw_log(200, 1000) * NS;
+	draw_asked();
+	draw_policies();
+}
+
+static void
+be_sick(struct sim_timer *timer, enum timer_fault fault)
+{
+	unsigned every = (unsigned)draw_between(1, 20);
+
+	timer->drop_every = fault == FAULT_DROPS ? every + 1 : 0;
+	timer->drop_shots_every = fault == FAULT_DROPS_SHOTS ? every + 1 : 0;
+	timer->double_every = fault == FAULT_DOUBLES ? every : 0;
+	timer->never = fault == FAULT_NEVER;
+	timer->storms = fault == FAULT_STORMS;
+	timer->stands = fault == FAULT_STANDS;
+	timer->wrong_pin = fault == FAULT_WRONG_PIN;
+	timer->sticks = fault == FAULT_STICKS;
+	timer->stale = fault == FAULT_STALE;
+	if (fault == FAULT_EARLY)
+		timer->early_ps = draw_log(1000, 60000) * NS;
+	else if (fault == FAULT_RATE)
+		timer->fast_ppm = draw_sign(draw_log(600, 20000));
+	else if (fault == FAULT_LATE)
+		timer->late_ps = draw_log(20, 1000) * US;
+	if (fault == FAULT_LATE && draw_chance(30))
+		timer->late_one_in = (uint64_t)draw_between(2, 10);
+}
+
+void
+draw_sick_timer(void)
+{
+	draw_timers();
+	timers_truth.sick = timers_truth.asked[draw_below(TIMERS_ASKED)];
+	do
+		timers_truth.fault = (enum timer_fault)draw_below(TIMER_FAULTS);
+	while (!(timers_truth.sick->faults >> timers_truth.fault & 1));
+	sim.interrupts.timers[timers_truth.sick->at].policy = SIM_DISCARD;
+	be_sick(&sim.interrupts.timers[timers_truth.sick->at], timers_truth.fault);
+}
+
+void
+timers_use(struct bench *bench)
+{
+	if (!sim.interrupts.plugged)
+		return;
+	timers_truth.report = &bench->run.report;
+	bench->run.report.options.irq = IRQ_ALL;
+	bench->machine.timers = timers_truth.drivers;
+}
+
+const struct timer_source *
+timers_source(const char *id)
+{
+	for (size_t i = 0; timers_truth.asked[i]; i++)
+		if (id && strcmp(timers_truth.asked[i]->driver->id, id) == 0)
+			return timers_truth.asked[i];
+	return NULL;
+}
+
+/* Of one that claims nothing the length of a tick is measured, by the report's own seconds. */
+long double
+timers_rate_ppb(const struct report *report, const struct timer_source *source)
+{
+	long double faster = 1 / (1 - sim.interrupts.timers[source->at].fast_ppm / 1e6L);
+
+	if (source->clock != CLOCKS && machine.claimed[source->clock].den) {
+		faster *= machine.hz[source->clock] / ((long double)machine.claimed[source->clock].num /
+						       machine.claimed[source->clock].den);
+		faster *= verdict_tsc_hz(report) / machine.hz[TSC];
+	}
+	return (faster - 1) * PPB;
+}

@@ -1,0 +1,270 @@
+/* What a report says of the timers that interrupt, against what they did. See verdict.h. */
+#include "verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+#include "tally.h"
+#include "timers_truth.h"
+
+#define CLAIM_PPM   200     /* what is late is told by a clock that may be off so much, and the TSC as much */
+#define ROUNDED_NS  2
+#define WINDOW_PERIODS 81   /* a grid of periods is as was asked for, and a source that is off leaves it */
+#define AWAITED_NS  60e6L   /* a deadline is known by the claim of its counter, from so long before */
+#define STALE       "hpet-stale"
+#define FIGURE_PPM  1       /* rates are rounded to that */
+
+static const char *const rule_of[TIMER_FAULTS] = {
+	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
+	[FAULT_DOUBLES] = "irq-doubled", [FAULT_EARLY] = "irq-early", [FAULT_RATE] = "irq-rate",
+	[FAULT_LATE] = "irq-late", [FAULT_STORMS] = "irq-doubled", [FAULT_STALE] = STALE,
+};
+
+static const char *
+expected_rule(void)
+{
+	if (timers_truth.fault == FAULT_STICKS)
+		return timers_truth.sick->clock == RTC ? "irq-lost" : "irq-doubled";
+	return rule_of[timers_truth.fault];
+}
+
+/* Ticks that leave the slots of what was asked for: that some of those have two then, or none, is true. */
+static bool
+leaves_slots(const struct sim_timer *timer)
+{
+	return llabs(timer->fast_ppm) * WINDOW_PERIODS > 1000000 / 4;
+}
+
+static bool
+is_right_rule(const char *rule)
+{
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
+
+	if (timers_truth.fault == FAULT_RATE && leaves_slots(timer) &&
+	    strcmp(rule, timer->fast_ppm > 0 ? "irq-doubled" : "irq-lost") == 0)
+		return true;
+	return expected_rule() && strcmp(expected_rule(), rule) == 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const int64_t *first = a, *second = b;
+
+	return (*first > *second) - (*first < *second);
+}
+
+static long double
+slack_ns(int64_t ns)
+{
+	return ROUNDED_NS + fabsl((long double)ns) * CLAIM_PPM / 1e6L;
+}
+
+/* What is worked out from another counter moves by one tick more or less: by how much shows in no reading. */
+static bool
+steps_unevenly(const struct timer_source *source)
+{
+	if (source->clock == HPET)
+		return sim.hpet.counter.source.den != 0;
+	if (source->clock == PM)
+		return sim.pm.counter.source.den != 0;
+	return source->clock == TSC && machine.step_1024 % 1024 != 0;
+}
+
+static bool
+is_near(int64_t told_ns, int64_t true_ps, long double error_ns)
+{
+	return fabsl(told_ns - true_ps / 1e3L) <= error_ns + slack_ns(told_ns);
+}
+
+static int64_t
+at_rank(const struct times *times, unsigned milli)
+{
+	size_t rank = (times->count * milli + 99999) / 100000;
+
+	return times->late_ps[rank ? rank - 1 : 0];
+}
+
+/* What a gap touched is in none of the figures: of as many as came the percentiles are compared too. */
+static void
+look_at_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
+		 struct times *times)
+{
+	const struct report_lateness *told = &row->lateness;
+	long double least, most, lasts_ns, drift;
+
+	if (!told->count || !times->count)
+		return;
+	if (steps_unevenly(source)) {
+		tally_silent("lateness by a counter whose steps are uneven", 1);
+		return;
+	}
+	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
+	drift = fabsl(timers_rate_ppb(report, source)) / PPB * lasts_ns;
+	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
+	least = times->late_ps[0] / 1e3L;
+	most = times->late_ps[times->count - 1] / 1e3L;
+	tally(CHECK_TIMER_LATE, told->min_ns + (long double)told->error_ns + slack_ns(told->min_ns) + drift >= least &&
+				(row->periodic || told->max_ns - (long double)told->error_ns - slack_ns(told->max_ns) - drift <= most),
+	      "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->source, row->periodic ? ", periodic" : "",
+	      (long long)told->min_ns, (long long)told->max_ns, (unsigned long long)told->error_ns, least, most);
+	if (row->periodic || told->count != times->count)
+		return;
+	tally(CHECK_TIMER_LATE, is_near(told->p50_ns, at_rank(times, 50000), told->error_ns + drift) &&
+				is_near(told->p99_ns, at_rank(times, 99000), told->error_ns + drift),
+	      "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->source, (long long)told->p50_ns,
+	      (long long)told->p99_ns, (unsigned long long)told->error_ns, at_rank(times, 50000) / 1e3L,
+	      at_rank(times, 99000) / 1e3L);
+}
+
+static void
+look_at_row(const struct report *report, const struct report_interval *row, struct times *times)
+{
+	const struct timer_source *source = timers_source(row->source);
+	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
+	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || leaves_slots(timer));
+	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands ||
+			       leaves_slots(timer));
+
+	if (!source)
+		return;
+	if (source->lateness)
+		look_at_lateness(report, row, source, times);
+	tally(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->source,
+	      row->periodic ? ", periodic" : "", (unsigned long long)row->doubled);
+	if (row->periodic)
+		tally(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->source,
+		      (unsigned long long)row->empty, (unsigned long long)row->expected, (unsigned long long)row->excused);
+	if (row->rate.known)
+		tally(CHECK_TIMER_RATE, row->rate.low <= timers_rate_ppb(report, source) &&
+					row->rate.high >= timers_rate_ppb(report, source),
+		      "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
+		      timers_rate_ppb(report, source));
+	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.sick)
+		tally(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
+		      "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
+}
+
+static bool
+is_of_timers(const char *rule)
+{
+	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
+}
+
+/* The figure of a finding that has one by which the fault can be told. */
+static bool
+is_figure_right(const struct report *report, const struct finding *finding)
+{
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
+	long double ppm = timers_rate_ppb(report, timers_truth.sick) / 1000;
+
+	switch (timers_truth.fault) {
+	case FAULT_RATE:
+		return strcmp(finding->rule, "irq-rate") != 0 ||
+		       (finding->low - FIGURE_PPM <= ppm && ppm <= finding->high + FIGURE_PPM);
+	case FAULT_EARLY:
+		return finding->low * 1e3L <= timer->early_ps * 1.001L;
+	case FAULT_LATE:
+		return finding->low * 1e3L <= timer->late_ps * 1.5L + 60e6L;
+	case FAULT_DROPS:
+		return finding->low > 0 && finding->low <= (int64_t)timer->dropped;
+	case FAULT_DOUBLES:
+		return finding->low > 0 && finding->low <= (int64_t)timer->doubled;
+	default:
+		return true;
+	}
+}
+
+static bool
+look_at_names(const struct report *report)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+		const struct timer_source *source = timers_source(finding->clock);
+		bool right = source && source == timers_truth.sick && is_right_rule(finding->rule);
+
+		if (!is_of_timers(finding->rule))
+			continue;
+		named |= right;
+		tally(CHECK_TIMER_NAMED, right && is_figure_right(report, finding), "%s: %s: %s", finding->rule, finding->clock,
+		      finding->text);
+	}
+	return named;
+}
+
+static const struct behaviour *
+promise(const struct report *report, const char *rule)
+{
+	for (size_t i = 0; rule && i < report->behaviours.count; i++)
+		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 &&
+		    strcmp(report->behaviours.rows[i].clock, timers_truth.sick->driver->id) == 0)
+			return &report->behaviours.rows[i];
+	return NULL;
+}
+
+static bool
+is_any_excused(const struct report *report)
+{
+	for (size_t i = 0; i < report->interval_count; i++)
+		if (strcmp(report->intervals[i].source, timers_truth.sick->driver->id) == 0 &&
+		    (report->intervals[i].excused || report->intervals[i].state != CLOCK_PRESENT))
+			return true;
+	return false;
+}
+
+/* How much of it showed, where that can be less than what was drawn. */
+static bool
+has_shown(void)
+{
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
+
+	switch (timers_truth.fault) {
+	case FAULT_DROPS:
+	case FAULT_DROPS_SHOTS:
+		return timer->dropped > 0;
+	case FAULT_DOUBLES:
+		return timer->doubled > 0;
+	case FAULT_LATE:
+		return !timer->late_one_in && timer->late_ps > 120 * SIM_PS_PER_US;
+	case FAULT_EARLY:
+		return timer->early_ps > 3 * (sim.interrupts.entry_ps + 20 * SIM_PS_PER_US);
+	default:
+		return true;
+	}
+}
+
+static void
+look_at_silence(const struct report *report)
+{
+	const char *rule = expected_rule();
+	const struct behaviour *row = promise(report, rule);
+	enum outcome outcome = row ? rules_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
+
+	if (!rule)
+		tally_silent("a fault that a row's sentence describes", 1);
+	else if (outcome == OUTCOME_NOT_DETERMINED)
+		tally_silent("it is said that it could not be told", 1);
+	else if (outcome == OUTCOME_NOT_CHECKED)
+		tally_silent("it is said that it was not checked", 1);
+	else if (is_any_excused(report))
+		tally_silent("gaps excused it", 1);
+	else if (!has_shown())
+		tally_silent("too little of it to be a fault", 1);
+	else
+		tally(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
+}
+
+void
+verdict_timers(const struct report *report)
+{
+	for (size_t i = 0; i < report->interval_count; i++)
+		look_at_row(report, &report->intervals[i], &timers_truth.times[i]);
+	if (!look_at_names(report) && timers_truth.sick)
+		look_at_silence(report);
+	else if (timers_truth.sick)
+		tally(CHECK_TIMER_SILENT, true, "named");
+}

@@ -1,0 +1,317 @@
+/*
+ * Each source of interrupts by itself, on a simulated machine whose clocks' rates were measured before: well, and then
+ * with one fault and nothing else changed. What is said differs by that fault alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "rules.h"
+#include "sim.h"
+#include "timers.h"
+
+#define DURATION_NS 1000000
+#define NS          SIM_PS_PER_NS
+#define PAUSE_PS    (500 * NS) /* looked at more seldom, this program is fast; far from what is a gap */
+#define WAIT_PS     (20 * SIM_PS_PER_US) /* of a pause while a second is waited for */
+#define NOBODY      ""
+
+struct source {
+	const struct timer_driver *driver;
+	enum sim_source at;
+	bool shots, periods; /* as many as are judged */
+	bool by_pin, secondary;
+};
+
+static const struct source sources[] = {
+	{ &timer_lapic, SIM_LAPIC, true, true, false, false },
+	{ &timer_deadline, SIM_DEADLINE, true, false, false, false },
+	{ &timer_hpet[0], SIM_HPET_0, true, true, true, false },
+	{ &timer_hpet[1], SIM_HPET_1, true, true, true, true },
+	{ &timer_hpet[8], SIM_HPET_0, true, true, false, true }, /* messages */
+	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* legacy replacement */
+	{ &timer_pit, SIM_PIT_0, true, true, true, false },
+	{ &timer_rtc[0], SIM_RTC_PERIODIC, false, true, true, false },
+	{ &timer_rtc[1], SIM_RTC_UPDATE, false, false, true, false },
+	{ &timer_rtc[2], SIM_RTC_ALARM, false, false, true, false },
+	{ &timer_acpi_pm[0], SIM_PM_STATUS, false, false, false, false },
+	{ &timer_acpi_pm[1], SIM_PM_STATUS, false, false, true, false },
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+enum { /* of which sources: bits */
+	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
+	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
+	HPETS = HPET0 | HPET1 | FSB | LEGACY, SHOTS = LAPIC | DEADLINE | HPETS | PIT, PERIODS = LAPIC | HPETS | PIT | RTC,
+	AWAITED = UPDATE | ALARM | SCI, PINS = HPET0 | HPET1 | LEGACY | PIT | RTC | AWAITED
+};
+
+static const struct {
+	const char *name;
+	unsigned of;
+	struct sim_timer fault;
+	const char *rule;  /* that names it, or NOBODY: */
+	const char *words; /* then it is described so, in the row's reason or in what is said of a rule */
+	int64_t low, high; /* the finding's interval holds one of these; both 0: it has none */
+} faults[] = {
+	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
+	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
+	{ "never interrupts", LAPIC | DEADLINE, { .never = true }, "irq-missing", "its own status says", 0, 0 },
+	{ "never interrupts", HPET0 | LEGACY | PIT | RTC | AWAITED, { .never = true }, NOBODY, "none ", 0, 0 },
+	{ "sends one in eight twice", LAPIC | HPETS | PIT, { .double_every = 8 }, "irq-doubled", NULL, 20, 23 },
+	{ "sends one in eight twice", DEADLINE, { .double_every = 8 }, "irq-doubled", NULL, 12, 13 },
+	{ "sends one in eight twice", RTC, { .double_every = 8 }, "irq-doubled", NULL, 9, 10 },
+	{ "sends each twice", AWAITED, { .double_every = 1 }, "irq-doubled", NULL, 1, 1 },
+	{ "is 20 us early", SHOTS, { .early_ps = 20000 * NS }, "irq-early", NULL, 18000, 20000 },
+	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1500, 1500 },
+	{ "ticks 2,000 ppm slowly", PERIODS, { .fast_ppm = -2000 }, "irq-rate", NULL, -2000, -2000 },
+	{ "is 60 to 180 us late", SHOTS, { .late_ps = 120000 * NS }, "irq-late", NULL, 100000, 140000 },
+	{ "storms", SHOTS | RTC | AWAITED, { .storms = true }, "irq-doubled", NULL, 0, 0 },
+	{ "stays up", SCI, { .sticks = true }, "irq-doubled", NULL, 0, 0 },
+	{ "stays up", RTC, { .sticks = true }, "irq-lost", NULL, 77, 80 },
+	{ "stays set", STATUS, { .sticks = true }, NOBODY, "can't be cleared", 0, 0 },
+	{ "stands", LAPIC, { .stands = true }, NOBODY, "does not count down", 0, 0 },
+	{ "takes what is written, and is never due", DEADLINE | PIT, { .stands = true }, NOBODY, "none was due", 0, 0 },
+	{ "is never set", STATUS, { .stands = true }, NOBODY, "never", 0, 0 },
+	{ "comes by another pin", PINS, { .wrong_pin = true }, NOBODY, "none ", 0, 0 },
+	{ "fires when it is enabled behind its deadline", HPET0, { .stale = true }, "hpet-stale", NULL, 0, 0 },
+};
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static struct bench *bench;
+
+static void
+end(void)
+{
+	bench_free(bench);
+	bench = NULL;
+}
+
+static void
+begin(void)
+{
+	end();
+	sim_reset();
+	sim_interrupts_plug();
+	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
+}
+
+static int
+end_test(void **state)
+{
+	(void)state;
+	end();
+	return 0;
+}
+
+/* What is waited for with the firmware alive takes seconds. */
+static void
+wait_long(void)
+{
+	hw_pause();
+	if (!sim.interrupts.in_window)
+		sim_advance_ps(WAIT_PS);
+}
+
+/* As run.c has it for all of them. */
+static void
+ask(const struct source *source)
+{
+	const struct timer_driver *const only[] = { source->driver, NULL };
+	struct run *run = &bench->run;
+
+	run->survey.hooks.pause = wait_long;
+	run->timers.window = &bench->machine.window;
+	run->timers.drivers = only;
+	run->timers.platform = &bench->platform;
+	survey_timers(&run->survey, &run->timers);
+}
+
+static const struct report *
+played(const struct source *source)
+{
+	static const char *const clocks[] = { "tsc", "hpet", NULL };
+
+	bench = bench_new();
+	bench->duration_ns = DURATION_NS;
+	bench->clocks = clocks;
+	bench_open(bench, 1);
+	bench->run.report.options.irq = IRQ_ALL;
+	survey_prepare(&bench->run.survey);
+	survey_rates(&bench->run.survey);
+	ask(source);
+	run_close(&bench->run);
+	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
+	assert_int_equal(sim.interrupts.slot.strays, 0);
+	for (size_t i = 0; i < bench->run.report.note_count; i++)
+		assert_null(strstr(bench->run.report.notes[i], "Not put back"));
+	return &bench->run.report;
+}
+
+static void
+print_findings(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
+}
+
+static void
+assert_nobody_is_named(const struct report *report)
+{
+	if (report->finding_count)
+		print_findings(report);
+	assert_int_equal(report->finding_count, 0);
+}
+
+static void
+each_source_without_a_fault_is_asked_and_says_nothing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCES; i++) {
+		const struct report *report;
+
+		print_message("%s\n", sources[i].driver->id);
+		begin();
+		report = played(&sources[i]);
+		assert_nobody_is_named(report);
+		assert_true(report->interval_count > 0);
+		for (size_t row = 0; row < report->interval_count; row++) {
+			const struct report_interval *interval = &report->intervals[row];
+
+			assert_string_equal(interval->reason, "");
+			assert_int_equal(interval->state, CLOCK_PRESENT);
+			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
+		}
+		assert_true(report->behaviours.count > 0);
+		for (size_t row = 0; row < report->behaviours.count; row++)
+			if (strcmp(report->behaviours.rows[row].clock, sources[i].driver->id) == 0)
+				assert_int_equal(rules_outcome(&report->behaviours.rows[row], &report->options), OUTCOME_PASSED);
+	}
+}
+
+static bool
+is_described(const struct report *report, const char *words)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->interval_count; i++)
+		any |= strstr(report->intervals[i].reason, words) != NULL;
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		any |= strstr(report->behaviours.rows[i].text, words) &&
+		       rules_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED;
+	return any;
+}
+
+/* By its rule, and no other; its figure's interval holds what was set. */
+static bool
+is_named(const struct report *report, const struct source *source, size_t fault)
+{
+	const struct finding *finding = &report->findings[0];
+
+	return report->finding_count == 1 && strcmp(finding->rule, faults[fault].rule) == 0 &&
+	       strcmp(finding->clock, source->driver->id) == 0 &&
+	       report->verdict == rules_find(finding->rule)->severity &&
+	       (!faults[fault].words || strstr(finding->text, faults[fault].words)) &&
+	       (!faults[fault].low || (finding->low <= faults[fault].high && finding->high >= faults[fault].low));
+}
+
+static bool
+is_told(const struct source *source, size_t fault)
+{
+	const struct report *report;
+	bool told;
+
+	begin();
+	sim.interrupts.timers[source->at] = faults[fault].fault;
+	report = played(source);
+	if (strcmp(faults[fault].rule, NOBODY) == 0)
+		told = !report->finding_count && is_described(report, faults[fault].words);
+	else
+		told = is_named(report, source, fault);
+	if (told)
+		return true;
+	print_error("%s %s:\n", source->driver->id, faults[fault].name);
+	print_findings(report);
+	for (size_t i = 0; i < report->behaviours.count; i++)
+		print_error("  (%s: %s)\n", report->behaviours.rows[i].rule, report->behaviours.rows[i].text);
+	for (size_t i = 0; i < report->interval_count; i++)
+		print_error("  (%s)\n", report->intervals[i].reason);
+	return false;
+}
+
+static void
+each_fault_of_each_source_is_named_by_its_rule_alone_or_described(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (size_t fault = 0; fault < FAULTS; fault++)
+		for (size_t i = 0; i < SOURCES; i++)
+			wrong += faults[fault].of >> i & 1 && !is_told(&sources[i], fault);
+	assert_int_equal(wrong, 0);
+}
+
+/* A crystal's divider goes on whatever waits for it: the RTC's periods can't be delayed. */
+static bool
+has_policy(const struct source *source, int policy)
+{
+	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
+}
+
+static void
+what_follows_a_masked_stretch_is_told_of_each_periodic_source(void **state)
+{
+	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP, REPORT_POLICY_DELAY };
+
+	(void)state;
+	for (size_t i = 0; i < SOURCES; i++)
+		for (int policy = SIM_DISCARD; policy <= SIM_DELAY; policy++) {
+			const struct report *report;
+
+			if (!has_policy(&sources[i], policy))
+				continue;
+			print_message("%s %s\n", sources[i].driver->id, policy_word(words[policy]));
+			begin();
+			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
+			report = played(&sources[i]);
+			assert_nobody_is_named(report);
+			assert_int_equal(report->intervals[report->interval_count - 1].policy, words[policy]);
+		}
+}
+
+/* 8254: pulse N + 1 behind the write, whose first is up to a clock away: so N to N + 1 clocks, and the way in. */
+static void
+the_pit_is_due_where_its_data_sheet_says(void **state)
+{
+	const struct report_interval *shots;
+
+	(void)state;
+	begin();
+	shots = &played(&sources[6])->intervals[0];
+	assert_string_equal(shots->source, "pit0");
+	assert_int_equal(shots->early, 0);
+	assert_in_range(shots->lateness.min_ns + (int64_t)shots->lateness.error_ns, 0, 3000);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end_test)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_source_without_a_fault_is_asked_and_says_nothing),
+		TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described),
+		TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source),
+		TEST(the_pit_is_due_where_its_data_sheet_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
