@@ -38,14 +38,41 @@ way_through(const void *context, size_t through)
 			  offsets_pair(picture->offsets, through, picture->rank));
 }
 
+/*
+ * What all ways that meet SHARED say but one, whichever that is: it may be by way of a core that moved between its two
+ * ping-pongs, and fit all the same into what the others leave open. SHARED itself where it is of one way.
+ */
+static struct offset
+without_any_one(const struct picture *picture, struct offset shared)
+{
+	struct offset tightest = { INT64_MIN, INT64_MAX }, next = tightest;
+	size_t ways = 0;
+
+	for (size_t i = 0; i < picture->offsets->cores; i++) {
+		struct offset way = way_through(picture, i);
+
+		if (!offset_is_known(way) || offset_gap(way, shared))
+			continue;
+		ways++;
+		next.low = way.low > tightest.low ? tightest.low : way.low > next.low ? way.low : next.low;
+		tightest.low = way.low > tightest.low ? way.low : tightest.low;
+		next.high = way.high < tightest.high ? tightest.high : way.high < next.high ? way.high : next.high;
+		tightest.high = way.high < tightest.high ? way.high : tightest.high;
+	}
+	return ways > 1 ? next : shared;
+}
+
 static struct offset
 vote(const struct picture *picture, bool *decided)
 {
+	struct offset own = offsets_pair(picture->offsets, 0, picture->rank);
 	struct marzullo majority = marzullo_find(way_through, picture, picture->offsets->cores,
 						 VOTE_STEPS_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
-	return *decided ? majority.shared : offsets_pair(picture->offsets, 0, picture->rank);
+	if (!*decided)
+		return own;
+	return offset_is_known(own) ? majority.shared : without_any_one(picture, majority.shared);
 }
 
 static void

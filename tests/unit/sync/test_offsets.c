@@ -820,6 +820,24 @@ boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part(void 
 	world_free(world);
 }
 
+/* Core 1 stepped between its ping-pongs with the two: what it says fits into what core 3 leaves open. */
+static void
+core_that_moved_alone_does_not_place_another_that_the_first_never_met(void **state)
+{
+	struct world *world = world_new(TOURNAMENT_ALL, 4, 1);
+
+	(void)state;
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = a + 1; b < 4; b++)
+			offsets_set(&world->offsets, a, b, (struct offset){ -10, 10 });
+	offsets_set(&world->offsets, 0, 2, OFFSET_UNKNOWN);
+	offsets_set(&world->offsets, 1, 2, (struct offset){ 2390, 2410 });
+	offsets_set(&world->offsets, 2, 3, (struct offset){ -5000, 5000 });
+	solve(world);
+	assert_offset(world->places[2], -5010, 5010);
+	world_free(world);
+}
+
 /*
  * It met core 1 before its step, and four after; core 4 met it badly. No two pairs of one core show what parts 1
  * from 4.
@@ -1154,6 +1172,7 @@ main(void)
 		cmocka_unit_test(of_three_that_contradict_nothing_shows_which_pair_is_wrong),
 		cmocka_unit_test(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part),
 		cmocka_unit_test(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it),
+		cmocka_unit_test(core_that_moved_alone_does_not_place_another_that_the_first_never_met),
 		cmocka_unit_test(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none),
 		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
