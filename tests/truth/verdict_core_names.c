@@ -82,7 +82,8 @@ is_guilty(size_t core, struct span span)
 	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
 }
 
-#define SAID_PS (SIM_PS_PER_S / 10) /* times are said to a tenth of a second */
+#define SAID_PS       (SIM_PS_PER_S / 10) /* times are said to a tenth of a second */
+#define CRYSTAL_PARTS 20000               /* 50 ppm: what is drawn of a healthy one, see draw_rates() */
 
 static const char *
 moment_of(const char *text, uint64_t *at_ps)
@@ -128,10 +129,12 @@ stretch_of(const char *text, struct span *from, struct span *to)
 	return between && strncmp(between, " and ", 5) == 0 && time_of(between + 5, to);
 }
 
+/* By the clock that sets the report's scale, which is a crystal's. */
 static struct span
 as_said(struct span span)
 {
-	return (struct span){ span.from_ps - SAID_PS, span.to_ps + SAID_PS };
+	return (struct span){ span.from_ps - SAID_PS - span.from_ps / CRYSTAL_PARTS,
+			      span.to_ps + SAID_PS + span.to_ps / CRYSTAL_PARTS };
 }
 
 /* A range of ns, of ticks in the hull by the report's scale; DIRECTION ahead or behind. */
