@@ -181,6 +181,19 @@ three_of_one_source_are_one_against_two(void **state)
 	assert_falsetickers(rates, 5, 0x03, 2); /* by five sources, three would be most */
 }
 
+/* The rest is of one source, though each says otherwise: more than half know nothing of what the two say. */
+static void
+two_of_five_are_no_majority_of_whatever_source_the_rest_are(void **state)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(500, 2), at(900, 2) };
+	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
+	struct falseticker found = falseticker_find(rates, 5, &sources, LIMIT_PPB);
+
+	(void)state;
+	assert_true(found.undecided);
+	assert_int_equal(found.falsetickers, 0);
+}
+
 static void
 one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say(void **state)
 {
@@ -235,6 +248,7 @@ main(void)
 		cmocka_unit_test(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused),
 		cmocka_unit_test(a_wide_one_has_no_vote_for_two_sides),
 		cmocka_unit_test(three_of_one_source_are_one_against_two),
+		cmocka_unit_test(two_of_five_are_no_majority_of_whatever_source_the_rest_are),
 		cmocka_unit_test(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say),
 		cmocka_unit_test(the_ends_of_a_chain_are_the_two_that_disagree),
 		cmocka_unit_test(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker),
