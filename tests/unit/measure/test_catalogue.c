@@ -20,6 +20,7 @@
 #include "rules.h"
 #include "sim.h"
 #include "sim_internal.h"
+#include "sim_paravirtual.h"
 #include "text.h"
 #include "threads.h"
 
@@ -51,6 +52,14 @@ struct ailment {
 	enum stage stage; /* at which it is switched on */
 	void (*switch_on)(struct bench *bench);
 };
+
+/* Who waits for the run to come to a phase. */
+static struct {
+	struct bench *bench;
+	const struct machine *machine;
+	const struct ailment *fault;
+	bool is_measured; /* the first tournament has begun */
+} stage_of;
 
 /* The machines. */
 
@@ -128,6 +137,52 @@ plug_timers_in(struct bench *bench)
 	sim_platform(&bench->platform);
 }
 
+/* A guest of KVM, with Hyper-V's interface beneath; CPUID claims no rate, and the TSC's is the chip set's. */
+static void
+have_clocks_of_hypervisors(struct bench *bench, const char *const *clocks)
+{
+	sim_paravirtual_plug(true);
+	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	bench->clocks = clocks;
+	sim_platform(&bench->platform);
+}
+
+static void
+have_kvms_page(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", "kvmclock", "hv_ref", NULL };
+
+	have_clocks_of_hypervisors(bench, clocks);
+}
+
+/* Its rate as a clock may be off by more: that of its page is a promise of its own. */
+static void
+allow_a_rate_of_1000_ppm(void)
+{
+	struct options *options = &stage_of.bench->run.report.options;
+
+	options->limits[options->limit_count++] = (struct options_limit){ "rate-off", 1000 };
+}
+
+static void
+have_hyper_vs_page(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", "hv_page", NULL };
+
+	have_clocks_of_hypervisors(bench, clocks);
+}
+
+/* Its cores' pages say what they do of a TSC that begins where the threads' does. */
+static void
+have_kvms_pages(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "kvmclock", NULL };
+
+	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
+	have_clocks_of_hypervisors(bench, clocks);
+}
+
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
 	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
@@ -137,10 +192,15 @@ static const struct machine
 	told = { "HPET table read", 1, read_good_table, NULL },
 	guest = { "guest, preempted for 7 ms", 1, be_a_busy_guest, NULL },
 	ticking = { "timers that interrupt", 1, plug_timers_in, NULL },
+	kvms = { "guest with KVM's page", 1, have_kvms_page, NULL },
+	lenient = { "guest with KVM's page, limit.rate-off=1000", 1, have_kvms_page, allow_a_rate_of_1000_ppm },
+	hyper_vs = { "guest with Hyper-V's page", 1, have_hyper_vs_page, NULL },
+	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
-	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &several,
+	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
+	&several,
 };
 
 /* The faults. */
@@ -766,6 +826,41 @@ lapic_100_us_late(struct bench *bench)
 	sim.interrupts.lapic.late_ps = 100 * SIM_PS_PER_US;
 }
 
+static void
+page_2000_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.fast_ppm = 2000;
+}
+
+static void
+page_300_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.fast_ppm = 300;
+}
+
+static void
+msr_a_second_ahead(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.msr_ahead_ticks = 10000000;
+}
+
+static void
+page_of_one_core_behind(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.apart_ns[OTHER_CORE] = -50000;
+}
+
+static void
+page_loses_its_sequence(struct bench *bench)
+{
+	(void)bench;
+	sim_paravirtual.no_sequence_at_ps = 30 * SIM_PS_PER_MS;
+}
+
 static const struct ailment faults[] = {
 	{ "irq-missing", "lapic", "the LAPIC's timer never interrupts", &ticking, FROM_THE_START, lapic_never },
 	{ "irq-missing", "lapic", "it drops one shot in four", &ticking, FROM_THE_START, lapic_drops_a_shot_in_four },
@@ -777,6 +872,11 @@ static const struct ailment faults[] = {
 	{ "irq-late", "lapic", "its interrupts are 50 to 150 us late", &ticking, FROM_THE_START, lapic_100_us_late },
 	{ "hpet-stale", "hpet0", "it interrupts when it is enabled behind its deadline", &ticking, FROM_THE_START,
 	  comparator_is_stale },
+	{ "pv-warp", "kvmclock", "one core's page 50 us behind", &kvms_cores, FROM_THE_START, page_of_one_core_behind },
+	{ "pv-rate", "kvmclock", "KVM's page 2000 ppm fast", &kvms, FROM_THE_START, page_2000_ppm_fast },
+	{ "pv-claim", "kvmclock", "KVM's page takes the TSC for 300 ppm slower", &lenient, FROM_THE_START, page_300_ppm_fast },
+	{ "pv-page-apart", "hv_page", "the MSR a second ahead of the page", &hyper_vs, FROM_THE_START, msr_a_second_ahead },
+	{ "pv-fallback", "hv_page", "the page's sequence becomes 0", &hyper_vs, FROM_THE_START, page_loses_its_sequence },
 	{ "clock-backward", "hpet", "HPET moved 500 ticks back", &plain, AFTER_RATES, hpet_500_ticks_back },
 	{ "clock-backward", "hpet", "HPET moved a second back", &plain, AFTER_RATES, hpet_a_second_back },
 	{ "clock-stuck", "pit", "PIT that never counts", &guest, FROM_THE_START, pit_gated },
@@ -871,14 +971,6 @@ reach(struct bench *bench, const struct ailment *fault, enum stage stage)
 	if (fault && fault->stage == stage)
 		fault->switch_on(bench);
 }
-
-/* Who waits for the run to come to a phase. */
-static struct {
-	struct bench *bench;
-	const struct machine *machine;
-	const struct ailment *fault;
-	bool is_measured; /* the first tournament has begun */
-} stage_of;
 
 /* Between the tournaments there is time for a drift to show. */
 static void
