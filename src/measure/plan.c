@@ -33,7 +33,7 @@
 #define LATE_ATTEMPTS      2
 #define LATE_TOURNAMENTS   (TOURNAMENTS + 1) /* and the one between them */
 #define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
-#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S)
+#define LATE_WARPS_NS      (2 * 2 * SURVEY_NS_PER_S) /* with a lock and without */
 #define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
@@ -172,13 +172,20 @@ survey_late_tournament_ns(const struct survey *survey)
 	return late_ns(survey, all_ns);
 }
 
+/* The checks and the timers, which wait for their devices: what the host takes of their time comes on top. */
+static uint64_t
+late_devices_ns(const struct survey *survey)
+{
+	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->timers_ns);
+}
+
 void
 survey_plan_late(struct survey *survey)
 {
 	if (survey->smp->count < 2)
 		return;
 	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
-			  late_ns(survey, LATE_WARPS_NS);
+			  late_ns(survey, LATE_WARPS_NS) + late_devices_ns(survey);
 	survey->total_ns += survey->late_ns;
 }
 
@@ -211,7 +218,7 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 	uint64_t rest_ns = survey->timers_ns;
 
 	if (stage <= SURVEY_AT_CHECKS)
-		rest_ns += survey_checks_plan_ns(survey->report);
+		rest_ns += survey_checks_plan_ns(survey->report) + (survey->late_ns ? late_devices_ns(survey) : 0);
 	if (stage <= SURVEY_AT_RATES_AGAIN)
 		rest_ns += SURVEY_EDGE_WAIT_NS;
 	if (stage <= SURVEY_AT_INTERFERENCE)

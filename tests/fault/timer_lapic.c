@@ -1,4 +1,4 @@
-/* In place of drivers/timers/timer_lapic.c in that image: the same timer, whose handler takes an exception if told so. */
+/* In place of drivers/timers/timer_lapic.c in that image: the same timer, whose handler may take an exception. */
 #define timer_lapic timer_lapic_well
 #include "../../drivers/timers/timer_lapic.c"
 #undef timer_lapic

@@ -135,6 +135,7 @@ def one(draw, small, whole, before):
     said = fed(draw, data, lines.append)
     assert all(line.isprintable() for line in lines), "a line that is not printable is shown"
     guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
+                                  secure_boot=draw.choice([True, False, None]),
                                   ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
                                   words=types.SimpleNamespace(lines=list))
     run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu")

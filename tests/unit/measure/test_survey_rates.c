@@ -902,7 +902,7 @@ change_within_the_window(int clock)
 {
 	const uint64_t half_ps = SIM_PS_PER_S / 2;
 	/* The window begins with the next second. */
-	uint64_t begin_ps, late_ps;
+	uint64_t begin_ps, middle_ps, late_ps;
 
 	survey_prepare(&bench->survey);
 	begin_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
@@ -911,8 +911,9 @@ change_within_the_window(int clock)
 	bench->changes_at_ps = begin_ps + half_ps;
 	survey_rates(&bench->survey);
 	assert_int_equal(bench->changes_at_ps, SIM_NEVER);
-	late_ps = scale_mul_div(bench->survey.tracks[find(HPET) - bench->report.clocks].middle.begin, SIM_PS_PER_S, bench->tsc_hz) -
-		  (begin_ps + half_ps);
+	middle_ps = scale_mul_div(bench->survey.tracks[find(HPET) - bench->report.clocks].middle.begin, SIM_PS_PER_S,
+				  bench->tsc_hz);
+	late_ps = middle_ps - (begin_ps + half_ps);
 	assert_in_range(late_ps, 0, half_ps / 10);
 	return (int64_t)scale_mul_div_nearest(180, half_ps, half_ps + late_ps);
 }
