@@ -101,7 +101,11 @@ sim_source_arm(enum sim_source source, uint64_t due, uint64_t period)
 void
 sim_source_disarm(enum sim_source source)
 {
-	all->timers[source].armed = all->timers[source].waits = false;
+	struct sim_timer *timer = &all->timers[source];
+
+	if (timer->outlasts && timer->armed && sim.now_ps >= timer->due_ps)
+		timer->owed_ps = timer->leaves_ps;
+	timer->armed = timer->waits = false;
 }
 
 /* The period that follows begins when this one was due; or, where it is delayed, now. */
@@ -237,6 +241,10 @@ sim_interrupts_poll(void)
 
 		while (timer->armed && sim.now_ps >= timer->leaves_ps)
 			leave(timer);
+		if (timer->owed_ps && sim.now_ps >= timer->owed_ps) {
+			timer->owed_ps = 0;
+			timer->pending++;
+		}
 		while (timer->pending && all->open)
 			deliver(timer);
 	}

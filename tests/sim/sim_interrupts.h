@@ -40,12 +40,14 @@ struct sim_timer {
 	bool stale;        /* HPET: enabled behind its deadline it interrupts at once */
 	bool wrong_pin;    /* its interrupts come by the pin beside that which leads to the core */
 	bool sticks;       /* RTC, PM timer: its flag is never cleared */
+	bool outlasts;     /* what is late comes though the source was disarmed meanwhile: the host has it already */
 	enum sim_policy policy;
 	/* Its own. */
 	bool armed, waits;
 	unsigned __int128 due_e6; /* in millionths of a tick of what it counts */
 	uint64_t period_e6;
 	uint64_t due_ps, leaves_ps, last_due_ps;
+	uint64_t owed_ps; /* when such a one comes; 0: there is none */
 	unsigned pending, sent;
 	/* What it has done. */
 	uint64_t dropped, doubled, came, lost;

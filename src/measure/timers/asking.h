@@ -25,6 +25,7 @@ struct asking {
 	size_t left;                     /* shots, or windows */
 	size_t count;                    /* of all->values */
 	unsigned misses;
+	unsigned owed;                   /* shots that never came: an interrupt that is early for a later one may be theirs */
 	size_t core;                     /* that is asked */
 	uint64_t due_tsc;                /* of one that is awaited */
 };

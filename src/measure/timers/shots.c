@@ -12,6 +12,7 @@ shoot(struct asking *asking, uint64_t ticks)
 	uint64_t bound = scale_ticks(&asking->survey->scale, row->asked_ns + BOUND_NS);
 	struct arming arming = asking_arm(asking, ticks, false);
 	bool away, expired;
+	struct lateness value;
 
 	asking_watch(asking, arming.after, arming.after + bound, 1);
 	expired = asking->timer->driver->expired(asking->timer);
@@ -22,16 +23,24 @@ shoot(struct asking *asking, uint64_t ticks)
 		return;
 	away = asking_was_away(asking, arming.before + scale_ticks(&asking->survey->scale, row->asked_ns),
 			       slot->taken ? slot->events[0].tsc : UINT64_MAX, asking->gap_ticks);
+	if (slot->taken) {
+		value = asking_lateness(asking, &arming, ticks, &slot->events[0]);
+		if (asking->owed && value.high < 0) {
+			asking->owed--;
+			away = true;
+		}
+	}
 	row->asked++;
 	row->expected++;
 	row->excused += away;
 	asking->misses = slot->taken ? 0 : asking->misses + 1;
+	asking->owed += !slot->taken;
 	row->delivered += slot->taken != 0;
 	row->empty += !slot->taken && !away;
 	row->doubled += slot->taken > 1 && !away;
 	row->expired += !slot->taken && !away && expired;
 	if (slot->taken && !away)
-		asking->all->values[asking->count++] = asking_lateness(asking, &arming, ticks, &slot->events[0]);
+		asking->all->values[asking->count++] = value;
 }
 
 void
