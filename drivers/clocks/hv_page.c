@@ -115,6 +115,14 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 			    "There is no interface of Hyper-V, which would offer it.");
 		return;
 	}
+	if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {
+		probe_state(clocks, CLOCK_DISABLED, "CPUID 40000003h does not offer the MSR that readers may have to fall back to.");
+		return;
+	}
+	if (platform->cpu.memory_encrypted) {
+		probe_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its page.");
+		return;
+	}
 	if (!platform->pages.count) {
 		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
 		return;

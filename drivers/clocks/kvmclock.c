@@ -174,6 +174,10 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 			    "There is no KVM, which would offer it.");
 		return;
 	}
+	if (platform->cpu.memory_encrypted) {
+		probe_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+		return;
+	}
 	if (!platform->pages.count) {
 		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return;

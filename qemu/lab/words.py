@@ -50,7 +50,7 @@ def change(row):
     unit = {"rate error": " ppm", "median read": " ns"}.get(row["what"], "")
     values = [row["before"], row["now"]]
     if unit:
-        values = [number(float(value)) for value in values]
+        values = [number(None if value is None else float(value)) for value in values]
     return f"{where}{row['what']}: {values[0]} before, now {values[1]}{unit}"
 
 

@@ -21,6 +21,7 @@ struct sim_paravirtual {
 	uint64_t odd_at_ps;                 /* likewise, from then on; SIM_NEVER */
 	bool no_sequence;                   /* of Hyper-V's page */
 	uint64_t no_sequence_at_ps;
+	uint64_t sequence_again_at_ps;      /* SIM_NEVER: it stays 0 */
 	int64_t msr_ahead_ticks;            /* Hyper-V's MSR against its page */
 	bool keeps_msr;                     /* of KVM: what was written once stays */
 	uint64_t kvm_msrs[SIM_CORES_MAX];   /* 4B564D01h of each core */

@@ -145,9 +145,9 @@ take_windows(struct report *report)
 	else if (text_equal(id, "hv_ref"))
 		text_put(&text, "Hyper-V's reference counter by its MSR: there is no page that may be used.");
 	else if (text_equal(id, "tsc"))
-		text_put(&text, "the TSC, which is called invariant, and no core's warps.");
+		text_put(&text, "it is called invariant, and nothing was found against it.");
 	else
-		text_printf(&text, "the platform's counter: the TSC is %s.", report->tsc_is_invariant ? "not one time on all cores" :
+		text_printf(&text, "the platform's counter: the TSC is %s.", report->tsc_is_invariant ? "not to be relied on here" :
 			    "not called invariant");
 }
 
@@ -156,7 +156,7 @@ void
 recommend_clocksource(struct report *report)
 {
 	report->taken_count = 0;
-	if (report->options.clock_count && !is_there(report, "tsc"))
+	if (report->options.clock_count)
 		return;
 	take_linux(report);
 	take_windows(report);

@@ -195,6 +195,22 @@ a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
 	hv_page_driver.close(&device);
 }
 
+static void
+into_encrypted_memory_no_page_is_asked_for(void **state)
+{
+	static const struct driver *const paged[] = { &kvmclock_driver, &hv_page_driver };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		plug(true);
+		platform.cpu.memory_encrypted = true;
+		open_driver(paged[i]);
+		assert_int_equal(clocks[0].state, CLOCK_DISABLED);
+		paged[i]->close(&device);
+		assert_int_equal(sim_paravirtual.writes, 0);
+	}
+}
+
 int
 main(void)
 {
@@ -209,6 +225,7 @@ main(void)
 		cmocka_unit_test(hypervs_counter_and_page_are_one_time_and_everything_is_put_back),
 		cmocka_unit_test(a_firmware_that_signed_already_is_left_so),
 		cmocka_unit_test(a_sequence_of_0_is_a_page_that_is_not_to_be_used),
+		cmocka_unit_test(into_encrypted_memory_no_page_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

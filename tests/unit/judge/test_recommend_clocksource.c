@@ -67,7 +67,7 @@ on_bare_metal_the_invariant_tsc_is_taken_by_both(void **state)
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 2);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
-	assert_taken(1, "Windows", "tsc", "the TSC, which is called invariant, and no core's warps.");
+	assert_taken(1, "Windows", "tsc", "it is called invariant, and nothing was found against it.");
 }
 
 static void
@@ -91,7 +91,7 @@ warps_make_the_tsc_unstable(void **state)
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; it marks the TSC unstable: its check of two "
 		     "cores sees their warps.");
-	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not one time on all cores.");
+	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not to be relied on here.");
 }
 
 static void
