@@ -24,6 +24,7 @@ struct asking {
 	size_t gap_count;                /* of all->gaps, since it was armed; SURVEY_AWAY_MAX: too many to be told apart */
 	size_t left;                     /* shots, or windows */
 	size_t count;                    /* of all->values */
+	size_t valued, valued_slot;      /* how many those were when the latest was of that slot; 0: none was */
 	unsigned misses;
 	unsigned owed;                   /* shots that never came: an interrupt that is early for a later one may be theirs */
 	size_t core;                     /* that is asked */

@@ -128,6 +128,7 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 {
 	struct lateness late = asking_lateness(asking, arming, ticks, event);
 	size_t k = slots_of(slots, middle(late));
+	bool again;
 
 	if (k == SIZE_MAX)
 		return;
@@ -138,8 +139,18 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 	if (k == SIZE_MAX)
 		return;
 	asking->row->delivered++;
-	if (slots->taken[k]++ == 0 && !(asking->timer->own_phase && against(asking, late, k, ticks).high < 0))
+	/* Of a burst in one slot the first stands for the deadline: it is folded last. */
+	again = asking->valued == asking->count && asking->valued_slot == k && burst > 1 && slots->taken[k] == 1;
+	if (again)
+		asking->count--;
+	if ((slots->taken[k]++ == 0 || again) &&
+	    !(asking->timer->own_phase && against(asking, late, k, ticks).high < 0)) {
+		size_t count = asking->count;
+
 		take_late(asking, arming, ticks, against(asking, late, k, ticks), k, event);
+		asking->valued = asking->count > count ? asking->count : 0;
+		asking->valued_slot = k;
+	}
 }
 
 void
