@@ -140,7 +140,8 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 		return;
 	asking->row->delivered++;
 	/* Of a burst in one slot the first stands for the deadline: it is folded last. */
-	again = asking->valued == asking->count && asking->valued_slot == k && burst > 1 && slots->taken[k] == 1;
+	again = asking->valued && asking->valued == asking->count && asking->valued_slot == k && burst > 1 &&
+		slots->taken[k] == 1;
 	if (again)
 		asking->count--;
 	if ((slots->taken[k]++ == 0 || again) &&
