@@ -1,0 +1,192 @@
+/*
+ * Readings from pages that a real KVM wrote. What KVM itself says of the same clock, before a reading and after it, is
+ * the truth; no test looks at a time of its own.
+ */
+#include "kvm_guest.h"
+
+#define READS       50
+#define MSR_TSC     0x10
+#define WAIT_NS     20000000
+#define SLEW_PPM    1000 /* KVM's own clock may go by the host's, which NTP bends by at most 500; a page by the TSC alone */
+#define ROUND_NS    1000
+
+static uint64_t
+clock_of_kvm(void)
+{
+	struct kvm_clock_data now = { 0 };
+
+	assert_int_equal(ioctl(guest.vm, KVM_GET_CLOCK, &now), 0);
+	return now.clock;
+}
+
+/* By so much the clock and its page may have come apart since the guest began. */
+static uint64_t
+slack_ns(void)
+{
+	return ROUND_NS + (host_ns() - guest.begin_ns) / 1000000 * SLEW_PPM;
+}
+
+/* A reading lies between what KVM says before it and after it. */
+static struct pvclock
+check_reading(void)
+{
+	uint64_t before = clock_of_kvm(), slack, tsc, ns, after;
+	struct pvclock taken;
+
+	assert_true(pvclock_take(page(), guest_tsc, &taken, &tsc));
+	ns = pvclock_ns(&taken, tsc);
+	after = clock_of_kvm();
+	slack = slack_ns();
+	if (ns + slack < before || ns > after + slack)
+		fail_msg("%ju is not in %ju to %ju, +-%ju: version %u, TSC %ju since %ju, %ju ns, multiplier %u, shift %d",
+			 (uintmax_t)ns, (uintmax_t)before, (uintmax_t)after, (uintmax_t)slack, taken.version, (uintmax_t)tsc,
+			 (uintmax_t)taken.tsc_timestamp, (uintmax_t)taken.system_time, taken.tsc_to_system_mul, taken.tsc_shift);
+	return taken;
+}
+
+static void
+wait_a_little(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+}
+
+static void
+skip_unless(bool can, const char *lacking)
+{
+	if (can)
+		return;
+	print_message("skipped: %s\n", lacking);
+	skip();
+}
+
+static void
+each_reading_lies_between_what_kvm_says_before_and_after(void **state)
+{
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	for (unsigned i = 0; i < READS; i++) {
+		check_reading();
+		if (i % 10 == 0)
+			wait_a_little();
+	}
+}
+
+static void
+and_none_is_less_than_the_one_before(void **state)
+{
+	struct pvclock taken;
+	uint64_t last = 0, ns, tsc;
+
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	for (unsigned i = 0; i < READS; i++, last = ns) {
+		assert_true(pvclock_take(page(), guest_tsc, &taken, &tsc));
+		ns = pvclock_ns(&taken, tsc);
+		assert_true(ns >= last);
+	}
+}
+
+static void
+a_clock_that_was_set_has_another_page(void **state)
+{
+	uint32_t version;
+
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	for (uint64_t hour = 1; hour <= 3; hour++) {
+		struct kvm_clock_data set = { .clock = hour * 3600 * UINT64_C(1000000000) };
+
+		version = check_reading().version;
+		assert_int_equal(ioctl(guest.vm, KVM_SET_CLOCK, &set), 0);
+		assert_true(goes_on());
+		assert_true(check_reading().version != version);
+		assert_true(clock_of_kvm() >= set.clock);
+		wait_a_little();
+		check_reading();
+	}
+}
+
+static uint64_t set_meanwhile_ns;
+static unsigned looks;
+
+static uint64_t
+guest_tsc_of_a_clock_that_is_set_meanwhile(void)
+{
+	struct kvm_clock_data set = { .clock = set_meanwhile_ns };
+
+	if (!looks++)
+		assert_int_equal(ioctl(guest.vm, KVM_SET_CLOCK, &set), 0);
+	return guest_tsc();
+}
+
+static void
+a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again(void **state)
+{
+	struct pvclock taken;
+	uint64_t ns, tsc;
+
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	set_meanwhile_ns = clock_of_kvm() + 3600 * UINT64_C(1000000000);
+	looks = 0;
+	assert_true(pvclock_take(page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
+	ns = pvclock_ns(&taken, tsc);
+	assert_true(looks >= 2);
+	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());
+}
+
+/* As a host that moves a guest does: its TSC goes on from elsewhere, its clock does not. */
+static void
+a_tsc_that_was_set_leaves_the_clock_as_it_was(void **state)
+{
+	struct {
+		struct kvm_msrs head;
+		struct kvm_msr_entry entry;
+	} set = { .head = { .nmsrs = 1 }, .entry = { .index = MSR_TSC, .data = UINT64_C(1) << 52 } };
+
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	skip_unless(ioctl(guest.cpu, KVM_SET_MSRS, &set) == 1, "KVM does not let a core's TSC be set");
+	skip_unless(guest_tsc() >= set.entry.data, "this KVM does not shift a guest's TSC");
+	check_reading();
+	wait_a_little();
+	check_reading();
+}
+
+static void
+a_tsc_of_another_rate_has_its_own_multiplier(void **state)
+{
+	uint64_t khz, by_page;
+	struct pvclock taken;
+	int found;
+
+	(void)state;
+	skip_unless(!guest.lacking, guest.lacking);
+	skip_unless(ioctl(guest.kvm, KVM_CHECK_EXTENSION, KVM_CAP_TSC_CONTROL) > 0, "this KVM can't make a TSC of another rate");
+	found = ioctl(guest.cpu, KVM_GET_TSC_KHZ, 0);
+	assert_true(found > 0);
+	khz = (uint64_t)found / 2;
+	assert_int_equal(ioctl(guest.cpu, KVM_SET_TSC_KHZ, khz), 0);
+	assert_true(goes_on());
+	taken = check_reading();
+	by_page = (UINT64_C(1000000) << 32) / pvclock_multiplier(&taken);
+	assert_true(by_page + 1 >= khz && by_page <= khz + 1);
+	wait_a_little();
+	check_reading();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_reading_lies_between_what_kvm_says_before_and_after, guest_set_up, guest_tear_down),
+		cmocka_unit_test_setup_teardown(and_none_is_less_than_the_one_before, guest_set_up, guest_tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_that_was_set_has_another_page, guest_set_up, guest_tear_down),
+		cmocka_unit_test_setup_teardown(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again, guest_set_up,
+						guest_tear_down),
+		cmocka_unit_test_setup_teardown(a_tsc_that_was_set_leaves_the_clock_as_it_was, guest_set_up, guest_tear_down),
+		cmocka_unit_test_setup_teardown(a_tsc_of_another_rate_has_its_own_multiplier, guest_set_up, guest_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
