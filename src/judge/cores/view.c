@@ -80,7 +80,8 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 /*
  * In a star all are compared with the boot core: where that stepped after it had met some, these and the others differ
  * without a fault of theirs, by however little of a drift over the run. Whether a star's offsets are those of another
- * tournament, too, the one next to it.
+ * tournament, too, the one next to it: all of them, for one that is not may be the first or the last that the boot core
+ * met before it stepped, and who is in the minority was found by it, too. Without another, nothing confirms them.
  */
 static bool
 is_star_confirmed(const struct view *view)
@@ -88,10 +89,10 @@ is_star_confirmed(const struct view *view)
 	const struct report_skew *skew = view->skew;
 	const struct offsets *next = view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
 
-	if (skew->any_moved)
+	if (!skew->drift_measured || skew->any_moved)
 		return false;
 	next = skew->middle_measured ? &skew->middle : next;
-	for (size_t i = 1; skew->drift_measured && i < view->offsets->cores; i++)
+	for (size_t i = 1; i < view->offsets->cores; i++)
 		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
 			return false;
 	return true;
