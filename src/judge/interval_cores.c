@@ -6,8 +6,7 @@
 #include "offset.h"
 #include "text.h"
 
-#define LATE_SHOT_NS UINT64_C(100000)
-#define PPB_PER_PPM  1000
+#define PPB_PER_PPM 1000
 
 static uint64_t
 beyond(uint64_t figure, uint64_t limit)
@@ -20,7 +19,7 @@ late_ns(const struct report_interval *row)
 {
 	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
 
-	return row->asked_ns == LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
+	return row->asked_ns == JUDGE_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
 }
 
 static uint64_t
@@ -29,6 +28,25 @@ early_ns(const struct report_interval *row)
 	const struct interval_ns *by = &row->lateness.earliest;
 
 	return by->known && by->low > 0 ? (uint64_t)by->low : 0;
+}
+
+bool
+judge_is_early(const struct report *report, const char *source, uint32_t core)
+{
+	uint64_t shots = 0, early_shots = 0;
+	unsigned lengths = 0, early = 0;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (row->periodic || row->core != core || !text_equal(row->source, source))
+			continue;
+		lengths += row->lateness.count > 0;
+		early += row->early > 0;
+		shots += row->lateness.count;
+		early_shots += row->early;
+	}
+	return early && early >= lengths && (lengths > 1 || 2 * early_shots > shots);
 }
 
 static uint64_t
@@ -54,7 +72,7 @@ share(const struct report *report, const char *rule, const struct report_interva
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return beyond(early_ns(row), limit);
+		return judge_is_early(report, row->source, row->core) ? beyond(early_ns(row), limit) : 0;
 	return text_equal(rule, "irq-late") ? beyond(late_ns(row), limit) : 0;
 }
 

@@ -7,7 +7,6 @@
 #include "offset.h"
 #include "text.h"
 
-#define LATE_SHOT_NS    UINT64_C(100000)
 #define LATE_SHOTS_MIN  20u
 #define UNEVEN_SHARE    8u    /* of a period: a source that is late by more may as well have left one out */
 #define PIT_CLOCKS_2_NS 1677  /* OUT follows the clock behind the count's write, and falls or rises at one */
@@ -23,14 +22,21 @@ struct asked { /* of one source, all that came of it */
 	uint64_t over, stale;
 	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
 	uint64_t early;
-	unsigned lengths, early_lengths; /* that shots were asked for with, and those of which any came early */
+	bool early_always; /* those two are of the cores on which shots of every length came early */
 	struct interval_ppb rate;
 	const struct report_interval *late; /* the shots that irq-late is about */
 };
 
 static void
-take_early(struct asked *asked, const struct report_interval *row)
+take_early(struct asked *asked, const struct report_interval *row, bool always)
 {
+	if (always && !asked->early_always) {
+		asked->early = 0;
+		asked->earliest.known = false;
+		asked->early_always = true;
+	}
+	if (asked->early_always && !always)
+		return;
 	asked->early += row->early;
 	if (row->lateness.earliest.known &&
 	    (!asked->earliest.known || row->lateness.earliest.low > asked->earliest.low))
@@ -44,10 +50,7 @@ take_shots(struct asked *asked, const struct report_interval *row)
 	asked->shots_excused += row->excused;
 	asked->shots_empty += row->empty;
 	asked->missing += row->expired;
-	asked->lengths += row->lateness.count > 0;
-	asked->early_lengths += row->early > 0;
-	take_early(asked, row);
-	if (row->asked_ns == LATE_SHOT_NS && row->lateness.count >= LATE_SHOTS_MIN &&
+	if (row->asked_ns == JUDGE_LATE_SHOT_NS && row->lateness.count >= LATE_SHOTS_MIN &&
 	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
 		asked->late = row;
 }
@@ -71,6 +74,13 @@ take_periods(struct asked *asked, const struct report_interval *row)
 		asked->rate = row->rate;
 }
 
+/* It brings no interrupt: its own status is looked at. */
+static bool
+is_polled(const struct asked *asked)
+{
+	return text_equal(asked->kind, "status");
+}
+
 static struct asked
 all_of(const struct report *report, const char *source)
 {
@@ -87,12 +97,14 @@ all_of(const struct report *report, const char *source)
 		asked.doubled += row->doubled;
 		asked.over += row->over;
 		asked.stale += row->stale;
-		asked.storms |= row->state == CLOCK_BROKEN;
+		asked.storms |= row->state == CLOCK_BROKEN && !is_polled(&asked);
 		asked.came |= asked.storms;
-		if (row->periodic)
+		if (row->periodic) {
 			take_periods(&asked, row);
-		else
-			take_shots(&asked, row);
+			continue;
+		}
+		take_shots(&asked, row);
+		take_early(&asked, row, judge_is_early(report, source, row->core));
 	}
 	return asked;
 }
@@ -131,7 +143,7 @@ judge_missing(struct report *report, const struct asked *asked)
 	if (row->failed)
 		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", asked->missing,
 			      asked->shots);
-	else if (row->open && !asked->came && text_equal(asked->kind, "status"))
+	else if (row->open && !asked->came && is_polled(asked))
 		behaviour_say(row, "its status never showed that it was due, though its counter did.");
 	else if (row->open && !asked->came)
 		behaviour_say(row, "none came by pin %u: it is the timer's fault, or that of the way from it to the core.",
@@ -166,8 +178,7 @@ judge_early(struct report *report, const struct asked *asked)
 	set_figure(row, by.value, by.low, by.high);
 	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns.", asked->early, asked->shots,
 		      by.low, by.high);
-	/* A timer that rounds, or judges by another clock, does so with each length. */
-	row->open = asked->early_lengths < asked->lengths;
+	row->open = !asked->early_always;
 	if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns, but not of every length.",
 			      asked->early, asked->shots, by.low, by.high);
@@ -221,7 +232,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 static void
 judge_doubled(struct report *report, const struct asked *asked)
 {
-	struct behaviour *row = asked->came ? add_row(report, "irq-doubled", asked) : NULL;
+	struct behaviour *row = asked->came && !is_polled(asked) ? add_row(report, "irq-doubled", asked) : NULL;
 
 	if (!row)
 		return;

@@ -46,6 +46,12 @@ void judge_behaviours(struct report *report);
  */
 void judge_intervals(struct report *report);
 void judge_interval_cores(struct report *report); /* after them: which cores' own timers those rows are about */
+#define JUDGE_LATE_SHOT_NS UINT64_C(100000)        /* the shots that irq-late is about */
+/*
+ * Whether SOURCE's shots on CORE came early in every length that they were asked for with, or in most of one alone: a
+ * timer that rounds, or judges by another clock, does so with each.
+ */
+bool judge_is_early(const struct report *report, const char *source, uint32_t core);
 /* What a reading costs, what the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);
 /*

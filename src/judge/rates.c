@@ -118,14 +118,6 @@ of_each(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t
 	return by;
 }
 
-static bool
-is_there(struct report *report, const char *clock)
-{
-	const struct report_clock *entry = report_find_clock(report, clock);
-
-	return entry && entry->clock.state == CLOCK_PRESENT;
-}
-
 /* What was not given or tried yet. In a guest no device and no longer run brings a source that is not the host's. */
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)
@@ -141,7 +133,7 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 	text_put(&text, give);
 	if (!guest && hpet && (hpet->clock.state == CLOCK_ABSENT || hpet->clock.state == CLOCK_DISABLED))
 		text_put(&text, "Enable the HPET in the firmware's settings. ");
-	if (!guest && report->options.profile != PROFILE_SOAK && is_there(report, "rtc"))
+	if (!guest && report->options.profile != PROFILE_SOAK && report_has_clock(report, "rtc"))
 		text_put(&text, "Run profile=soak, in which the RTC votes too. ");
 	text_printf(&text, "Compare the time over hours with NTP's%s.",
 		    guest ? ": the host's one oscillator paces all devices here, the RTC too" : "");

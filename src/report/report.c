@@ -92,6 +92,14 @@ report_find_clock(const struct report *report, const char *id)
 }
 
 bool
+report_has_clock(const struct report *report, const char *id)
+{
+	const struct report_clock *entry = report_find_clock(report, id);
+
+	return entry && entry->clock.state == CLOCK_PRESENT;
+}
+
+bool
 report_clock_is_main(const struct report_clock *entry)
 {
 	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");

@@ -430,6 +430,9 @@ struct offset_budget report_offset_budget(const struct report *report, struct of
 /* The clock of that id; NULL: there is none. It is the report's own, as the string that strchr() returns is. */
 struct report_clock *report_find_clock(const struct report *report, const char *id);
 
+/* Whether the clock of that id can be read. */
+bool report_has_clock(const struct report *report, const char *id);
+
 /* When the boot core's TSC read TSC, from the run's begin. */
 uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
 

@@ -34,7 +34,7 @@ row_of(const struct report *report, const char *source)
 }
 
 static bool
-is_there(const struct report *report, const char *source)
+is_asked(const struct report *report, const char *source)
 {
 	const struct report_interval *row = row_of(report, source);
 
@@ -45,9 +45,7 @@ is_there(const struct report *report, const char *source)
 static bool
 has_clock(const struct report *report, const char *id, const char *source)
 {
-	const struct report_clock *entry = report_find_clock(report, id);
-
-	return (entry && entry->clock.state == CLOCK_PRESENT) || is_there(report, source);
+	return report_has_clock(report, id) || is_asked(report, source);
 }
 
 static bool
@@ -108,7 +106,7 @@ put_may_stop(const struct report *report, struct text *reason)
 		text_put(reason, ", where the PIT (0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT to wake the core was found or looked at.");
-	if (is_there(report, "hpet_fsb"))
+	if (is_asked(report, "hpet_fsb"))
 		text_put(reason, " Cores for which a third comparator or a later one sends messages take that (110).");
 }
 
@@ -144,7 +142,7 @@ put_global(struct report *report, struct text *reason)
 	text_printf(reason, "Linux's %s, for the local APIC's timer can't be used: it is one for all cores.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
 	text_put(reason, own_timer(report));
-	if (is_there(report, report->tick.source))
+	if (is_asked(report, report->tick.source))
 		put_figures(report, reason, row_of(report, report->tick.source));
 }
 
@@ -157,9 +155,9 @@ recommend_tick(struct report *report)
 	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
 	if (!row_of(report, "lapic"))
 		return; /* not asked: nothing is known */
-	if (is_there(report, "lapic_deadline"))
+	if (is_asked(report, "lapic_deadline"))
 		put_lapic(report, &reason, true);
-	else if (is_there(report, "lapic"))
+	else if (is_asked(report, "lapic"))
 		put_lapic(report, &reason, false);
 	else
 		put_global(report, &reason);

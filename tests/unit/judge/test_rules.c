@@ -372,6 +372,44 @@ shots_that_are_early_in_one_length_and_not_in_another_are_not_determined(void **
 	}
 }
 
+/* Of one core of several, too, be the boot core asked for more lengths; one stray shot is no timer that is early. */
+static void
+shots_that_are_early_on_one_core_name_that_core(void **state)
+{
+	for (int stray = 0; stray < 2; stray++) {
+		struct report *report = literal_clean();
+		const struct finding *named = NULL;
+
+		(void)state;
+		for (uint32_t i = 0; i < 5; i++) {
+			struct report_interval *row = &report->intervals[i];
+
+			*row = (struct report_interval){
+				.source = "lapic", .route_kind = "lapic", .state = CLOCK_PRESENT, .core = i < 2 ? 0 : 2 * (i - 1),
+				.asked_ns = i ? 100000 : 20000, .asked = 200, .expected = 200, .delivered = 200,
+				.lateness = { .count = 200 },
+			};
+			if (i != 3 && i != 4)
+				continue;
+			row->early = i == 3 && !stray ? 200 : 1;
+			row->lateness.earliest = i == 3 ? (struct interval_ns){ true, 6000, 5000, 7000 } :
+						 (struct interval_ns){ true, 9000, 8000, 10000 };
+		}
+		report->interval_count = 5;
+		judge_report(report);
+		for (size_t i = 0; i < report->finding_count; i++)
+			if (strcmp(report->findings[i].rule, "irq-early") == 0)
+				named = &report->findings[i];
+		assert_int_equal(named != NULL, !stray);
+		if (named) {
+			assert_int_equal(named->core, 4);
+			assert_int_equal(named->low, 5000);
+			assert_non_null(strstr(named->text, "200 of 1000 one-shots came early"));
+		}
+		literal_free(report);
+	}
+}
+
 #define CORES_OF_LAPIC 4u
 
 /* One-shots and periods of each of four cores' LAPICs; those whose bit is in SICK lost some. */
@@ -746,6 +784,7 @@ main(void)
 		cmocka_unit_test(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault),
 		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
 		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
+		cmocka_unit_test(shots_that_are_early_on_one_core_name_that_core),
 		cmocka_unit_test(lost_periods_are_not_determined_where_as_large_a_part_is_excused_or_most_of_all),
 		cmocka_unit_test(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one),
 		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),

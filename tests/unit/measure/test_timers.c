@@ -29,9 +29,10 @@ static struct {
 	bool storms, keeps, delays; /* fires at each poll; makes up for what was masked; goes on a period behind it */
 	int64_t fast_ppm;      /* of its periods */
 	bool leaves; /* an interrupt behind each shot, which comes as the next is armed */
+	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
 	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
 
-	bool open, armed, periodic, taken;
+	bool open, armed, periodic, taken, latched;
 	uint64_t due_ps, period_ps, last_due_ps, delivered, pending, left_over, released;
 	uint32_t saved_register;
 } source;
@@ -155,12 +156,28 @@ has_expired(const struct timer *timer)
 	return left_of_source(timer) == 0;
 }
 
+#define OVER_PS (20 * SIM_PS_PER_US) /* the deadline behind which it is enabled */
+
+/* One that was due while it was armed it sends when it is enabled again, as devices may. */
 static void
 disarm_source(struct timer *timer)
 {
 	(void)timer;
+	source.latched = source.away_armed && source.armed && source.period_ps == OVER_PS;
+	if (source.latched) {
+		sim_advance_ps(OVER_PS);
+		source.away_armed--;
+	}
 	source.armed = false;
 	source.left_over = source.leaves;
+}
+
+static void
+enable_source(struct timer *timer)
+{
+	(void)timer;
+	if (source.latched)
+		source.pending = 1;
 }
 
 static void
@@ -534,6 +551,28 @@ a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc(void **st
 	}
 }
 
+/* It was due while it was armed: that it then interrupts is no fault. */
+static void
+a_deadline_that_was_over_before_it_was_disarmed_is_no_try(void **state)
+{
+	struct timer_driver enabled = made_up;
+	const struct timer_driver *const drivers_here[] = { &enabled, NULL };
+	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
+	struct survey_timers *timers = &bench->run.timers;
+
+	(void)state;
+	source.has_counter = true;
+	source.away_armed = 3;
+	enabled.arm_over = enable_source;
+	timers->window = &here;
+	timers->drivers = drivers_here;
+	timers->platform = &bench->platform;
+	survey_timers(&bench->run.survey, timers);
+	assert_int_equal(source.away_armed, 0);
+	assert_int_equal(bench->run.report.intervals[0].over, 4);
+	assert_int_equal(bench->run.report.intervals[0].stale, 0);
+}
+
 static void
 a_storm_ends_and_its_source_is_not_asked_on(void **state)
 {
@@ -735,6 +774,7 @@ main(void)
 		TEST(what_comes_late_is_not_early_for_the_next_deadline),
 		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
 		TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc),
+		TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try),
 		TEST(a_storm_ends_and_its_source_is_not_asked_on),
 		TEST(what_it_keeps_while_interrupts_are_masked_comes_afterwards),
 		TEST(what_is_made_up_for_is_told_though_the_core_was_away_meanwhile),

@@ -266,6 +266,25 @@ has_policy(const struct source *source, int policy)
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
+/* It brings no interrupts: that they stop is nothing that it could keep. */
+static void
+a_status_that_cant_be_cleared_passes_nothing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCES; i++) {
+		const struct report *report;
+
+		if (!(STATUS >> i & 1))
+			continue;
+		begin();
+		sim.interrupts.timers[sources[i].at].sticks = true;
+		report = played(&sources[i]);
+		assert_int_equal(report->intervals[0].state, CLOCK_BROKEN);
+		for (size_t row = 0; row < report->behaviours.count; row++)
+			assert_string_not_equal(report->behaviours.rows[row].clock, sources[i].driver->id);
+	}
+}
+
 static void
 what_follows_a_masked_stretch_is_told_of_each_periodic_source(void **state)
 {
@@ -309,6 +328,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_source_without_a_fault_is_asked_and_says_nothing),
 		TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described),
+		TEST(a_status_that_cant_be_cleared_passes_nothing),
 		TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source),
 		TEST(the_pit_is_due_where_its_data_sheet_says),
 	};
