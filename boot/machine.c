@@ -142,7 +142,7 @@ read_registers(void *context, struct as_found *registers)
 {
 	const struct machine *machine = context;
 
-	registers_read(registers, &machine->platform);
+	registers_read(registers, &machine->platform, machine->run.hooks.guarded);
 	timers_as_found(registers, &machine->platform);
 	processor_as_found(registers);
 }
@@ -188,13 +188,24 @@ quiet_tick(void *context, bool quiet)
 	return tick_quiet(&machine->tick, quiet);
 }
 
-/* Where a hypervisor offers a clock that it keeps in memory: reserved, for it might write after baretick's end. */
+static bool
+is_any_paged(const struct machine *machine, const struct options *options)
+{
+	bool any = false;
+
+	for (size_t d = 0; drivers[d]; d++)
+		any |= drivers[d]->rows[0].paged && run_wants(options, drivers[d]) &&
+		       paravirtual_find(&machine->platform.paravirtual, drivers[d]->rows[0].offered_by);
+	return any;
+}
+
+/* Where a clock is opened that a hypervisor keeps in memory: reserved, for it might write after baretick's end. */
 static void
-reserve_pages(struct machine *machine, size_t cores)
+reserve_pages(struct machine *machine, const struct options *options, size_t cores)
 {
 	struct pages *pages = &machine->platform.pages;
 
-	if (!machine->platform.paravirtual.count)
+	if (!is_any_paged(machine, options))
 		return;
 	pages->memory = firmware_reserve_low(cores + 1);
 	pages->count = pages->memory ? cores + 1 : 0;
@@ -210,7 +221,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 	machine->plan = plan;
 	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
-	reserve_pages(machine, plan->cores);
+	reserve_pages(machine, &run->report.options, plan->cores);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,

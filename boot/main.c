@@ -109,7 +109,7 @@ run_all(struct application *app)
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	cpu_read_facts(&machine->platform.cpu);
-	paravirtual_read(&machine->platform.cpu, &machine->platform.paravirtual);
+	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
 	machine_read(machine, report);
 	bool good = read_options(app, error);
 
@@ -153,13 +153,21 @@ enter(void *argument)
 	entry->status = run_all(entry->app);
 }
 
+static void
+end_run(void *run)
+{
+	run_end(run);
+}
+
 /* An exception that ended more than a measurement: there is no report but what is on the volume by now. */
 static EFI_STATUS
 end_by_fault(struct application *app, const struct fault *fault)
 {
 	char bytes[OPTIONS_ERROR_SIZE];
+	struct fault again;
 	struct text text;
 
+	guard_run(end_run, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
 	text_put(&text, "baretick itself took an exception: ");
 	fault_print(&text, fault);

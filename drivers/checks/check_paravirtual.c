@@ -30,6 +30,10 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 	const struct scale *scale = checking->scale;
 	uint64_t khz;
 
+	if (checking->scale_by_tsc) {
+		behaviour_say(row, "No clock that does not depend on the TSC and the hypervisor's word of it measured its rate.");
+		return;
+	}
 	if (!multiplier) {
 		behaviour_say(row, "Its page was not whole, or had no rate, when it was looked at.");
 		return;
@@ -116,17 +120,11 @@ hv_page_ticks(const struct checking *checking, uint64_t *ticks)
 static void
 hv_page_look_beside_msr(const struct checking *checking, struct behaviour *row)
 {
-	const struct paravirtual_interface *hyperv = paravirtual_find(&checking->platform->paravirtual,
-								      PARAVIRTUAL_HYPERV);
 	struct wait wait = wait_begin(checking->scale, APART_NS);
 	uint64_t before, msr, after;
 	unsigned reads = 0;
 	int64_t worst = 0;
 
-	if (!hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {
-		behaviour_say(row, "The MSR is not offered.");
-		return;
-	}
 	while (reads < APART_TRIES && wait_goes_on(&wait) && hv_page_ticks(checking, &before)) {
 		int64_t apart;
 

@@ -32,25 +32,34 @@ add_rtc(struct as_found *registers)
 	(void)rtc_read_register(&rtc, REGISTER_D);
 }
 
+static void
+add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard *guarded)
+{
+	uint64_t value;
+
+	if (paravirtual_msr(msr, guarded, &value))
+		as_found_add(registers, name, value);
+}
+
 /* Of the core that calls, where its leaf offers them. */
 static void
-add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual)
+add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {
 	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
 	const struct paravirtual_interface *hyperv = paravirtual_find(paravirtual, PARAVIRTUAL_HYPERV);
 
 	if (kvm && kvm->features & KVM_CLOCKSOURCE2)
-		as_found_add(registers, "KVM's MSR 4B564D01h", hw_msr_read(MSR_KVM_SYSTEM_TIME_NEW));
+		add_msr(registers, "KVM's MSR 4B564D01h", MSR_KVM_SYSTEM_TIME_NEW, guarded);
 	else if (kvm && kvm->features & KVM_CLOCKSOURCE)
-		as_found_add(registers, "KVM's MSR 12h", hw_msr_read(MSR_KVM_SYSTEM_TIME));
+		add_msr(registers, "KVM's MSR 12h", MSR_KVM_SYSTEM_TIME, guarded);
 	if (hyperv && hyperv->features & HV_ACCESS_HYPERCALL_MSRS)
-		as_found_add(registers, "Hyper-V's MSR 40000000h", hw_msr_read(MSR_HV_GUEST_OS_ID));
+		add_msr(registers, "Hyper-V's MSR 40000000h", MSR_HV_GUEST_OS_ID, guarded);
 	if (hyperv && hyperv->features & HV_ACCESS_REFERENCE_TSC)
-		as_found_add(registers, "Hyper-V's MSR 40000021h", hw_msr_read(MSR_HV_REFERENCE_TSC));
+		add_msr(registers, "Hyper-V's MSR 40000021h", MSR_HV_REFERENCE_TSC, guarded);
 }
 
 void
-registers_read(struct as_found *registers, const struct platform *platform)
+registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded)
 {
 	const struct acpi_hpet *hpet = &platform->acpi.hpet;
 	uint64_t saved = hw_interrupts_mask();
@@ -65,6 +74,6 @@ registers_read(struct as_found *registers, const struct platform *platform)
 		add_rtc(registers);
 	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
 	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
-	add_paravirtual(registers, &platform->paravirtual);
+	add_paravirtual(registers, &platform->paravirtual, guarded);
 	hw_interrupts_restore(saved);
 }

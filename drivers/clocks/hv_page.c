@@ -1,6 +1,6 @@
 /*
  * Hyper-V's reference time, from one page for all cores and the TSC. While the page's sequence is 0 readers are to take
- * the MSR, as this one does.
+ * the MSR, which is the same time, as this one does; and so it does where the page is never whole.
  */
 #include "leaves.h"
 #include "paravirtual_clocks.h"
@@ -9,7 +9,7 @@
 #define MSR_ON   1u
 #define MSR_KEPT UINT64_C(0xfff) /* reserved bits are left as they are: TLFS, reference TSC page */
 
-enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS, HV_PAGE_TORN, HV_PAGE_LAST }; /* device.saved */
+enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS }; /* device.saved */
 
 static const volatile struct hv_tsc_page *
 hv_page_at(const struct device *device)
@@ -29,7 +29,7 @@ hv_page_fallbacks(const struct device *device)
 	return device->saved[HV_PAGE_FALLBACKS];
 }
 
-/* A page that is never whole stands still. All cores use one device: its counts may miss some, but never all. */
+/* All cores use one device: its count may miss some, but never all. */
 static uint64_t
 hv_page_read(void *context)
 {
@@ -37,13 +37,11 @@ hv_page_read(void *context)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	if (!hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, &taken, &tsc)) {
-		device->saved[HV_PAGE_TORN]++;
-		return device->saved[HV_PAGE_LAST];
+	if (hv_tsc_page_take(hv_page_at(device), hw_tsc_lfence, &taken, &tsc)) {
+		if (taken.sequence)
+			return hv_tsc_page_ticks(&taken, tsc);
+		device->saved[HV_PAGE_FALLBACKS]++;
 	}
-	if (taken.sequence)
-		return hv_tsc_page_ticks(&taken, tsc);
-	device->saved[HV_PAGE_FALLBACKS]++;
 	return hw_msr_read(MSR_HV_REFERENCE);
 }
 
@@ -68,7 +66,7 @@ hv_page_stable(void *device)
 
 static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .offered_by = PARAVIRTUAL_HYPERV,
+	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
 	.stable = hv_page_stable, .here = hv_page_here, .read = hv_page_read,
 };
@@ -91,7 +89,7 @@ hv_page_try(struct device *device, struct clock *clock)
 	if (!hv_page_look(device, &taken, &tsc))
 		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: its sequence changes in each of %u reads.",
 			    PAGES_TRIES);
-	else if (!taken.sequence && ++device->saved[HV_PAGE_FALLBACKS])
+	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
 		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
 	else if (!taken.scale)
 		probe_state(clock, CLOCK_BROKEN, "The hypervisor left its page without a rate.");

@@ -63,7 +63,7 @@ kvmclock_here(void *context)
 	return slot;
 }
 
-/* A page that is never whole stands still, as whoever waits for it does. */
+/* A page that is never whole stands still: then its core can't be compared with others. */
 static uint64_t
 kvmclock_read(void *context)
 {
@@ -95,19 +95,20 @@ kvmclock_look(struct device *device, struct pvclock *taken)
 	return slot && pvclock_take(&slot->clock, hw_tsc_lfence, taken, &tsc);
 }
 
-/* All pages that are in use say so, and KVM that what they say counts. */
+/* All pages that are in use say so, and KVM that what they say counts. Unknown where one was not whole in some read. */
 static enum paravirtual_stable
 kvmclock_stable(void *context)
 {
 	const struct device *device = context;
-	bool stable = device->saved[KVMCLOCK_STABLE_KNOWN];
+	bool stable = device->saved[KVMCLOCK_STABLE_KNOWN], torn = false;
 
 	for (size_t i = 0; i < device->saved[KVMCLOCK_PAGES]; i++) {
 		const struct slot *slot = &kvmclock_slots(device)[i];
 
 		stable &= !slot->on || ((const volatile struct pvclock *)&slot->clock)->flags & PVCLOCK_TSC_STABLE;
+		torn |= slot->torn != 0;
 	}
-	return stable ? STABLE_YES : STABLE_NO;
+	return !stable ? STABLE_NO : torn ? STABLE_UNKNOWN : STABLE_YES;
 }
 
 static bool
@@ -131,7 +132,7 @@ kvmclock_close(struct device *device)
 
 static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
-	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true,
+	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
 	.sample = kvmclock_sample, .stable = kvmclock_stable, .here = kvmclock_here, .read = kvmclock_read,
 };

@@ -41,6 +41,7 @@ static const struct {
 	{ "XenVMMXenVMM", PARAVIRTUAL_XEN, "Xen" },
 	{ "VMwareVMware", PARAVIRTUAL_VMWARE, "VMware" },
 	{ "ACRNACRNACRN", PARAVIRTUAL_ACRN, "ACRN" },
+	{ "VBoxVBoxVBox", PARAVIRTUAL_VIRTUALBOX, "VirtualBox" },
 };
 
 static void
@@ -54,13 +55,41 @@ put_words(struct paravirtual_interface *interface, const struct word *words)
 			text_printf(&text, "%s%s", text.length ? ", " : "", words->text);
 }
 
+struct msr_read {
+	uint32_t msr;
+	uint64_t value;
+};
+
 static void
-claim(struct paravirtual_interface *interface, uint64_t hz, uint64_t within_hz, const char *by)
+read_msr(void *argument)
+{
+	struct msr_read *read = argument;
+
+	read->value = hw_msr_read(read->msr);
+}
+
+bool
+paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
+{
+	struct msr_read read = { msr, 0 };
+	struct fault fault;
+
+	if (!guarded)
+		read_msr(&read);
+	else if (!guarded(read_msr, &read, &fault))
+		return false;
+	*value = read.value;
+	return true;
+}
+
+/* Rounded to a whole kHz, up, down or to the nearest; or, where it is not, by less, in a way that nobody tells. */
+static void
+claim(struct paravirtual_interface *interface, uint64_t hz, const char *by)
 {
 	if (!hz)
 		return;
 	interface->tsc = (struct rate){ hz, 1 };
-	interface->tsc_within_hz = within_hz;
+	interface->tsc_within_hz = HZ_PER_KHZ;
 	interface->tsc_by = by;
 }
 
@@ -68,7 +97,7 @@ static void
 read_khz(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_RATES)
-		claim(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ, HZ_PER_KHZ,
+		claim(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ,
 		      "CPUID 40000010h");
 }
 
@@ -81,9 +110,8 @@ read_kvm(struct paravirtual_interface *interface)
 	read_khz(interface);
 }
 
-/* KVM answers with its whole kHz; of others it is not known how they round. */
 static void
-read_hyperv(struct paravirtual_interface *interface)
+read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 {
 	struct text version;
 	struct hw_cpuid r;
@@ -100,10 +128,8 @@ read_hyperv(struct paravirtual_interface *interface)
 	if (!(r.edx & HV_FREQUENCY_MSRS_AVAILABLE))
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
 	put_words(interface, hv_words);
-	if (!(interface->features & HV_ACCESS_FREQUENCY_MSRS))
-		return;
-	hz = hw_msr_read(MSR_HV_TSC_FREQUENCY);
-	claim(interface, hz, hz % HZ_PER_KHZ ? 1 : HZ_PER_KHZ, "Hyper-V's MSR 40000022h");
+	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
+		claim(interface, hz, "Hyper-V's MSR 40000022h");
 }
 
 static void
@@ -121,7 +147,7 @@ read_xen(struct paravirtual_interface *interface)
 	interface->features = r.ebx;
 	text_init(&text, interface->offers, sizeof(interface->offers));
 	text_printf(&text, "pvclock, TSC mode %u%s", r.ebx, r.ebx == XEN_TSC_MODE_NATIVE ? " (never emulated)" : "");
-	claim(interface, (uint64_t)r.ecx * HZ_PER_KHZ, HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
+	claim(interface, (uint64_t)r.ecx * HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
 }
 
 static bool
@@ -136,7 +162,7 @@ is_signature(const struct hw_cpuid *r, const char signature[13])
 }
 
 static void
-look(uint32_t base, struct paravirtual *paravirtual)
+look(uint32_t base, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	struct hw_cpuid r = hw_cpuid(base, 0);
 
@@ -152,7 +178,7 @@ look(uint32_t base, struct paravirtual *paravirtual)
 			interface->leaf_max = base + LEAF_INTERFACE;
 		switch (interface->kind) {
 		case PARAVIRTUAL_KVM: read_kvm(interface); break;
-		case PARAVIRTUAL_HYPERV: read_hyperv(interface); break;
+		case PARAVIRTUAL_HYPERV: read_hyperv(interface, guarded); break;
 		case PARAVIRTUAL_XEN: read_xen(interface); break;
 		default: read_khz(interface);
 		}
@@ -161,13 +187,13 @@ look(uint32_t base, struct paravirtual *paravirtual)
 }
 
 void
-paravirtual_read(const struct cpu_facts *facts, struct paravirtual *paravirtual)
+paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
 	/* "unknown" stands for one that hides from CPUID, or names nobody. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
-		look(base, paravirtual);
+		look(base, guarded, paravirtual);
 }
 
 const struct paravirtual_interface *

@@ -3,6 +3,7 @@
 #define BARETICK_LEAVES_H
 
 #include "cpu.h"
+#include "fault.h"
 #include "paravirtual.h"
 
 /* Behind an interface's base. */
@@ -34,11 +35,14 @@
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
 #define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
 
+/* MSR's value, read under GUARDED where that is not NULL. False: it took an exception, though a leaf offers it. */
+bool paravirtual_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
+
 /*
  * What is offered here by the hypervisor that FACTS know: one signature every 100h leaves from 40000000h on. Reads no
- * MSR but Hyper-V's of the TSC's rate, where a leaf says that it is there; on bare metal, nothing.
+ * MSR but Hyper-V's of the TSC's rate, under GUARDED, where a leaf says that it is there; on bare metal, nothing.
  */
-void paravirtual_read(const struct cpu_facts *facts, struct paravirtual *paravirtual);
+void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 
 /* The claim of the TSC's rate that is taken: the first. NULL: there is none. */
 const struct paravirtual_interface *paravirtual_claim(const struct paravirtual *paravirtual);

@@ -41,10 +41,12 @@ struct clock {
 	bool unoffered;       /* nothing here offers it: it is a row only where the options name it */
 	/*
 	 * A hypervisor works it out from the TSC: one source with it. The rest is of such clocks alone: whose it is; whether
-	 * by its own word readings on different cores can be compared; a reading without brackets, which is handed what
-	 * here() returns on the same core.
+	 * by its own word readings on different cores can be compared (NULL: by its specification they can); a reading
+	 * without brackets, which is handed what here() returns on the same core.
 	 */
 	bool by_tsc;
+	bool paged;           /* it is kept in memory of ours */
+	bool falls_back;      /* disabled, but a kernel that takes it all the same is given the readings of another clock */
 	enum paravirtual_kind offered_by;
 	enum paravirtual_stable (*stable)(void *device);
 	void *(*here)(void *device);

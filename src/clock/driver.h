@@ -54,6 +54,7 @@ struct checking {
 	/* The limit of a figure's rule in this run; LIMITS is handed to it. */
 	uint64_t (*limit)(const void *limits, const char *rule);
 	const void *limits;
+	bool scale_by_tsc; /* SCALE is by no clock but such as are worked out from the TSC */
 };
 
 /* What looks, after the measuring, whether a driver's device behaves as its data sheet promises. */

@@ -12,7 +12,8 @@
 
 #define PARAVIRTUAL_MAX 4
 
-enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PARAVIRTUAL_VMWARE, PARAVIRTUAL_ACRN };
+enum paravirtual_kind { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN, PARAVIRTUAL_VMWARE, PARAVIRTUAL_ACRN,
+			PARAVIRTUAL_VIRTUALBOX };
 
 /* What the hypervisor says of its own clock's readings on several cores, as a kernel asks for it. */
 enum paravirtual_stable { STABLE_UNKNOWN, STABLE_YES, STABLE_NO };
@@ -25,7 +26,7 @@ struct paravirtual_interface {
 	char version[24];         /* "": it says none */
 	char offers[96];          /* in words, "": nothing that is known here */
 	struct rate tsc;          /* the rate that it claims of the TSC; den 0: it claims none */
-	uint64_t tsc_within_hz;   /* that is rounded by so much at most */
+	uint64_t tsc_within_hz;   /* that is rounded by no more, as far as is known */
 	const char *tsc_by;       /* where that stands; static storage */
 	enum paravirtual_stable stable;
 };

@@ -10,7 +10,7 @@
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 #define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* but for durations of which that is less than these: */
 #define WINDOW_LONG_FACTOR 3
-#define WARPS_NS           (2 * 500 * SURVEY_NS_PER_MS) /* with a lock and without */
+#define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each; see warp_checks() */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
 #define TOURNAMENTS        2
 #define PACE_FROM          10 /* of the plan: before its tenth part the run's own pace says too little */
@@ -33,7 +33,7 @@
 #define LATE_ATTEMPTS      2
 #define LATE_TOURNAMENTS   (TOURNAMENTS + 1) /* and the one between them */
 #define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
-#define LATE_WARPS_NS      (2 * 2 * SURVEY_NS_PER_S) /* with a lock and without */
+#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* each */
 #define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
@@ -44,6 +44,17 @@ usable_count(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		count += survey_usable(&report->clocks[i]);
+	return count;
+}
+
+/* How often all cores look for warps: of the TSC with a lock and without, of each hypervisor's clock with one. */
+static uint64_t
+warp_checks(const struct report *report)
+{
+	uint64_t count = 2;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		count += report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]);
 	return count;
 }
 
@@ -185,7 +196,7 @@ survey_plan_late(struct survey *survey)
 	if (survey->smp->count < 2)
 		return;
 	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
-			  late_ns(survey, LATE_WARPS_NS) + late_devices_ns(survey);
+			  late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS) + late_devices_ns(survey);
 	survey->total_ns += survey->late_ns;
 }
 
@@ -208,7 +219,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return survey_rates_ns(report) + SURVEY_EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
 	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
 	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
-			 usable_count(report) * CONTENDED_NS + WARPS_NS : 0) +
+			 usable_count(report) * CONTENDED_NS + warp_checks(report) * WARPS_NS : 0) +
 	       survey_checks_plan_ns(report);
 }
 
@@ -226,7 +237,8 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0) +
 			   survey_late_tournament_ns(survey);
 	if (stage <= SURVEY_AT_WARPS && survey->smp->count > 1)
-		rest_ns += WARPS_NS + late_ns(survey, LATE_WARPS_NS);
+		rest_ns += warp_checks(survey->report) * WARPS_NS +
+			   late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS);
 	if (stage == SURVEY_AT_CONTENDED && survey->smp->count > 1)
 		rest_ns += usable_count(survey->report) * CONTENDED_NS + late_cores_ns(survey);
 	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)

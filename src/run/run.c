@@ -41,8 +41,8 @@ is_wanted(const struct options *options, const char *id)
 	return options->clock_count == 0;
 }
 
-static bool
-is_any_wanted(const struct options *options, const struct driver *driver)
+bool
+run_wants(const struct options *options, const struct driver *driver)
 {
 	bool any = false;
 
@@ -105,7 +105,7 @@ open_clocks(struct run *run)
 	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
 		struct clock *rows = run->rows[d];
 
-		if (!is_any_wanted(&report->options, drivers[d]))
+		if (!run_wants(&report->options, drivers[d]))
 			continue;
 		open_guarded(run, d);
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
@@ -122,12 +122,27 @@ open_clocks(struct run *run)
 }
 
 static void
+close_driver(void *argument)
+{
+	const struct opening *opening = argument;
+
+	opening->run->machine->drivers[opening->driver]->close(&opening->run->devices[opening->driver]);
+}
+
+/* One that takes an exception keeps none of the others from it. */
+static void
 close_clocks(struct run *run)
 {
 	const struct driver *const *drivers = run->machine->drivers;
+	struct opening opening = { .run = run };
+	struct fault fault;
 
-	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++)
-		drivers[d]->close(&run->devices[d]);
+	for (size_t *d = &opening.driver; *d < RUN_DRIVERS_MAX && drivers[*d]; (*d)++)
+		if (!run->machine->hooks.guarded)
+			close_driver(&opening);
+		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
+			report_note(&run->report, "Not put back as found: what was changed for %s, which faulted as it was closed.",
+				    drivers[*d]->rows[0].id);
 }
 
 /* What the run did not put back is said in its own report. */
@@ -237,7 +252,7 @@ take_stable(struct run *run)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		for (size_t p = 0; p < report->paravirtual.count; p++)
-			if (clock->by_tsc && clock->state == CLOCK_PRESENT &&
+			if (clock->stable && clock->state == CLOCK_PRESENT &&
 			    report->paravirtual.interfaces[p].kind == clock->offered_by)
 				report->paravirtual.interfaces[p].stable = clock->stable(clock->device);
 	}
@@ -245,7 +260,7 @@ take_stable(struct run *run)
 
 struct leaving {
 	struct run *run;
-	uint32_t changed; /* cores */
+	uint32_t as_found, changed; /* cores */
 };
 
 static void
@@ -258,25 +273,43 @@ leave_core(void *argument, size_t core)
 	for (size_t d = 0; core && d < RUN_DRIVERS_MAX && drivers[d]; d++)
 		if (drivers[d]->leave)
 			as_found &= drivers[d]->leave(&leaving->run->devices[d]);
-	if (!as_found)
-		__atomic_add_fetch(&leaving->changed, 1, __ATOMIC_ACQ_REL);
+	__atomic_add_fetch(as_found ? &leaving->as_found : &leaving->changed, 1, __ATOMIC_ACQ_REL);
 }
 
-/* What drivers changed on other cores is put back there, while they still answer. */
+static bool
+is_any_to_leave(const struct run *run)
+{
+	const struct driver *const *drivers = run->machine->drivers;
+	bool any = false;
+
+	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++)
+		any |= drivers[d]->leave && run->devices[d].opened;
+	return any;
+}
+
+/* What drivers changed on other cores is put back there while they answer: no wait for one ends without a TSC. */
 static void
 leave_cores(struct run *run)
 {
 	const struct smp *smp = &run->smp;
 	struct leaving leaving = { .run = run };
+	uint32_t started = 0, silent;
 
-	if (smp->count < 2 || run->survey.tsc_stopped)
+	if (smp->count < 2 || !is_any_to_leave(run))
 		return;
-	for (size_t core = 1; core < smp->count; core++)
-		if (smp->alive(smp->context, core))
+	for (size_t core = 1; core < smp->count; core++) {
+		started += run->report.cores[core].started;
+		if (!run->survey.tsc_stopped && smp->alive(smp->context, core))
 			smp->run(smp->context, core, leave_core, &leaving, LEAVE_NS);
+	}
+	silent = started - leaving.as_found - leaving.changed;
 	if (leaving.changed)
 		report_note(&run->report, "Not put back as found: a hypervisor's clock on %u other core%s.", leaving.changed,
 			    leaving.changed == 1 ? "" : "s");
+	if (silent)
+		report_note(&run->report, "Not known to be put back: a hypervisor's clock on %u other core%s, which %s not asked or "
+			    "did not answer: its page may still be written, in reserved memory.", silent,
+			    silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
 }
 
 static void
@@ -438,6 +471,15 @@ run_so_far(const struct run *run, const struct run_phase *phase, struct report *
 	report->incomplete = true;
 	report_note(report, "Saved in the phase %s: the run was not over.", phase->id);
 	conclude(run, report);
+}
+
+void
+run_end(struct run *run)
+{
+	if (!run->machine)
+		return;
+	run_let_tick(run, true);
+	close_clocks(run);
 }
 
 void

@@ -75,6 +75,9 @@ struct run {
 /* The ids of all rows that DRIVERS leave, in their order, and a final NULL: for options_names.clocks. */
 void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
 
+/* Whether OPTIONS ask for a clock of DRIVER's. */
+bool run_wants(const struct options *options, const struct driver *driver);
+
 /*
  * Opens the clocks that the options ask for. RUN is zeroed but for report.options and whatever of the report describes
  * the machine. MEMORY, survey_memory_size() bytes and zeroed, is for the cores' measuring: for CORES cores at most and
@@ -96,6 +99,9 @@ void run_let_tick(struct run *run, bool goes_on);
  * shares with the run's own report whatever that points to, so it is to be rendered at once.
  */
 void run_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
+
+/* Of a run that ended before it was closed, wherever that was: puts back what drivers changed on the boot core. */
+void run_end(struct run *run);
 
 /* Closes the clocks, says what was not put back as found, and judges the report. */
 void run_close(struct run *run);

@@ -141,6 +141,16 @@ is_cut(struct run *run, const struct device_check *check, size_t driver)
 	return run->survey.cuts != cuts;
 }
 
+/* Where none was measured, it is claimed, as by the hypervisor. */
+static bool
+is_scale_by_tsc(const struct report *report)
+{
+	const struct report_clock *entry = report->relative_to ? report_find_clock(report, report->relative_to) :
+								 NULL;
+
+	return !entry || entry->clock.by_tsc;
+}
+
 struct looking {
 	const struct device_check *check;
 	const struct checking *checking;
@@ -172,6 +182,7 @@ play(struct run *run, const struct device_check *check, uint64_t budget_ns, cons
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
 		.before = before, .limit = limit_in, .limits = &run->report,
+		.scale_by_tsc = is_scale_by_tsc(&run->report),
 	};
 
 	first = behaviours->count;

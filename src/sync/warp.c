@@ -167,14 +167,15 @@ warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_re
 	  void (*pause)(void))
 {
 	struct warp_slot *slot = &table->slots[core];
-	uint64_t start = 0, spent = 0;
+	uint64_t start = 0, spent = 0, now;
 	struct turn turn;
 
 	barrier_wait(&table->barrier, expected, pause);
 	while (slot->turns < table->turns && !(table->bound_ticks && spent > table->bound_ticks) &&
 	       look(table, core, reader, pause, &turn)) {
-		start = slot->turns ? start : turn.now_tsc;
-		spent = turn.now_tsc > start ? turn.now_tsc - start : 0;
+		now = reader.tsc ? reader.tsc() : turn.now_tsc;
+		start = slot->turns ? start : now;
+		spent = now > start ? now - start : 0;
 		record(slot, &turn, core, table->cores);
 		be_polite(table, core, pause);
 		await_others(table, slot->turns, expected, pause);

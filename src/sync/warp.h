@@ -41,7 +41,7 @@ enum warp_kind {
 struct warp_table {
 	/* Written by the boot core before the others start. */
 	uint64_t cores, turns;
-	uint64_t bound_ticks; /* of its TSC, after which a core ends with its turn; 0: none */
+	uint64_t bound_ticks; /* of the TSC, after which a core ends with its turn; 0: none */
 	enum warp_kind kind;
 	uint64_t base_tsc;    /* lock-free: stamps are counted from here, so that a core number fits beside one */
 	/* Written by the core that holds the lock. */
@@ -68,6 +68,7 @@ struct warp_result {
 struct warp_reader {
 	sample_read *read;
 	void *context;
+	sample_bracket *tsc; /* by which its time is bounded; NULL: its clock is the TSC */
 };
 
 /* Bytes for a table of CORES; the caller's memory begins on a cache line. */

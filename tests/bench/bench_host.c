@@ -61,7 +61,7 @@ main(void)
 	static struct clock tsc[DRIVER_CLOCKS_MAX], null[DRIVER_CLOCKS_MAX];
 
 	cpu_read_facts(&platform.cpu);
-	paravirtual_read(&platform.cpu, &platform.paravirtual);
+	paravirtual_read(&platform.cpu, NULL, &platform.paravirtual);
 	platform.cpu.lfence_serialises = true; /* the bare loops fence by LFENCE: compare like with like */
 	tsc_driver.open(&platform, &tsc_device, tsc);
 	null_driver.open(&platform, &null_device, null);

@@ -115,7 +115,7 @@ read_registers(void *context, struct as_found *registers)
 {
 	const struct bench *bench = context;
 
-	registers_read(registers, &bench->platform);
+	registers_read(registers, &bench->platform, NULL);
 }
 
 static void

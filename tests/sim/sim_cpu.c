@@ -102,6 +102,6 @@ sim_platform(struct platform *platform)
 		platform->acpi.fadt.sci_int = 9;
 	}
 	cpu_read_facts(&platform->cpu);
-	paravirtual_read(&platform->cpu, &platform->paravirtual);
+	paravirtual_read(&platform->cpu, NULL, &platform->paravirtual);
 	platform->pages = sim.pages;
 }

@@ -74,6 +74,8 @@ go_on(enum sim_access access, uint64_t where)
 	if (sim.now_ps >= sim_paravirtual.no_sequence_at_ps)
 		((struct hv_tsc_page *)(sim_paravirtual.memory + (SIM_PARAVIRTUAL_PAGES - 1) * PAGES_SIZE))->sequence =
 			sim.now_ps >= sim_paravirtual.sequence_again_at_ps;
+	if (sim.now_ps >= sim_paravirtual.torn_at_ps)
+		((struct hv_tsc_page *)(sim_paravirtual.memory + (SIM_PARAVIRTUAL_PAGES - 1) * PAGES_SIZE))->sequence++;
 }
 
 static bool
@@ -126,7 +128,8 @@ sim_paravirtual_plug(bool hyperv)
 
 	memset(memory, 0, sizeof(memory));
 	sim_paravirtual = (struct sim_paravirtual){ .memory = memory, .odd_at_ps = SIM_NEVER,
-						    .no_sequence_at_ps = SIM_NEVER, .sequence_again_at_ps = SIM_NEVER };
+						    .no_sequence_at_ps = SIM_NEVER, .sequence_again_at_ps = SIM_NEVER,
+						    .torn_at_ps = SIM_NEVER };
 	sim_cpuid_set(1, 0, features);
 	set_interface(base, "KVMKVMKVM\0\0\0", base + 1);
 	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });

@@ -22,6 +22,7 @@ struct sim_paravirtual {
 	bool no_sequence;                   /* of Hyper-V's page */
 	uint64_t no_sequence_at_ps;
 	uint64_t sequence_again_at_ps;      /* SIM_NEVER: it stays 0 */
+	uint64_t torn_at_ps;                /* it is written over and over from then on; SIM_NEVER */
 	int64_t msr_ahead_ticks;            /* Hyper-V's MSR against its page */
 	bool keeps_msr;                     /* of KVM: what was written once stays */
 	uint64_t kvm_msrs[SIM_CORES_MAX];   /* 4B564D01h of each core */

@@ -16,7 +16,7 @@ struct view { /* of the report's tournament; a core is meant by its rank among t
 	const struct offsets *offsets;
 	const bool *outlier;
 	bool no_majority;
-	bool star_open; /* it is a star, and no other tournament shows all of its offsets again: the boot core may have stepped */
+	bool star_open; /* it is a star, and no other tournament shows all of its offsets: the boot core may have stepped */
 };
 
 /* Two of which something is proven that no core's own finding explains: B against A. */

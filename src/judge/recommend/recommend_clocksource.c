@@ -28,14 +28,6 @@ linux_name(const char *id)
 }
 
 static bool
-is_there(struct report *report, const char *id)
-{
-	const struct report_clock *entry = report_find_clock(report, id);
-
-	return entry && entry->clock.state == CLOCK_PRESENT;
-}
-
-static bool
 has_finding(const struct report *report, const char *rule)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
@@ -83,8 +75,8 @@ best(const struct report *report, const struct clock *not)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock == not || clock->state != CLOCK_PRESENT || !linux_name(clock->id) || !is_linuxs(report, clock) ||
-		    (text_equal(clock->id, "tsc") && unstable(report)))
+		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
+		    !is_linuxs(report, clock) || (text_equal(clock->id, "tsc") && unstable(report)))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
 			found = clock;
@@ -117,11 +109,13 @@ take_linux(struct report *report)
 	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
 	if (next)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
-	if (is_there(report, "tsc") && why)
+	if (first->falls_back) /* read_hv_clock_tsc() in hyperv_timer.c, whose clocksource is registered in any case */
+		text_put(&text, "; its page's sequence is 0, so each read of it is one of the MSR");
+	if (report_has_clock(report, "tsc") && why)
 		text_printf(&text, "; it marks the TSC unstable: %s", why);
 	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
 		text_put(&text, "; where the TSC is called invariant the hypervisor's clock stands back");
-	else if (first->by_tsc && is_there(report, "tsc"))
+	else if (first->by_tsc && report_has_clock(report, "tsc"))
 		text_put(&text, "; the TSC is not called invariant, so the hypervisor's clock comes first");
 	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
 		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, for it is not called invariant");
@@ -132,11 +126,14 @@ take_linux(struct report *report)
 static void
 take_windows(struct report *report)
 {
-	bool tsc = is_there(report, "tsc") && report->tsc_is_invariant && !unstable(report);
-	const char *id = is_there(report, "hv_page") ? "hv_page" : is_there(report, "hv_ref") ? "hv_ref" :
-			 tsc ? "tsc" : is_there(report, "hpet") ? "hpet" : is_there(report, "acpi_pm") ? "acpi_pm" : NULL;
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !unstable(report);
+	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
+	const char *id = NULL;
 	struct text text;
 
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !id; i++)
+		if (report_has_clock(report, order[i]))
+			id = order[i];
 	if (!id)
 		return;
 	text = begin_row(report, "Windows", id);

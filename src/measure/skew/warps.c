@@ -29,10 +29,10 @@ static void
 play(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
-	struct warp_reader reader = { read_tsc, job };
+	struct warp_reader reader = { read_tsc, job, NULL };
 
 	if (job->clock)
-		reader = (struct warp_reader){ job->clock->read, job->clock->here(job->clock->device) };
+		reader = (struct warp_reader){ job->clock->read, job->clock->here(job->clock->device), job->tsc };
 	warp_play(job->table, core, job->expected, reader, job->pause);
 }
 
@@ -88,13 +88,7 @@ check(struct survey *survey, enum warp_kind kind)
 	return describe(survey, &result);
 }
 
-/* Ticks of CLOCK in NS, and the other way, by its claim. */
-static uint64_t
-clock_ticks(const struct clock *clock, uint64_t ns)
-{
-	return scale_mul_div(ns, clock->claimed.num, clock->claimed.den * SURVEY_NS_PER_S);
-}
-
+/* By its claim. */
 static uint64_t
 clock_ns(const struct clock *clock, uint64_t ticks)
 {
@@ -133,17 +127,21 @@ check_clock(struct survey *survey, const struct clock *clock)
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
 	struct behaviour *row;
 	struct warp_result result;
+	enum paravirtual_stable stable;
 
 	if (living < 2 || smp->count > WARP_CORES_MAX || survey_end_if_due(survey) ||
 	    !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
 	survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
 	warp_begin(table, WARP_LOCKED, smp->count, turns_each(living), 0);
-	table->bound_ticks = clock_ticks(clock, PLAY_NS);
+	table->bound_ticks = scale_ticks(&survey->scale, PLAY_NS);
 	smp->run_all(smp->context, play, &job, BOUND_NS);
 	warp_stop(table);
 	result = warp_result(table, living);
-	if (clock->stable(clock->device) != STABLE_YES)
+	stable = clock->stable ? clock->stable(clock->device) : STABLE_YES;
+	if (stable == STABLE_UNKNOWN)
+		behaviour_say(row, "A core's page was not whole in some reads: cores can't be compared.");
+	else if (stable == STABLE_NO)
 		behaviour_say(row, "Its page does not call it stable: cores are not to be compared.");
 	else if (!survey_end_if_untimed(survey))
 		say_warps(survey, clock, &result, row);

@@ -65,7 +65,8 @@ a_slow_pit_keeps_its_promises_in_its_own_time(void **state)
 		open_driver(&pit_driver);
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, sim.tsc.counter.hz);
-		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL, catalogue_limit, NULL },
+		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
+						     catalogue_limit, NULL, false },
 			  &rows);
 		assert_none_bad();
 		assert_int_equal(row_of("pit-out", 0)->checked, factors[i] <= 14);
@@ -104,7 +105,8 @@ a_wrong_rate_is_no_broken_latch(void **state)
 		open_driver(&pit_driver);
 		memset(&rows, 0, sizeof(rows));
 		scale_init(&scale, (struct rate){ wrong_hz[i], 1 });
-		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL, catalogue_limit, NULL },
+		pit_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
+						     catalogue_limit, NULL, false },
 			  &rows);
 		assert_passed("pit-latch",
 			      "A latched count is held until it is read; a second latch command is ignored.");

@@ -265,7 +265,8 @@ a_flag_that_the_firmware_lives_off_is_left_alone(void **state)
 
 	scale_init(&scale, sim.tsc.counter.hz);
 	memset(&rows, 0, sizeof(rows));
-	rtc_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL, catalogue_limit, NULL },
+	rtc_check(&(struct checking){ &platform, &device, clocks, &scale, hw_tsc(), BUDGET_NS, NULL,
+					     catalogue_limit, NULL, false },
 		  &rows);
 	assert_int_equal(sim.rtc.c_reads, reads);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);

@@ -31,14 +31,29 @@ set_interface(uint32_t base, const char *name, uint32_t max)
 }
 
 static struct paravirtual
-offered(void)
+offered_under(fault_guard *guarded)
 {
 	struct cpu_facts facts;
 	struct paravirtual paravirtual;
 
 	cpu_read_facts(&facts);
-	paravirtual_read(&facts, &paravirtual);
+	paravirtual_read(&facts, guarded, &paravirtual);
 	return paravirtual;
+}
+
+static struct paravirtual
+offered(void)
+{
+	return offered_under(NULL);
+}
+
+static bool
+fault(void (*work)(void *argument), void *argument, struct fault *fault)
+{
+	(void)work;
+	(void)argument;
+	*fault = (struct fault){ .vector = 13 };
+	return false;
 }
 
 #define KVM "KVMKVMKVM\0\0\0"
@@ -105,7 +120,27 @@ interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first(void **state)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
-	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1);
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* nobody tells how such a one is rounded */
+	found = offered_under(fault);
+	assert_int_equal(found.interfaces[0].tsc.den, 0);
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
+}
+
+/* Where it presents itself as no other: GIMMinimal.cpp. */
+static void
+virtualboxs_claim_is_read(void **state)
+{
+	struct paravirtual found;
+
+	(void)state;
+	set_interface(0x40000000, "VBoxVBoxVBox", 0x40000010);
+	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2592001, 1000000, 0, 0 });
+	found = offered();
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.interfaces[0].name, "VirtualBox");
+	assert_int_equal(found.interfaces[0].tsc.num, UINT64_C(2592001000));
+	assert_int_equal(found.interfaces[0].tsc_within_hz, 1000);
 }
 
 static void
@@ -151,6 +186,7 @@ main(void)
 		cmocka_unit_test_setup(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read, set_up),
 		cmocka_unit_test_setup(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum, set_up),
 		cmocka_unit_test_setup(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first, set_up),
+		cmocka_unit_test_setup(virtualboxs_claim_is_read, set_up),
 		cmocka_unit_test_setup(a_name_alone_proves_nothing, set_up),
 		cmocka_unit_test_setup(xens_leaf_has_the_tscs_mode_and_its_khz, set_up),
 	};

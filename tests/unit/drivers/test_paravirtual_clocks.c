@@ -120,9 +120,11 @@ a_page_that_stays_odd_later_stands_still(void **state)
 	plug(false);
 	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
 	open_driver(&kvmclock_driver);
+	assert_int_equal(clocks[0].stable(&device), STABLE_YES);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
 	assert_int_equal(samples[1].ticks, samples[0].ticks);
 	assert_int_equal(samples[2].ticks, samples[0].ticks);
+	assert_int_equal(clocks[0].stable(&device), STABLE_UNKNOWN);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	kvmclock_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
@@ -185,6 +187,7 @@ a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
+	assert_true(clocks[0].falls_back);
 	assert_true(sim_paravirtual_is_as_found());
 	plug(true);
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
@@ -192,6 +195,23 @@ a_sequence_of_0_is_a_page_that_is_not_to_be_used(void **state)
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, 20001); /* the MSR's */
 	assert_int_equal(clocks[0].stable(&device), STABLE_NO);
+	hv_page_driver.close(&device);
+}
+
+static void
+where_hypervs_page_is_never_whole_later_its_msr_is_read(void **state)
+{
+	struct sample samples[3];
+
+	(void)state;
+	plug(true);
+	sim_paravirtual.torn_at_ps = SIM_PS_PER_MS;
+	open_driver(&hv_page_driver);
+	assert_state(0, CLOCK_PRESENT, "");
+	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_in_range(samples[i].ticks, 20000, 22000);
+	assert_true(samples[0].ticks < samples[1].ticks && samples[1].ticks < samples[2].ticks);
 	hv_page_driver.close(&device);
 }
 
@@ -225,6 +245,7 @@ main(void)
 		cmocka_unit_test(hypervs_counter_and_page_are_one_time_and_everything_is_put_back),
 		cmocka_unit_test(a_firmware_that_signed_already_is_left_so),
 		cmocka_unit_test(a_sequence_of_0_is_a_page_that_is_not_to_be_used),
+		cmocka_unit_test(where_hypervs_page_is_never_whole_later_its_msr_is_read),
 		cmocka_unit_test(into_encrypted_memory_no_page_is_asked_for),
 	};
 

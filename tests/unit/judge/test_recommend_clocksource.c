@@ -145,6 +145,26 @@ of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs(void **state)
 	assert_string_equal(report->taken[0].clock, "hv_ref");
 }
 
+/* Its clocksource is registered whatever its page says, and reads the MSR then. */
+static void
+of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same(void **state)
+{
+	struct report_clock *page;
+
+	(void)state;
+	report->tsc_is_invariant = false;
+	offer(PARAVIRTUAL_HYPERV);
+	add("hv_ref");
+	page = add("hv_page");
+	page->clock.state = CLOCK_DISABLED;
+	page->clock.falls_back = true;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
+		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it is one of the MSR; the TSC is not "
+		     "called invariant, so the hypervisor's clock comes first.");
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter by its MSR: there is no page that may be used.");
+}
+
 static void
 of_a_run_without_the_tsc_nothing_is_said(void **state)
 {
@@ -166,6 +186,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_step_back_makes_it_unstable_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kvm_clock_comes_first_unless_the_tsc_is_invariant, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(of_a_run_without_the_tsc_nothing_is_said, set_up, tear_down),
 	};
 

@@ -89,6 +89,13 @@ assert_only(const char *rule, const char *clock)
 }
 
 static void
+take_away_the_cpus_claims(void)
+{
+	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+}
+
+static void
 clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found(void **state)
 {
 	static const char *const ids[] = { "kvmclock", "hv_ref", "hv_page" };
@@ -109,6 +116,7 @@ clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found(void **state)
 	}
 	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
 	assert_int_equal(report->paravirtual.count, 2);
+	assert_int_equal(report->paravirtual.interfaces[0].stable, STABLE_YES);
 	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
 	assert_true(sim_paravirtual_is_as_found());
 	for (size_t i = 0; i < report->note_count; i++)
@@ -136,6 +144,30 @@ where_the_page_is_not_called_stable_the_same_is_no_fault(void **state)
 	assert_false(row_of("pv-warp", "kvmclock")->checked);
 }
 
+/* Its counter is promised to be the same on all cores; its page says whether it is so itself. */
+static void
+hypervs_word_is_its_pages(void **state)
+{
+	(void)state;
+	sim_paravirtual.no_sequence = true;
+	assert_int_equal(run_with(all, CORES)->paravirtual.interfaces[0].stable, STABLE_UNKNOWN);
+	assert_true(row_of("pv-warp", "hv_ref")->checked);
+}
+
+/* Its own page against its own page. */
+static void
+where_the_page_itself_sets_the_scale_its_claim_is_not_checked(void **state)
+{
+	static const char *const alone[] = { "tsc", "kvmclock", NULL };
+
+	(void)state;
+	take_away_the_cpus_claims();
+	assert_string_equal(run_with(alone, 1)->relative_to, "kvmclock");
+	assert_false(row_of("pv-claim", "kvmclock")->checked);
+	assert_string_equal(row_of("pv-claim", "kvmclock")->text,
+			    "No clock that does not depend on the TSC and the hypervisor's word of it measured its rate.");
+}
+
 static void
 an_msr_that_is_not_put_back_on_other_cores_is_said(void **state)
 {
@@ -151,6 +183,29 @@ an_msr_that_is_not_put_back_on_other_cores_is_said(void **state)
 }
 
 static void
+a_core_that_does_not_answer_as_it_is_left_is_said(void **state)
+{
+	const struct report *report;
+	bool said = false;
+
+	(void)state;
+	bench = bench_new();
+	bench->clocks = some;
+	bench->mute = 2;
+	bench->mute_after_jobs = 0;
+	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
+	bench_open(bench, CORES);
+	bench_use_threads(bench);
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	report = &bench->run.report;
+	for (size_t i = 0; i < report->note_count; i++)
+		said |= strstr(report->notes[i], "Not known to be put back: a hypervisor's clock on 1 other core, which was not "
+			       "asked or did not answer") != NULL;
+	assert_true(said);
+}
+
+static void
 a_page_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
 {
 	(void)state;
@@ -158,13 +213,6 @@ a_page_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
 	(void)run_on(1);
 	assert_only("clock-stuck", "kvmclock");
 	assert_true(sim_paravirtual_is_as_found());
-}
-
-static void
-take_away_the_cpus_claims(void)
-{
-	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
-	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 }
 
 /* Beside Hyper-V's counter, which the hypervisor works out by itself and which is right. */
@@ -215,7 +263,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_core_s_page_behind_the_others_is_named_and_only_that, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_the_page_is_not_called_stable_the_same_is_no_fault, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hypervs_word_is_its_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_the_page_itself_sets_the_scale_its_claim_is_not_checked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_msr_that_is_not_put_back_on_other_cores_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_core_that_does_not_answer_as_it_is_left_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pages_of_a_wrong_rate_are_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named, set_up, tear_down),

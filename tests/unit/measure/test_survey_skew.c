@@ -1127,6 +1127,23 @@ the_plan_has_room_for_two_tournaments(void **state)
 	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
 
+/* Beside what each clock takes: it wakes all cores and each, 7 ms. */
+static void
+the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock(void **state)
+{
+	struct report *report = &bench.report;
+	uint64_t pair_ns[2];
+
+	(void)state;
+	open_bench(1, TOURNAMENT_ALL, GHZ);
+	for (int i = 0; i < 2; i++) {
+		pair_ns[i] = survey_plan_ns(report, 2) - survey_plan_ns(report, 1);
+		report->clocks[report->clock_count++].clock = (struct clock){ .id = "kvmclock", .by_tsc = true,
+									      .state = CLOCK_PRESENT };
+	}
+	assert_int_equal(pair_ns[1] - pair_ns[0], 507 * TICKS_PER_MS);
+}
+
 #define SKEW_TEST(name) cmocka_unit_test_teardown(name, close_bench)
 
 int
@@ -1174,6 +1191,7 @@ main(void)
 		SKEW_TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure),
 		SKEW_TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check),
 		SKEW_TEST(the_plan_has_room_for_two_tournaments),
+		SKEW_TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

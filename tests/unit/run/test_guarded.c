@@ -9,6 +9,7 @@
 
 #include "bench.h"
 #include "sim.h"
+#include "sim_paravirtual.h"
 
 static const struct fault page_fault = {
 	.vector = 14, .in_image = true, .at = 0x1a30, .error = 2, .address = 0xfed000f0
@@ -199,6 +200,46 @@ a_driver_whose_open_faults_leaves_rows_that_say_so(void **state)
 	bench_free(bench);
 }
 
+static void
+close_and_fault(struct device *device)
+{
+	(void)device;
+	take_fault();
+}
+
+/* Wherever it ended: before it began, within it, and behind its end. One driver that faults keeps no other. */
+static void
+a_run_that_an_exception_ended_puts_back_what_its_drivers_changed(void **state)
+{
+	struct driver faulty = acpi_pm_driver;
+	const struct driver *drivers_here[] = { &tsc_driver, &faulty, &kvmclock_driver, &hv_page_driver, NULL };
+	struct run *run = test_calloc(1, sizeof(*run));
+	struct bench *bench;
+
+	(void)state;
+	run_end(run);
+	sim_reset();
+	sim_paravirtual_plug(true);
+	bench = bench_new();
+	bench_open(bench, 1);
+	run_close(&bench->run);
+	faulty.close = close_and_fault;
+	bench->machine.drivers = drivers_here;
+	bench->machine.hooks.guarded = guard;
+	options_default(&run->report.options);
+	run->smp = bench->run.smp;
+	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	assert_false(sim_paravirtual_is_as_found());
+	run_end(run);
+	assert_true(sim_paravirtual_is_as_found());
+	assert_string_equal(run->report.notes[run->report.note_count - 1],
+			    "Not put back as found: what was changed for acpi_pm, which faulted as it was closed.");
+	run_end(run);
+	assert_true(sim_paravirtual_is_as_found());
+	test_free(run);
+	bench_free(bench);
+}
+
 int
 main(void)
 {
@@ -207,6 +248,7 @@ main(void)
 		cmocka_unit_test(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete),
 		cmocka_unit_test(a_device_whose_check_faults_is_broken_and_the_next_is_checked),
 		cmocka_unit_test(a_driver_whose_open_faults_leaves_rows_that_say_so),
+		cmocka_unit_test(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

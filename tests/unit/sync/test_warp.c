@@ -154,7 +154,7 @@ play(void *core)
 		wait_for_baton();
 		pthread_mutex_unlock(&sim.mutex);
 	}
-	warp_play(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL }, sim_pause);
+	warp_play(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 	leave();
 	return NULL;
 }
@@ -396,13 +396,32 @@ cores_that_play_one_after_the_other_prove_nothing(void **state)
 	sim.expected = 1; /* none waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
-		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL }, sim_pause);
+		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 
 	struct warp_result result = warp_result(sim.table, CORES);
 
 	assert_int_equal(result.turns, 4 * TURNS);
 	assert_int_equal(result.warps, 0);
 	assert_true(result.starved);
+}
+
+static uint64_t
+read_what_stands_still(void *context)
+{
+	(void)context;
+	return 1000;
+}
+
+/* A hypervisor's clock is what is checked: it is not what says how long that takes. */
+static void
+a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc(void **state)
+{
+	(void)state;
+	sim.free_for_all = true;
+	self = 0;
+	sim.table->bound_ticks = 10 * TICK;
+	warp_play(sim.table, 0, 1, (struct warp_reader){ read_what_stands_still, NULL, sim_tsc }, sim_pause);
+	assert_int_equal(sim.table->slots[0].turns, 12);
 }
 
 static void
@@ -529,6 +548,7 @@ main(void)
 		ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
 		ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed),
 		ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing),
+		WARP_TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc),
 		ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once),
 		ALSO_LOCK_FREE(cores_that_really_run_at_once_have_none_either),
 		LOCK_FREE_TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others),
