@@ -673,6 +673,50 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
+/* When, in simulated time, the PM timer's last end of the window was taken. */
+static uint64_t
+last_end_ps(void)
+{
+	const struct survey_track *track = &bench->survey.tracks[find(PM) - bench->report.clocks];
+
+	return sim.now_ps - (uint64_t)((unsigned __int128)(hw_tsc_lfence() - track->last.end) * SIM_PS_PER_S / bench->tsc_hz);
+}
+
+/* The PIT's wraps while the others stood can't be counted: it would be wrong by what is left of the last one. */
+static void
+a_snapshot_between_the_windows_last_ends_accuses_nobody(void **state)
+{
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	for (uint64_t leap_ms = 130; leap_ms < 1000; leap_ms += 27) {
+		uint64_t seed = bench->seed, at_ps;
+
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		at_ps = last_end_ps();
+		close_clocks();
+
+		bench->seed = seed;
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		sim.tsc.counter.backward_at_ps = bench->leaps_at_ps = at_ps;
+		sim.tsc.counter.backward_ticks = 0 - bench->tsc_hz / 1000 * leap_ms;
+		bench->leap_ps = leap_ms * SIM_PS_PER_MS;
+		survey_rates(&bench->survey);
+		sim_advance_ps(17 * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		judge_report(&bench->report);
+		assert_true(bench->report.discontinuity_count != 0);
+		for (size_t f = 0; f < bench->report.finding_count; f++)
+			assert_string_equal(bench->report.findings[f].rule, "clocks-parted");
+		close_clocks();
+		bench->leap_ps = 0;
+	}
+}
+
 /*
  * The window's last edge comes early by EARLY_PS: so much of the leap is in the window, and the rest in what follows.
  */
@@ -1454,6 +1498,7 @@ main(void)
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
 		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
+		RATE_TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody),
 		RATE_TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be),
 		RATE_TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both),
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
