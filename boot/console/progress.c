@@ -4,6 +4,7 @@
 #include "cpu.h"
 #include "guard.h"
 #include "hw.h"
+#include "keys.h"
 #include "number.h"
 #include "survey_plan.h"
 #include "text.h"
@@ -12,6 +13,19 @@
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
 #define NS_PER_100NS   100
+
+#define KEYS_AT_ONCE   16 /* that are looked at; a keyboard that never ends is looked at again later */
+#define HINT_COLUMN    60
+
+/* At the moments where it draws, for the firmware may take its time for an answer. */
+static void
+look_for_key(struct progress *progress)
+{
+	unsigned key;
+
+	for (unsigned i = 0; i < KEYS_AT_ONCE && !progress->asked && keys_next(&key); i++)
+		progress->asked = key == 'q' || key == 'Q';
+}
 
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
@@ -32,12 +46,14 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	left_ns = survey_left_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
+	console_serial(progress->console, bytes);
+	console_serial(progress->console, "\n");
+	text_printf(&line, "%*s%s", line.length < HINT_COLUMN ? (int)(HINT_COLUMN - line.length) : 2, "",
+		    progress->asked ? "ending" : "Q ends it early");
 	if (progress->console->rows)
 		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
-	text_init(&line, bytes + line.length, sizeof(bytes) - line.length);
-	text_put(&line, "\n");
-	console_serial(progress->console, bytes);
 	progress->shown_tsc = now;
+	look_for_key(progress);
 	if (progress->meanwhile)
 		progress->meanwhile(progress->meanwhile_context);
 }
@@ -81,11 +97,20 @@ has_expired(void *context)
 	return progress->passed;
 }
 
+static bool
+was_asked(void *context)
+{
+	const struct progress *progress = context;
+
+	return progress->asked;
+}
+
 struct survey_hooks
 progress_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
 {
 	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
 	scale_init(&progress->scale, (struct rate){ 0, 0 });
+	keys_drop(); /* those were for the firmware */
 	return (struct survey_hooks){
 		.context = progress,
 		.interrupts_mask = hw_interrupts_mask,
@@ -95,6 +120,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.spin_ns = SURVEY_SPIN_NS,
 		.core_facts = cpu_read_core,
 		.expired = has_expired,
+		.asked = was_asked,
 		.progress = show_progress,
 		.measured = show_measured,
 		.guarded = guard_run,

@@ -14,6 +14,7 @@ struct progress {
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
 	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
 	bool passed;
+	bool asked;            /* a key asked for the end */
 	void (*meanwhile)(void *context); /* called where the line is drawn; NULL: there is nothing to call */
 	void *meanwhile_context;
 };

@@ -12,6 +12,7 @@ from results import files
 SERIAL_SIZE_MAX = 256 << 20   # no report comes near it; a guest that talks without end does
 READ_SIZE = 65536             # at once: then the time-out is looked at
 TICK_S = 0.1
+KEY_S = 2.0                   # for QEMU to take the key that ends the measuring early
 ASK_S = 2.0                   # between questions to QEMU once the application measures
 PICTURE_S = 1.0               # for one after the time-out, which is to hold
 SETTLE_S = 5.0                # of quiet after the report: by then the screen is drawn, or the shell shown
@@ -40,7 +41,8 @@ class Guest:
         self._qemu = self._keep = self._events = None
         self._heard_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        self._picture_answer = self._stillness = None
+        self._picture_answer = self._stillness = self._say = None
+        self._key_s = None         # when the key was sent that ends the measuring early
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
             events=(), say=None, attended=False):
@@ -50,7 +52,7 @@ class Guest:
         is given up where it says nothing and gets nowhere.
         PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
         SAY(sentence) is called after each that did. ATTENDED: somebody may press the key that the firmware waits for."""
-        self._keep, self._deadline = keep, deadline
+        self._keep, self._deadline, self._say = keep, deadline, say
         self._events = Events(events, self, say)
         try:
             self._start(command_of)
@@ -74,8 +76,8 @@ class Guest:
             for key, _ in self._selector.select(self._events.patience(TICK_S)):
                 if not key.data():
                     self._forget(key.fileobj)
-            interruption.check()
             now = time.monotonic()
+            self._heed_signals(now)
             pause_s = ASK_S if self.transcript.started else TICK_S
             if may_stick and now - asked >= pause_s:
                 asked = now
@@ -100,6 +102,22 @@ class Guest:
                 self.ending = "complete"
             else:
                 self._events.step()
+
+    def _heed_signals(self, now):
+        """The first one ends the measuring early, where there is any; the next one, and any other, the run."""
+        if self._key_s is None and interruption.may_be_met() and self.transcript.measuring:
+            self._key_s = now
+            self.send("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
+        elif self._key_s is None or interruption.met() or now - self._key_s > KEY_S:
+            interruption.check()
+
+    def _key_was_sent(self, message):
+        if "error" in message:
+            self._key_s = 0.0  # there is no keyboard
+        elif interruption.asked():
+            name = interruption.meet()
+            if self._say:
+                self._say(f"{name}: the measuring ends early, and the report follows; once more ends the run at once")
 
     # What an event needs.
 
@@ -159,6 +177,8 @@ class Guest:
                 self.ending, self.state = "stuck", state
             if message.get("id") == "picture":
                 self._picture_answer = message
+            if message.get("id") == "key":
+                self._key_was_sent(message)
             if message.get("id") == "stillness" and self._stillness:
                 self._stillness.take(message)
             self._events.answer(message)

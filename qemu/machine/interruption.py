@@ -3,6 +3,7 @@ import signal
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _noted = []
+_met = []
 
 
 class Interrupted(Exception):
@@ -21,6 +22,23 @@ def install():
 
 def asked():
     return bool(_noted)
+
+
+def may_be_met():
+    """Whether somebody waits for an end who may be served by an early one: nobody does whose terminal is gone."""
+    return asked() and _noted[0] != signal.SIGHUP
+
+
+def meet():
+    """What was asked for is being done: only what comes from now on is heeded. The signal's name."""
+    _met.extend(_noted)
+    _noted.clear()
+    return signal.Signals(_met[-1]).name
+
+
+def met():
+    """Whether an early end was asked for: no other run is begun."""
+    return bool(_met)
 
 
 def check():

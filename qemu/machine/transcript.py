@@ -69,6 +69,11 @@ class Transcript:
         return "" in self.begun
 
     @property
+    def measuring(self):
+        """A phase began, and nothing of the report was seen."""
+        return len(self.begun) > 1 and not self.blocks and not self._block and not self.over
+
+    @property
     def complete(self):
         return self.report is not None and "TEXT" in self.blocks
 

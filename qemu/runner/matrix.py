@@ -7,6 +7,7 @@ import re
 import shlex
 import time
 
+from machine import interruption
 from machine.command import Wrong
 from machine.console import Console
 from results import files
@@ -116,7 +117,7 @@ def run_each(common, runs, do, table):
                    f"  {problem or reason(run, status)}".rstrip())
         worst = max(worst, status)
         no_kvm |= run.fell_back and not run.qemu_arg  # which may be why
-        if status > 128:
+        if status > 128 or interruption.met():
             break  # a signal ends all of them
     table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, junit.xml, ...")
     return worst

@@ -126,6 +126,10 @@ say_what_would_tell(struct text *text, const struct report *report, uint64_t tim
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
+	if (report->hurried) {
+		text_put(text, "; a run that is not ended by a key may tell.");
+		return;
+	}
 	if (is_busy(&report->interference)) {
 		text_printf(text, "; %s %% of the time was stolen: a quieter host may tell.",
 			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);

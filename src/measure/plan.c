@@ -37,6 +37,21 @@
 #define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
 #define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
 
+enum options_profile
+survey_pace(const struct report *report)
+{
+	return report->hurried ? PROFILE_QUICK : report->options.profile;
+}
+
+uint64_t
+survey_duration_ns(const struct report *report)
+{
+	const struct options quick = { .profile = PROFILE_QUICK };
+	uint64_t quick_ns = options_duration_ns(&quick);
+
+	return report->hurried && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
+}
+
 static size_t
 usable_count(const struct report *report)
 {
@@ -61,26 +76,26 @@ warp_checks(const struct report *report)
 uint64_t
 survey_core_share_ns(const struct report *report, size_t cores)
 {
-	uint64_t share = report->duration_ns;
+	uint64_t share = survey_duration_ns(report);
 	uint64_t others = cores > 1 ? cores - 1 : 1;
 
-	if (report->options.profile == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
+	if (survey_pace(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
 		share = QUICK_SHARE_MAX_NS;
-	if (share > report->duration_ns * CORES_SHARE_FACTOR / others)
-		share = report->duration_ns * CORES_SHARE_FACTOR / others;
+	if (share > survey_duration_ns(report) * CORES_SHARE_FACTOR / others)
+		share = survey_duration_ns(report) * CORES_SHARE_FACTOR / others;
 	return share;
 }
 
 uint64_t
 survey_window_ns(const struct report *report)
 {
-	uint64_t duration_ns = report->duration_ns, window_ns = WINDOW_FACTOR * duration_ns;
+	uint64_t duration_ns = survey_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
 
-	if (report->options.profile == PROFILE_QUICK)
+	if (survey_pace(report) == PROFILE_QUICK)
 		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
-	if (report->options.profile == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
+	if (survey_pace(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
 		window_ns = WINDOW_LONG_FACTOR * duration_ns; /* a soak's rates are over the whole run in any case */
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }
@@ -106,7 +121,7 @@ survey_checks_ns(const struct report *report)
 		[PROFILE_SOAK] = 20 * SURVEY_NS_PER_S,
 	};
 
-	return profile_ns[report->options.profile];
+	return profile_ns[survey_pace(report)];
 }
 
 /* A quick run's take about all of their time; of the others most end within a half of it, and few need all. */
@@ -115,13 +130,13 @@ survey_checks_plan_ns(const struct report *report)
 {
 	uint64_t budget_ns = survey_checks_ns(report);
 
-	return report->options.profile == PROFILE_QUICK ? budget_ns : budget_ns / 2;
+	return survey_pace(report) == PROFILE_QUICK ? budget_ns : budget_ns / 2;
 }
 
 uint64_t
 survey_tournament_budget_ns(const struct report *report)
 {
-	switch (report->options.profile) {
+	switch (survey_pace(report)) {
 	case PROFILE_QUICK:
 		return BUDGET_QUICK_NS;
 	case PROFILE_SOAK:
@@ -205,7 +220,7 @@ survey_timers_ns(const struct report *report, size_t cores)
 {
 	if (report->options.irq == IRQ_OFF)
 		return 0;
-	if (report->options.profile == PROFILE_QUICK)
+	if (survey_pace(report) == PROFILE_QUICK)
 		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
 	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
 }
@@ -216,7 +231,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
 	/* The last wait is that of survey_rates_again. */
-	return survey_rates_ns(report) + SURVEY_EDGE_WAIT_NS + usable_count(report) * report->duration_ns +
+	return survey_rates_ns(report) + SURVEY_EDGE_WAIT_NS + usable_count(report) * survey_duration_ns(report) +
 	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
 	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
 			 usable_count(report) * CONTENDED_NS + warp_checks(report) * WARPS_NS : 0) +
@@ -243,6 +258,23 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 		rest_ns += usable_count(survey->report) * CONTENDED_NS + late_cores_ns(survey);
 	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
 		survey->done_ns = survey->total_ns - rest_ns;
+}
+
+void
+survey_hurry(struct survey *survey)
+{
+	struct report *report = survey->report;
+	uint64_t ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->start_tsc) / SURVEY_NS_PER_MS;
+	size_t cores = survey->smp->count;
+
+	report->hurried = true;
+	report->hurried_ms = ms;
+	if (survey->timers_ns)
+		survey->timers_ns = survey_timers_ns(report, cores);
+	survey->late_ns = 0;
+	survey->total_ns = survey->done_ns + survey_plan_ns(report, cores) + survey->timers_ns;
+	report_note(report, "A key asked for the end at %lu.%lu s: what was being measured ended there, and what was still to "
+		    "come was measured as with profile=quick.", ms / 1000, ms % 1000 / 100);
 }
 
 uint64_t

@@ -157,6 +157,8 @@ survey_end_if_due(struct survey *survey)
 		report->incomplete = true;
 		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
 	}
+	if (!report->incomplete && !report->hurried && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
+		survey_hurry(survey);
 	return report->incomplete;
 }
 

@@ -37,6 +37,8 @@ struct survey_hooks {
 	void (*core_facts)(struct core_facts *facts);
 	/* True once the run's deadline is over. Called between batches. */
 	bool (*expired)(void *context);
+	/* True once somebody asked for the end: the run goes on as a quick one. Called between batches. NULL: nobody can. */
+	bool (*asked)(void *context);
 	/* How far the run is, DONE_NS of TOTAL_NS of measuring time. Called between batches; may draw. */
 	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
 	/* A clock's latency on the boot core is measured. May draw. */

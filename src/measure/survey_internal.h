@@ -15,6 +15,9 @@ size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t cou
 
 size_t survey_living(const struct survey *survey); /* cores that are alive */
 
+/* Somebody asked for the end: the report says when, and the run goes on as a quick one. */
+void survey_hurry(struct survey *survey);
+
 /* As survey_end_if_due(); whether the TSC stopped, so that what was just done was not timed and doesn't count. */
 static inline bool
 survey_end_if_untimed(struct survey *survey)

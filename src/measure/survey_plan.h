@@ -12,6 +12,10 @@
 #define SURVEY_NS_PER_S  UINT64_C(1000000000)
 #define SURVEY_EDGE_WAIT_NS (600 * SURVEY_NS_PER_MS) /* half a second on average until the RTC's next */
 
+/* As which profile the run goes on: as its options say, or quick from when somebody asked for the end. */
+enum options_profile survey_pace(const struct report *report);
+uint64_t survey_duration_ns(const struct report *report); /* of one measurement; likewise */
+
 uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
 uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */

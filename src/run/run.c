@@ -238,7 +238,7 @@ measure_core_timers(struct run *run)
 {
 	const struct options *options = &run->report.options;
 
-	if (options->cores == CORES_SIPI && options->profile != PROFILE_QUICK && takes_interrupts(run))
+	if (options->cores == CORES_SIPI && survey_pace(&run->report) != PROFILE_QUICK && takes_interrupts(run))
 		survey_core_timers(&run->survey, &run->timers);
 }
 

@@ -87,9 +87,11 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 
 /* For SHARE_NS, or until the core no longer answers or its TSC stops. */
 static void
-observe_core(struct survey *survey, size_t core, uint64_t share_ns, size_t events_end)
+observe_core(struct survey *survey, size_t core, size_t living, size_t events_end)
 {
-	struct report_core *row = &survey->report->cores[core];
+	const struct report *report = survey->report;
+	struct report_core *row = &report->cores[core];
+	uint64_t share_ns = survey_core_share_ns(report, living);
 	struct observe_job job = {
 		.gaps = &survey->gaps,
 		.plan = {
@@ -103,7 +105,7 @@ observe_core(struct survey *survey, size_t core, uint64_t share_ns, size_t event
 
 	if (!warm_up(survey, core, job))
 		return;
-	while (row->observed_ns < share_ns && !survey_end_if_due(survey)) {
+	while (row->observed_ns < survey_core_share_ns(report, living) && !survey_end_if_due(survey)) {
 		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
 
 		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns,
@@ -125,18 +127,16 @@ survey_interference(struct survey *survey)
 	const struct smp *smp = survey->smp;
 	size_t living = survey->memory.cores ? survey_living(survey) : 0;
 	size_t share_events;
-	uint64_t share_ns;
 
 	if (!living)
 		return;
 	survey_is_at(survey, SURVEY_AT_INTERFERENCE);
 	report->interference.threshold_ns = report->options.gap_ns;
-	share_ns = survey_core_share_ns(report, living);
 	share_events = REPORT_EVENTS_MAX / living ? REPORT_EVENTS_MAX / living : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
-		observe_core(survey, core, share_ns, report->interference.event_count + share_events);
-		survey->done_ns += share_ns;
+		observe_core(survey, core, living, report->interference.event_count + share_events);
+		survey->done_ns += survey_core_share_ns(report, living);
 	}
 }

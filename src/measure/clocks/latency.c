@@ -89,8 +89,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
 	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
-	uint64_t duration_ticks = scale_ticks(&survey->scale, survey->report->duration_ns);
-	uint64_t batches = survey->report->duration_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t batches = survey_duration_ns(survey->report) / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t start, now, moved, took, shown_ns = survey->done_ns;
 	unsigned cuts = survey->cuts;
 	size_t size;
@@ -100,7 +99,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	start = now = moved = survey->samples[0].begin;
 	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	latency_clear(entry->latency);
-	while (batches-- > 0 && now - start < duration_ticks) {
+	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, survey_duration_ns(survey->report))) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
 			break; /* maybe of a TSC that stopped in this batch */
@@ -121,7 +120,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	entry->disturbed = survey->cuts - cuts;
 	if (!survey->tsc_stopped && !entry->disturbed) /* what the TSC says of the time it stood is true */
 		look_for_stop(survey, entry, start, moved, now);
-	survey->done_ns = shown_ns + survey->report->duration_ns;
+	survey->done_ns = shown_ns + survey_duration_ns(survey->report);
 }
 
 struct boot_core_job {
@@ -272,13 +271,10 @@ survey_cores(struct survey *survey)
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
 	size_t living = survey_living(survey);
-	uint64_t clocks = 0, share_ns, core_ns;
+	uint64_t clocks = 0;
 
 	if (!survey->memory.cores)
 		return;
-	share_ns = survey_core_share_ns(report, living);
-	core_ns = survey_core_ns(report, living);
-
 	for (size_t i = 0; i < report->clock_count; i++) {
 		clocks += survey_usable(&report->clocks[i]);
 		report->cores[0].latency[i] = survey_summary(survey, report->clocks[i].latency);
@@ -287,7 +283,7 @@ survey_cores(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
-		measure_core(survey, core, share_ns / (clocks ? clocks : 1));
-		survey->done_ns += core_ns;
+		measure_core(survey, core, survey_core_share_ns(report, living) / (clocks ? clocks : 1));
+		survey->done_ns += survey_core_ns(report, living);
 	}
 }

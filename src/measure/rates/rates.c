@@ -57,13 +57,16 @@ note_batch(struct survey *survey, uint64_t ticks)
 
 /*
  * Where a quick run's window has shown all that is judged by it its first half is over: when it ends, then. It ends at
- * UNTIL_TSC anyway.
+ * UNTIL_TSC anyway, or where somebody asked for the end, when it is as long as a quick run's.
  */
 static uint64_t
 end_early(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
 {
 	uint64_t end = now + (now - window->start_tsc);
+	uint64_t soon = window->start_tsc + scale_ticks(&survey->scale, survey_window_ns(survey->report));
 
+	if (survey->report->hurried && soon < until_tsc)
+		return soon;
 	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
 	    !survey_is_settled(survey))
 		return until_tsc;

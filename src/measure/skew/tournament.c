@@ -12,7 +12,7 @@ void
 survey_tournament_begin(struct survey_tournament *tournament, struct survey *survey, struct offsets *offsets,
 			enum tournament kind)
 {
-	bool few = survey->report->options.profile == PROFILE_QUICK || offsets->cores > CORES_MANY;
+	bool few = survey_pace(survey->report) == PROFILE_QUICK || offsets->cores > CORES_MANY;
 
 	*tournament = (struct survey_tournament){
 		.survey = survey,

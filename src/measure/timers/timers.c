@@ -17,7 +17,7 @@
 static bool
 is_quick(const struct report *report)
 {
-	return report->options.profile == PROFILE_QUICK;
+	return survey_pace(report) == PROFILE_QUICK;
 }
 
 /* It is there, and this row has nothing to show: no loss of the source's. */
@@ -253,11 +253,11 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 }
 
 static bool
-is_asked(const struct timer_driver *driver, const struct options *options)
+is_asked(const struct timer_driver *driver, const struct report *report)
 {
-	if (driver->only_all)
-		return options->irq == IRQ_ALL;
-	return options->profile != PROFILE_QUICK || options->irq == IRQ_ALL || driver->in_quick;
+	bool all = report->options.irq == IRQ_ALL;
+
+	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
 }
 
 /* How long a source of the boot core is asked, about; of one that comes when it will, on average. */
@@ -282,7 +282,7 @@ expected_from(struct survey *survey, const struct survey_timers *timers, size_t 
 	uint64_t ns = 0;
 
 	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
-		if (is_asked(timers->drivers[i], &survey->report->options))
+		if (is_asked(timers->drivers[i], survey->report))
 			ns += expected_ns(survey, timers->drivers[i]);
 	return ns;
 }
@@ -298,7 +298,7 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
-		if (!is_asked(timer->driver, &survey->report->options))
+		if (!is_asked(timer->driver, survey->report))
 			continue;
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)

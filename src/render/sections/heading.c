@@ -150,7 +150,8 @@ table_verdict(struct text *out, const struct report *report)
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, ", %zu finding%s%s", report->finding_count, table_plural(report->finding_count),
+	text_printf(&text, ", %zu finding%s%s%s", report->finding_count, table_plural(report->finding_count),
+		    report->hurried ? "; ended early by a key" : "",
 		    report->incomplete ? "; not everything was measured" : "");
 	if (open)
 		text_printf(&text, "; %zu not determined", open);
