@@ -18,12 +18,12 @@ PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
 packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
-    $(if $(filter run bench matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
-    $(if $(filter image matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
+    $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
+    $(if $(filter image kvm matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fleet bench check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
-    $(if $(filter fuzz pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fuzz kvm pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
     $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_sign) $(PACKAGES_test))

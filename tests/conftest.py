@@ -17,6 +17,7 @@ OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped"
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also what is dear and rare")
+    parser.addoption("--kvm", action="store_true", help="what needs a real KVM, and nothing else")
     parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
 
 
@@ -35,7 +36,8 @@ def group_of(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """The longest first, so that no worker is left with one at the end; a group counts as one."""
-    left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")]
+    left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
+                or bool(item.get_closest_marker("kvm")) != config.getoption("kvm")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -163,6 +163,13 @@ check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
+# What needs a real KVM: this machine's, where that runs firmware, or a rig's, one run after the other.
+## what needs a real KVM: /dev/kvm, else the rig that KVM_RIG names (TEST=name: one); else it says so
+.PHONY: kvm
+kvm: deps-build deps-run deps-image deps-test
+	+$(SUBMAKE) all image
+	$(PYTHON) -m pytest -q -rs --kvm $(if $(TEST),-k '$(TEST)') tests/kvm
+
 # Optimised as the application is, leaves inlined, against the real machine.
 $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
 	@mkdir -p $(@D)

@@ -7,7 +7,7 @@
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-#define SLEW_PPM    1000 /* KVM's own clock may go by the host's, which NTP bends by at most 500; a page by the TSC alone */
+#define SLEW_PPM    1000 /* KVM's own clock may go by the host's, which NTP bends by 500; a page goes by the TSC */
 #define ROUND_NS    1000
 
 static uint64_t
@@ -162,7 +162,8 @@ a_tsc_of_another_rate_has_its_own_multiplier(void **state)
 
 	(void)state;
 	skip_unless(!guest.lacking, guest.lacking);
-	skip_unless(ioctl(guest.kvm, KVM_CHECK_EXTENSION, KVM_CAP_TSC_CONTROL) > 0, "this KVM can't make a TSC of another rate");
+	skip_unless(ioctl(guest.kvm, KVM_CHECK_EXTENSION, KVM_CAP_TSC_CONTROL) > 0,
+		    "this KVM can't make a TSC of another rate");
 	found = ioctl(guest.cpu, KVM_GET_TSC_KHZ, 0);
 	assert_true(found > 0);
 	khz = (uint64_t)found / 2;
@@ -175,17 +176,18 @@ a_tsc_of_another_rate_has_its_own_multiplier(void **state)
 	check_reading();
 }
 
+#define on_guest(test) cmocka_unit_test_setup_teardown(test, guest_set_up, guest_tear_down)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_reading_lies_between_what_kvm_says_before_and_after, guest_set_up, guest_tear_down),
-		cmocka_unit_test_setup_teardown(and_none_is_less_than_the_one_before, guest_set_up, guest_tear_down),
-		cmocka_unit_test_setup_teardown(a_clock_that_was_set_has_another_page, guest_set_up, guest_tear_down),
-		cmocka_unit_test_setup_teardown(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again, guest_set_up,
-						guest_tear_down),
-		cmocka_unit_test_setup_teardown(a_tsc_that_was_set_leaves_the_clock_as_it_was, guest_set_up, guest_tear_down),
-		cmocka_unit_test_setup_teardown(a_tsc_of_another_rate_has_its_own_multiplier, guest_set_up, guest_tear_down),
+		on_guest(each_reading_lies_between_what_kvm_says_before_and_after),
+		on_guest(and_none_is_less_than_the_one_before),
+		on_guest(a_clock_that_was_set_has_another_page),
+		on_guest(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again),
+		on_guest(a_tsc_that_was_set_leaves_the_clock_as_it_was),
+		on_guest(a_tsc_of_another_rate_has_its_own_multiplier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

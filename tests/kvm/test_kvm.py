@@ -1,0 +1,102 @@
+"""What a run under a real KVM says of hypervisors' clocks, beside what KVM offers. `make kvm`; one boot for all tests of a case."""
+import pytest
+
+import kvms
+
+HOST = "host"
+HYPERV = "host,hv-time,hv-vpindex,hv-synic,hv-stimer,hv-frequencies"
+OFFERED = {HOST: {"kvmclock"}, HYPERV: {"kvmclock", "hv_ref", "hv_page"}}
+PARAVIRTUAL = OFFERED[HYPERV]
+OPTIONS = ["profile=quick", "clocks=tsc,acpi_pm,kvmclock,hv_ref,hv_page"]
+# Of those that can be broken by no fault of a clock: a read that traps, interrupts that a busy host delays.
+SLOW = ("clock-slow", "irq-late", "irq-rate", "irq-lost", "irq-doubled")
+
+CASES = {"kvm-q35-2": ("q35", 2, HOST), "kvm-pc-1": ("pc", 1, HOST), "hyperv-q35-1": ("q35", 1, HYPERV), "hyperv-pc-2": ("pc", 2, HYPERV)}
+
+pytestmark = pytest.mark.kvm
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request):
+    return request.param
+
+
+@pytest.fixture
+def seen(case, runs, tmp_path_factory):
+    kvms.need()
+    if case not in runs:
+        runs[case] = kvms.boot(tmp_path_factory.mktemp(case) / "out", *CASES[case], OPTIONS)
+    return runs[case]
+
+
+def accused(seen):
+    return [finding["text"] for finding in seen.report["findings"] if finding["rule"] not in SLOW]
+
+
+def check_left_as_found(seen):
+    """MSRs of KVM and Hyper-V on the first core are among what is read before and after; others' are read back."""
+    assert "Not put back" not in seen.text
+    assert not [note for note in seen.report["notes"] if "Not put back" in note]
+
+
+def test_each_clock_that_is_offered_is_there_and_no_other(case, seen):
+    assert set(seen.clocks()) & PARAVIRTUAL == OFFERED[CASES[case][2]]
+    assert seen.report["machine"]["cores_started"] == CASES[case][1]
+    offered = seen.interface("KVM")["offers"]
+    assert "kvm-clock" in offered, offered
+    if kvms.is_on_rig():
+        assert seen.interface("KVM")["stable"] is True, "its host trusts its TSCs"
+
+
+def test_their_rates_overlap(case, seen):
+    """A TSC without a claim of its own is in no pair: it is beside what each page takes it for."""
+    pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
+    for one in OFFERED[CASES[case][2]]:
+        for other in set(seen.clocks()) - {one, "tsc", "null"}:
+            ppm = pairs[frozenset((one, other))]
+            assert ppm and ppm["low"] <= 0 <= ppm["high"], (one, other, ppm)
+    assert all(ppm["low"] <= 0 <= ppm["high"] for ppm in pairs.values() if ppm), pairs
+
+
+def test_pages_rates_are_measured_ones_and_page_and_msr_are_never_apart(case, seen):
+    rows = {(row["clock"], row["rule"]): row for row in seen.report["behaviours"] if row["rule"].startswith("pv-")}
+    wanted = {("kvmclock", "pv-claim")}
+    if "hv_page" in OFFERED[CASES[case][2]]:
+        wanted |= {("hv_page", rule) for rule in ("pv-claim", "pv-fallback", "pv-page-apart")}
+    assert wanted <= set(rows)
+    assert {key: row["text"] for key, row in rows.items() if row["outcome"] != "passed"} == {}
+
+
+def test_nobody_is_accused_and_all_is_left_as_it_was_found(seen):
+    assert accused(seen) == []
+    assert seen.report["discontinuities"] == []
+    check_left_as_found(seen)
+
+
+@pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
+def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path, cpu):
+    """KVM's TSC goes on meanwhile. The clocks that it keeps for its guest do not."""
+    kvms.need()
+    seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
+    moments = seen.report["discontinuities"]
+    assert {moment["class"] for moment in moments} == {"parted"}
+    for moment in moments:
+        groups = {clock: group for group in moment["groups"] for clock in group["clocks"]}
+        assert groups["tsc"]["elapsed_ms"]["low"] - groups["kvmclock"]["elapsed_ms"]["high"] > kvms.PAUSE_S * 1000 / 2
+        assert all(groups.get(name, groups["kvmclock"]) == groups["kvmclock"] for name in OFFERED[cpu])
+    named = [finding for finding in seen.report["findings"] if finding["rule"] not in SLOW]
+    assert [finding["rule"] for finding in named] == ["clocks-parted"] * len(moments), named
+    assert not any(finding["clock"] for finding in named)
+    check_left_as_found(seen)
+
+
+def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
+    """Then cores may not be compared by it, and what is said of them is said of the TSCs."""
+    kvms.need(rig_only="makes a host whose TSCs are not synchronised")
+    seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
+    assert seen.interface("KVM")["stable"] is False
+    assert "Its page does not say TSC_STABLE: cores are not to be compared." in seen.clocks()["kvmclock"]["reason"]
+    assert [finding["text"] for finding in seen.report["findings"] if finding["clock"] in PARAVIRTUAL] == []
+    warps = [row for row in seen.report["behaviours"] if row["rule"] == "pv-warp" and row["clock"] == "kvmclock"]
+    assert [row["outcome"] for row in warps] == ["not_checked"]
+    check_left_as_found(seen)
