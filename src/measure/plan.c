@@ -225,17 +225,48 @@ survey_timers_ns(const struct report *report, size_t cores)
 	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
 }
 
-uint64_t
-survey_plan_ns(const struct report *report, size_t cores)
+/* Its parts as they follow each other. */
+enum part {
+	PART_RATES, PART_LATENCIES, PART_PAIRS, PART_CORES, PART_CONTENDED, PART_WARPS, PART_GAPS, PART_PAIRS_AGAIN,
+	PART_RATES_AGAIN, PART_CHECKS, PARTS,
+};
+
+static uint64_t
+part_ns(const struct report *report, size_t cores, enum part part)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
-	/* The last wait is that of survey_rates_again. */
-	return survey_rates_ns(report) + SURVEY_EDGE_WAIT_NS + usable_count(report) * survey_duration_ns(report) +
-	       cores * survey_core_share_ns(report, cores) + others * survey_core_ns(report, cores) +
-	       (others ? TOURNAMENTS * survey_tournament_ns(report, cores) +
-			 usable_count(report) * CONTENDED_NS + warp_checks(report) * WARPS_NS : 0) +
-	       survey_checks_plan_ns(report);
+	switch (part) {
+	case PART_RATES:
+		return survey_rates_ns(report);
+	case PART_LATENCIES:
+		return usable_count(report) * survey_duration_ns(report);
+	case PART_PAIRS:
+	case PART_PAIRS_AGAIN:
+		return others ? survey_tournament_ns(report, cores) : 0;
+	case PART_CORES:
+		return others * survey_core_ns(report, cores);
+	case PART_CONTENDED:
+		return others ? usable_count(report) * CONTENDED_NS : 0;
+	case PART_WARPS:
+		return others ? warp_checks(report) * WARPS_NS : 0;
+	case PART_GAPS:
+		return cores * survey_core_share_ns(report, cores);
+	case PART_RATES_AGAIN:
+		return SURVEY_EDGE_WAIT_NS;
+	default:
+		return survey_checks_plan_ns(report);
+	}
+}
+
+uint64_t
+survey_plan_ns(const struct report *report, size_t cores)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum part part = 0; part < PARTS; part++)
+		sum_ns += part_ns(report, cores, part);
+	return sum_ns;
 }
 
 void
@@ -260,21 +291,39 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 		survey->done_ns = survey->total_ns - rest_ns;
 }
 
+/* Of what is left by BEFORE, of which DONE_NS are done, so much is left as AFTER has it. */
+static uint64_t
+rest_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum part part = 0; part < PARTS; part++) {
+		uint64_t done = least(done_ns, before[part]);
+
+		if (before[part])
+			sum_ns += scale_mul_div_up(part_ns(after, cores, part), before[part] - done, before[part]);
+		done_ns -= done;
+	}
+	return sum_ns;
+}
+
 void
 survey_hurry(struct survey *survey)
 {
 	struct report *report = survey->report;
-	uint64_t ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->start_tsc) / SURVEY_NS_PER_MS;
 	size_t cores = survey->smp->count;
+	uint64_t before[PARTS];
 
+	for (enum part part = 0; part < PARTS; part++)
+		before[part] = part_ns(report, cores, part);
 	report->hurried = true;
-	report->hurried_ms = ms;
+	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - survey->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->timers_ns)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;
-	survey->total_ns = survey->done_ns + survey_plan_ns(report, cores) + survey->timers_ns;
+	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
 	report_note(report, "A key asked for the end at %lu.%lu s: what was being measured ended there, and what was still to "
-		    "come was measured as with profile=quick.", ms / 1000, ms % 1000 / 100);
+		    "come was measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }
 
 uint64_t

@@ -152,6 +152,33 @@ def test_a_signal_ends_all_of_it(fake, tmp_path):
     assert [line.split()[0] for line in said.splitlines()[1:-1]] == ["a-1"]
 
 
+def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
+    (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
+    (tmp_path / "rest").write_bytes(spoken())
+    body = """
+        import json, re, socket
+        fd = [re.search(r",fd=(\\d+)", a) for a in sys.argv if ",fd=" in a][0]
+        line = socket.socket(fileno=int(fd[1]))
+        time.sleep(0.5)
+        os.kill(os.getppid(), signal.SIGTERM)
+        for word in line.makefile():
+            asked = json.loads(word)
+            line.sendall(json.dumps({"return": {}, "id": asked["id"]}).encode() + b"\\n")
+            if asked["execute"] == "send-key":
+                break
+        sys.stdout.buffer.write(open(here + "/rest", "rb").read())
+        sys.stdout.flush()
+        sys.exit(33)
+        """
+    process = subprocess.Popen(
+        [str(RUNNER), "--out", str(tmp_path / "out"), "--matrix", str(tmp_path / "matrix"),
+         *map(str, fake(b"baretick 1\nphase: rates\n", body))],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert [line.split()[:2] for line in said.splitlines()[1:-1]] == [["a-1", "pass"]]
+
+
 def test_a_key_of_the_matrix_is_an_option_of_the_runner():
     known = {option[2:] for action in arguments.parser()._actions for option in action.option_strings}
     assert set(matrix.KEYS) - {"options"} < known

@@ -748,6 +748,81 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
     assert left["verdict"] == "incomplete" and "interrupted" in left["reason"]
 
 
+# The first signal only ends the measuring early.
+
+KEYBOARD = r"""
+    import json, re, socket
+    fd = [re.search(r",fd=(\d+)", a) for a in sys.argv if ",fd=" in a][0]
+    line = socket.socket(fileno=int(fd[1]))
+    for word in line.makefile():
+        asked = json.loads(word)
+        if asked["execute"] != "send-key":
+            continue
+        open(here + "/pressed", "a").write(json.dumps(asked["arguments"]))
+        line.sendall(json.dumps({**ANSWER, "id": asked["id"]}).encode() + b"\n")
+        WHAT
+    """
+MEASURING = b"baretick 1\nphase: prepare\nphase: rates\n"
+REPORTS = 'sys.stdout.buffer.write(open(here + "/rest", "rb").read()); sys.stdout.flush(); sys.exit(33)'
+HAS_KEYBOARD = {"return": {}}
+HAS_NONE = {"error": {"desc": "no keyboard"}}
+
+
+def keyboard(fake, tmp_path, answer, what, serial=MEASURING):
+    (tmp_path / "rest").write_bytes(spoken())
+    return fake(serial, KEYBOARD.replace("ANSWER", repr(answer)).replace("WHAT", what))
+
+
+def measuring(fake, tmp_path, *how, **keywords):
+    process, _ = start(tmp_path, keyboard(fake, tmp_path, *how, **keywords), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"baretick 1\n"
+    log = tmp_path / "out" / "serial.log"
+    assert wait_until(lambda: log.read_bytes().endswith(b"phase: rates\n") or b"phase" not in keywords.get("serial", MEASURING))
+    time.sleep(0.3)  # from the log to the runner's own knowledge of it is a step
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_presses_q_where_it_measures_and_the_report_follows(fake, tmp_path, number):
+    process = measuring(fake, tmp_path, HAS_KEYBOARD, REPORTS)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 0, said
+    assert said.decode() == (f"qemu/run: {signal.Signals(number).name}: the measuring ends early, and the report follows; "
+                             "once more ends the run at once\n")
+    assert json.loads((tmp_path / "pressed").read_text()) == {"keys": [{"type": "qcode", "data": "q"}]}
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
+
+
+def test_the_second_signal_ends_the_run_at_once(fake, tmp_path):
+    process = measuring(fake, tmp_path, HAS_KEYBOARD, "pass")
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline().startswith(b"qemu/run: SIGINT: the measuring ends early")
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 143 and said == b"qemu/run: interrupted by SIGTERM\n"
+
+
+@pytest.mark.parametrize("number, answer, serial", [
+    (signal.SIGINT, HAS_NONE, MEASURING), (signal.SIGHUP, HAS_KEYBOARD, MEASURING),
+    (signal.SIGINT, HAS_KEYBOARD, b"baretick 1\n")], ids=["no-keyboard", "nobody-there", "before-it-measures"])
+def test_the_first_signal_ends_the_run_where_an_early_end_is_of_no_use(fake, tmp_path, number, answer, serial):
+    process = measuring(fake, tmp_path, answer, REPORTS, serial=serial)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 128 + number
+    assert said == f"qemu/run: interrupted by {signal.Signals(number).name}\n".encode()
+
+
+def test_a_qemu_that_does_not_take_the_key_is_not_waited_for(fake, tmp_path):
+    process, _ = start(tmp_path, fake(MEASURING, "time.sleep(600)"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"baretick 1\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 143 and said == b"qemu/run: interrupted by SIGTERM\n"
+
+
 CHILD = """
     import subprocess
     other = subprocess.Popen(["sleep", "600"])

@@ -30,6 +30,9 @@
 static struct {
 	uint64_t begin_ps;
 	size_t cores; /* that a busy host has; 0: it is idle */
+	const char *ends_in; /* what is shown when somebody asks for the end; NULL: nobody does */
+	uint64_t asked_ns;   /* when; 0: not yet */
+	uint64_t left_ns;    /* that was said to be left then */
 	size_t count;
 	struct {
 		uint64_t at_ns, left_ns;
@@ -57,9 +60,37 @@ note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	be_late(text_equal(what, "warp check") || text_equal(what, "contention") ? LOOP_TICKS : PAIR_TICKS);
 	if (told.count == SHOWN_MAX)
 		return;
+	if (told.ends_in && !told.asked_ns && text_equal(what, told.ends_in)) {
+		told.asked_ns = elapsed_ns();
+		told.left_ns = survey_left_ns(done_ns, total_ns, elapsed_ns());
+		told.count = 0;
+		return;
+	}
 	told.shown[told.count].what = what;
 	told.shown[told.count].at_ns = elapsed_ns();
 	told.shown[told.count++].left_ns = survey_left_ns(done_ns, total_ns, elapsed_ns());
+}
+
+static bool
+somebody_asks(void *context)
+{
+	(void)context;
+	return told.asked_ns != 0;
+}
+
+/* Whoever ends a run early has the rest of it in short, and no less. */
+static void
+assert_whole(const struct report *report)
+{
+	assert_true(report->hurried == (told.ends_in != NULL));
+	assert_false(report->incomplete);
+	assert_int_equal(report->finding_count, 0);
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].clock.state == CLOCK_PRESENT)
+			assert_true(report->clocks[i].latency->count != 0);
+	for (size_t i = 0; i < report->core_count; i++)
+		assert_true(report->cores[i].observed_ns != 0);
+	assert_true(report->core_count == 1 || report->skew.measured);
 }
 
 static void
@@ -80,10 +111,13 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	told.cores = preempt_every ? cores : 0;
 	be_late(PAIR_TICKS);
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = note;
+	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
 	told.count = 0;
+	told.asked_ns = 0;
 	told.begin_ps = sim.now_ps;
 	run_measure(&bench->run);
 	run_close(&bench->run);
+	assert_whole(&bench->run.report);
 	bench_free(bench);
 }
 
@@ -138,6 +172,26 @@ quick_run_of_four_cores_on_a_busy_host(void **state)
 	assert_told_right();
 }
 
+/* The rest is a quick run's, for which one measurement that goes on elsewhere comes to its end, and it is said so at once. */
+static void
+soak_that_is_ended_early(void **state)
+{
+	static const char *const moments[] = { "rates", "acpi_pm", "cores", "pairs of cores", "gaps" };
+	const uint64_t duration_ns = 250 * MS;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		told.ends_in = moments[i];
+		play(2, PROFILE_SOAK, duration_ns, 0);
+		told.ends_in = NULL;
+		assert_true(told.asked_ns != 0);
+		if (elapsed_ns() - told.asked_ns > told.left_ns / 2 + duration_ns)
+			fail_msg("asked in %s: %lu ms were left, and it took %lu", moments[i], told.left_ns / MS,
+				 (elapsed_ns() - told.asked_ns) / MS);
+		assert_told_right();
+	}
+}
+
 int
 main(void)
 {
@@ -146,6 +200,7 @@ main(void)
 		cmocka_unit_test(standard_run_of_one_core),
 		cmocka_unit_test(quick_run_of_four_cores),
 		cmocka_unit_test(quick_run_of_four_cores_on_a_busy_host),
+		cmocka_unit_test(soak_that_is_ended_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,44 @@
+"""A run that somebody ends early: its report is whole, and says so."""
+import json
+import re
+import signal
+import subprocess
+import time
+
+from boots import EFI_BUILT
+from harness import FAST_TCG, RUNNER, check_schema
+
+pytestmark = [EFI_BUILT]
+
+BOUND_S = 300
+DURATION_S = 60
+
+
+def ended_in(phase, out):
+    """The report of a soak with measurements of DURATION_S whose runner gets a Ctrl-C as PHASE begins."""
+    words = [RUNNER, *FAST_TCG, "--cpus", "2", "--out", out, "--", "profile=soak", f"duration={DURATION_S}s", "irq=off",
+             "clocks=tsc,acpi_pm"]
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    log, end = out / "serial.log", time.monotonic() + BOUND_S
+    while not (log.exists() and f"phase: {phase}\n".encode() in log.read_bytes().replace(b"\r", b"")):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 0, said
+    assert "SIGINT: the measuring ends early" in said
+    return json.loads((out / "report.json").read_text()), (out / "report.txt").read_text()
+
+
+def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
+    report, text = ended_in("rates", tmp_path / "out")
+    check_schema(report)
+    assert report["verdict"] == "pass" and 0 < report["ended_early_ms"] < report["elapsed_ms"]
+    assert report["options"]["profile"] == "soak" and report["options"]["duration_ms"] == DURATION_S * 1000
+    for clock in report["clocks"]:
+        took_s = clock["latency"]["count"] * clock["latency"]["loop_ns"] / 1e9
+        assert 0 < took_s < DURATION_S / 4, clock["id"]
+    assert [core["observed_ns"] > 0 for core in report["cores"]] == [True, True]
+    assert report["skew"]["pingpongs"] and report["skew"]["later"]
+    assert any(re.match(r"A key asked for the end at \d+\.\d s", note) for note in report["notes"]), report["notes"]
+    assert "; ended early by a key" in " ".join(text.split())
