@@ -361,8 +361,8 @@ struct report {
 	struct report_tick tick;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
-	bool hurried;    /* somebody asked for the end, HURRIED_MS after the begin: what followed was measured as a quick run does */
-	uint64_t hurried_ms;
+	bool hurried;    /* somebody asked for the end: what followed was measured as a quick run does */
+	uint64_t hurried_ms; /* when, from the begin */
 	bool incomplete; /* the deadline came, or a core took the run down: what was measured is here */
 	size_t finding_count;
 	struct finding findings[REPORT_FINDINGS_MAX]; /* judged: those that fail first */

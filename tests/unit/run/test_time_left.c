@@ -172,7 +172,7 @@ quick_run_of_four_cores_on_a_busy_host(void **state)
 	assert_told_right();
 }
 
-/* The rest is a quick run's, for which one measurement that goes on elsewhere comes to its end, and it is said so at once. */
+/* The rest is a quick run's, once a measurement that goes on elsewhere came to its end, and it is said so at once. */
 static void
 soak_that_is_ended_early(void **state)
 {
