@@ -26,6 +26,7 @@ COLUMNS = {
         ("accelerator", WORD, "machine.accelerator"), ("firmware", WORD, "machine.firmware"),
         ("cores_listed", WHOLE, "machine.cores_listed"), ("cores_started", WHOLE, "machine.cores_started"),
         ("tsc_hz", REAL, "machine.tsc_hz"), ("label", WORD, "options.label"), ("profile", WORD, "options.profile"),
+        ("cores_by", WORD, "options.cores"), ("cores_max", WHOLE, "options.cores_max"),
         ("tool_version", WORD, "tool.version"), ("tool_commit", WORD, "tool.commit"), ("elapsed_ms", REAL, "elapsed_ms"),
         ("verdict", WORD, "verdict"), ("reason", TEXT, "reason"),
         ("stolen_percent", REAL, "quality.stolen_percent"), ("reliable_tails", FLAG, "quality.reliable_tails"),

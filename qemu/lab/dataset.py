@@ -3,11 +3,15 @@ import contextlib
 import datetime
 import fcntl
 import glob
+import json
 import os
 import shutil
 
 from heap import gather, rows
 from lab import engine
+from results import files
+
+TOLD = "told.json"
 
 
 class Busy(Exception):
@@ -56,13 +60,14 @@ class Dataset:
         return base
 
     def _select(self, table):
+        empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind, _ in rows.SPREAD_COLUMNS[table])
         if not self._files(table):
-            empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind, _ in rows.SPREAD_COLUMNS[table])
             return f"SELECT {empty} WHERE 1 = 0"
         names = ", ".join(name for name, _, _ in rows.SPREAD_COLUMNS[table])
-        where = os.path.join(self.data, table, "*", "*.parquet").replace("'", "''")
-        return (f"SELECT {names} FROM read_parquet('{where}', hive_partitioning = true, "
-                "hive_types = {'day': VARCHAR}, union_by_name = true)")
+        where = os.path.join(glob.escape(self.data), table, "*", "*.parquet").replace("'", "''")
+        # What an older qemu/fleet wrote may lack a column.
+        return (f"SELECT {names} FROM (SELECT * FROM read_parquet('{where}', hive_partitioning = true, "
+                f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 
     def known(self):
         """The digests of all reports that are in."""
@@ -102,7 +107,7 @@ class Dataset:
         columns = ", ".join(f"{name}: '{kind}'" for name, kind, _ in rows.SPREAD_COLUMNS[table])
         base.execute(f"COPY (SELECT * FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}}) ORDER BY day) "
                      f"TO '{self.staging.replace(chr(39), chr(39) * 2)}/{table}.parquet' "
-                     f"(FORMAT parquet, PARTITION_BY (day), FILENAME_PATTERN '{load}-{{i}}')", [lines])
+                     f"(FORMAT parquet, PARTITION_BY (day), FILENAME_PATTERN '{load}-{{i}}')", [glob.escape(lines)])
 
     def _move(self, table):
         made = os.path.join(self.staging, f"{table}.parquet")
@@ -110,6 +115,17 @@ class Dataset:
             to = os.path.join(self.data, table, os.path.relpath(path, made))
             os.makedirs(os.path.dirname(to), exist_ok=True)
             os.rename(path, to)
+
+    def told(self):
+        """What was said to be odd when it was said last; None: nobody wrote that down."""
+        try:
+            with open(os.path.join(self.folder, TOLD), encoding="ascii") as file:
+                return {tuple(each) for each in json.load(file)}
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def tell(self, odd):
+        files.replace(os.path.join(self.folder, TOLD), json.dumps(sorted(odd)).encode("ascii"))
 
     def export(self, path):
         """A DuckDB database PATH of the same tables, in place of what was there."""

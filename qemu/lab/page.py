@@ -47,18 +47,18 @@ def content(answers, new, folder):
     def machine(row, mark=None):
         return {"text": answers.name(row["run"]), "link": link(answers.names[row["run"]][2], folder),
                 "new": mark is not None and (mark[0], row["who"], mark[1], row["subject"]) in new}
-    failed, warned = (sum(row["verdict"] == verdict for row in answers.machines) for verdict in ("fail", "warn"))
-    known = sum(row["machine"] is not None for row in answers.machines)
+    failed, warned = answers.failed, answers.warned
     odd = [[machine(row, ("figure", row["measure"])), row["subject"], row["measure"], row["value"], row["low"], row["high"],
             row["middle"], row["unit"], row["score"], row["kind"]] for row in answers.outliers]
     traits = [[machine(row, ("trait", row["measure"])), row["subject"], row["measure"], row["value"], row["usual"],
                f"{row['machines_so']:,} of {row['machines']:,}", row["kind"]] for row in answers.unlike]
-    facts = [f"{words.count(answers.runs, 'report')}", f"{words.count(known, 'machine')} known", f"{failed:,} failed",
+    facts = [f"{words.count(answers.runs, 'report')}", f"{words.count(answers.known, 'machine')} known", f"{failed:,} failed",
              f"{warned:,} with warnings"]
-    if len(answers.machines) > known:
-        facts.append(f"{words.count(len(answers.machines) - known, 'report')} of no known machine, each standing for itself")
+    if answers.unknown:
+        facts.append(f"{words.count(answers.unknown, 'report')} of no known machine, each standing for itself")
     if answers.not_done:
         facts.append(f"{words.count(answers.not_done, 'run')} not done")
+    facts += words.reservations(answers)
     several = len({row["who"] for row in [*answers.outliers, *answers.unlike]})
     return {
         "headline": f"{words.count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"

@@ -18,22 +18,30 @@ def queries():
 class Answers:
     """The tables that the queries made of a data set."""
 
+    shown_max = SHOWN_MAX
+
     def __init__(self, dataset):
-        self.names = {}
+        self.names, self.cut = {}, []
         with contextlib.closing(dataset.connect()) as base:
             for name, text in queries():
                 base.execute(f"CREATE TEMP TABLE {name} AS\n{text}")
             self.names = {run: (machine, source, page, started_at) for run, machine, source, page, started_at in
                           base.execute("SELECT run, machine, source, page, CAST(started_at AS VARCHAR) FROM runs").fetchall()}
-            self.outliers = _rows(base, "SELECT * FROM beyond WHERE NOT is_group ORDER BY score DESC, who, measure, subject")
-            self.groups = _rows(base, "SELECT kind, measure, subject, max(machines) AS machines, count(*) AS beyond "
+            self.outliers = self._rows(base, "outliers", "SELECT * FROM beyond WHERE NOT is_group ORDER BY score DESC, who, measure, subject")
+            self.groups = self._rows(base, "groups", "SELECT kind, measure, subject, max(machines) AS machines, count(*) AS beyond "
                                       "FROM beyond WHERE is_group GROUP BY kind, measure, subject ORDER BY kind, measure, subject")
-            self.unlike = _rows(base, "SELECT * FROM unlike ORDER BY score DESC, who, measure, subject")
-            self.changes = _rows(base, "SELECT * FROM changes ORDER BY span DESC, who, what, subject, before, now")
-            self.versions = _rows(base, "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
-            self.failures = _rows(base, "SELECT * FROM failures ORDER BY who, rule, subject")
-            self.kinds = _rows(base, "SELECT * FROM kinds ORDER BY machines DESC, kind")
-            self.machines = _rows(base, "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
+            self.unlike = self._rows(base, "unlike", "SELECT * FROM unlike ORDER BY score DESC, who, measure, subject")
+            self.changes = self._rows(base, "changes", "SELECT * FROM changes ORDER BY span DESC, who, what, subject, before, now")
+            self.versions = self._rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
+            self.failures = self._rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
+            self.kinds = self._rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
+            self.kind_count, = base.execute("SELECT count(*) FROM kinds").fetchone()
+            self.known, self.unknown, self.failed, self.warned, self.misdated = base.execute(
+                "SELECT count(CASE WHEN place = 1 THEN machine END), count(CASE WHEN place = 1 AND machine IS NULL THEN 1 END), "
+                "count(CASE WHEN place = 1 AND verdict = 'fail' THEN 1 END), "
+                "count(CASE WHEN place = 1 AND verdict = 'warn' THEN 1 END), count(CASE WHEN misdated THEN 1 END) "
+                "FROM measured").fetchone()
+            self.machines = self._rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
             self.runs, self.not_done = base.execute(
                 "SELECT count(*), count(reason) FROM runs").fetchone()
@@ -49,8 +57,11 @@ class Answers:
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
 
-
-def _rows(base, query):
-    done = base.execute(f"{query} LIMIT {SHOWN_MAX}")
-    names = [column[0] for column in done.description]
-    return [dict(zip(names, row)) for row in done.fetchall()]
+    def _rows(self, base, name, query):
+        """Those of QUERY that are shown; where there are more, self.cut has NAME."""
+        done = base.execute(f"{query} LIMIT {self.shown_max + 1}")
+        names = [column[0] for column in done.description]
+        found = [dict(zip(names, row)) for row in done.fetchall()]
+        if len(found) > self.shown_max:
+            self.cut.append(name)
+        return found[:self.shown_max]

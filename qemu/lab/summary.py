@@ -37,11 +37,13 @@ def lines(answers, new, taken, again, refused, folder):
     """The summary, line by line."""
     yield (f"{words.count(taken, 'report')} taken, {again:,} in already, {refused:,} skipped; "
            f"{answers.runs:,} in the data set")
-    known = sum(row["machine"] is not None for row in answers.machines)
-    yield f"{words.count(known, 'machine')} known, of {words.count(len(answers.kinds), 'kind')}"
-    yield from _unknown(answers, known)
+    yield f"{words.count(answers.known, 'machine')} known, of {words.count(answers.kind_count, 'kind')}"
+    if answers.unknown:
+        yield from wrapped(words.unknown(answers.unknown))
     if answers.not_done:
         yield f"{words.count(answers.not_done, 'run')} not done"
+    for sentence in words.reservations(answers):
+        yield from wrapped(sentence)
 
     def mark(kind, row, what):
         return "new: " if (kind, row["who"], what, row["subject"]) in new else ""
@@ -64,10 +66,3 @@ def lines(answers, new, taken, again, refused, folder):
     yield ""
     yield from wrapped(f"{len(new):,} of the outliers and failures {'is' if len(new) == 1 else 'are'} new. "
                        f"The page: {folder}/fleet.html")
-
-
-def _unknown(answers, known):
-    unknown = len(answers.machines) - known
-    if unknown:
-        yield from wrapped(f"{words.count(unknown, 'report')} of no known machine: neither a serial number nor a label; each stands "
-                           "for itself")

@@ -16,6 +16,19 @@ def count(many, noun):
     return f"{many:,} {noun}{'' if many == 1 else 's'}"
 
 
+def unknown(reports):
+    return f"{count(reports, 'report')} of no known machine: neither a serial number nor a label; each stands for itself"
+
+
+def reservations(answers):
+    """What is to be known of the rest."""
+    if answers.misdated:
+        yield (f"{count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
+               f"{'it is' if answers.misdated == 1 else 'each is'} taken to be of when it was read")
+    if answers.cut:
+        yield f"Only the first {answers.shown_max:,} rows are shown, and looked at for what is new, of: {', '.join(answers.cut)}"
+
+
 def figure(row):
     """A figure with its interval, where it has one."""
     unit = f" {row['unit']}"

@@ -13,7 +13,8 @@ WIDER = """[...document.querySelectorAll("main *")].filter((each) => !each.close
 
 class Answers:
     """What the queries would give of a fleet in which three machines are odd; see lab/questions.py."""
-    runs, not_done = 231, 1
+    runs, not_done, known, unknown, failed, warned, misdated = 231, 1, 99, 1, 1, 0, 1
+    cut, shown_max = ["changes"], 20000
 
     def __init__(self, beside):
         name = ["Example Inc. / Server 1 / SN-000001", HOSTILE, "Example Inc. / Server 3 / SN-000003"]

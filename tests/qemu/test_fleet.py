@@ -1,4 +1,5 @@
 """qemu/fleet: what it takes, what it refuses, what it says of a fleet, and how it ends."""
+import contextlib
 import itertools
 import json
 import os
@@ -11,7 +12,7 @@ import pytest
 
 from harness import ROOT, check_schema
 from heap import gather, rows, table
-from lab import engine, words
+from lab import dataset, engine, questions, words
 from made_fleet import KINDS, ODD, Maker, clock, planted, slower
 
 GOLDENS = ROOT / "tests" / "goldens"
@@ -379,6 +380,118 @@ def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, tmp_path
     part = fleet(tmp_path / "all.json").stdout.partition("What a version did")[2].partition("\n\n")[0]
     assert said in " ".join(part.split()) and "BIOS Example BIOS 2.1.0 to Example BIOS 3.0.0" in " ".join(part.split())
     assert "rate error" not in part
+
+
+def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path):
+    reports = []
+    for n, day in itertools.product(range(4), (1, 3, 5, 7)):
+        report = maker.report(4 * n, day)
+        if day in (3, 7):
+            report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+            slower(clock(report, "hpet")["latency"], 3)
+        reports.append(report)
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
+    part = said.partition("What a version did")[2].partition("\n\n")[0]
+    assert " ".join(part.split()).count("not determined: 4 machines") == 2, said  # up and down again
+
+
+def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker, tmp_path):
+    reports = []
+    for n in range(6):
+        before, after = maker.report(4 * n, 1), maker.report(4 * n, 5)
+        after["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+        after["options"]["profile"] = "quick" if before["options"]["profile"] != "quick" else "standard"
+        slower(clock(after, "hpet")["latency"], 3)
+        reports += [before, after]
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    assert "What a version did" not in fleet(tmp_path / "all.json").stdout
+
+
+def test_who_was_asked_for_two_cores_is_not_unlike_its_kind(fleet, maker, tmp_path):
+    for cores_max, status in ((2, 0), (None, 1)):
+        reports = [maker.report(4 * n, 1) for n in range(12)]
+        for report in reports:
+            report["machine"]["cores_started"] = 8
+        reports[5]["machine"]["cores_started"] = 2
+        reports[5]["options"]["cores_max"] = cores_max
+        (tmp_path / "all.json").write_text(gathered(maker, reports))
+        done = fleet(tmp_path / "all.json", out=f"out{status}")
+        assert done.returncode == status, done.stdout
+        assert ("cores started: 2" in done.stdout) == bool(status)
+
+
+@pytest.mark.parametrize("date", ["2000-01-01T00:00:07Z", "2099-01-01T00:00:07Z"])
+def test_a_run_whose_date_is_wrong_is_of_when_it_was_read_and_that_is_said(fleet, maker, tmp_path, date):
+    report = maker.report(1, 9)
+    (tmp_path / "before.json").write_text(maker.text(report))
+    fleet(tmp_path / "before.json")
+    report["started_at"], report["verdict"] = date, "fail"
+    (tmp_path / "after.json").write_text(maker.text(report))
+    done = fleet(tmp_path / "after.json")
+    assert done.returncode == 1 and "Changed since the run before" in done.stdout, done.stdout
+    assert "1 run dated before 2024 or later than read" in done.stdout
+    assert "The verdict is fail." in done.stdout
+
+
+def test_of_runs_with_wrong_dates_that_are_read_together_the_last_file_is_the_newest(fleet, maker, tmp_path):
+    for n, verdict in enumerate(("pass", "fail", "warn"), 1):
+        report = maker.report(1, 1)
+        report["started_at"], report["verdict"] = f"2000-01-01T00:00:{20 - n}Z", verdict
+        (tmp_path / f"run-{n}.json").write_text(maker.text(report))
+    fleet(*(tmp_path / f"run-{n}.json" for n in (3, 1, 2)), "--db", tmp_path / "db")
+    with dataset_of(tmp_path) as data:
+        answers = questions.Answers(data)
+    assert [row["verdict"] for row in answers.machines] == ["warn"]
+    assert [(row["before"], row["now"]) for row in answers.changes if row["what"] == "verdict"] == [("fail", "warn")]
+
+
+def dataset_of(tmp_path):
+    return contextlib.closing(dataset.Dataset(tmp_path / "out"))
+
+
+def test_what_could_not_be_said_is_new_the_next_time(fleet, maker, tmp_path):
+    fleet_of(maker, tmp_path, 60, 2)
+    (tmp_path / "out" / "fleet.html").mkdir(parents=True)
+    assert fleet(tmp_path / "all.json").returncode == 2
+    (tmp_path / "out" / "fleet.html").rmdir()
+    said, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
+    assert (said.returncode, again.returncode) == (1, 0), said.stdout
+    (tmp_path / "out" / "told.json").write_text("{")
+    assert fleet(tmp_path / "all.json").returncode == 0  # as it is in the data set
+
+
+def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
+    class Few(questions.Answers):
+        shown_max = 3
+    fleet_of(maker, tmp_path, 60, 2)
+    fleet(tmp_path / "all.json")
+    with dataset_of(tmp_path) as data:
+        few, all_of_it = Few(data), questions.Answers(data)
+    assert len(few.machines) == 3 and few.known == all_of_it.known == 60
+    assert "machines" in few.cut and not all_of_it.cut
+    assert list(words.reservations(few)) == [
+        f"Only the first 3 rows are shown, and looked at for what is new, of: {', '.join(few.cut)}"]
+
+
+def test_a_folder_may_be_named_with_any_characters(fleet, maker, tmp_path):
+    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+    for _ in range(2):
+        done = fleet(tmp_path / "one.json", out="a[b]*?'{c}")
+        assert done.returncode == 0, done.stderr
+    assert "0 reports taken, 1 in already, 0 skipped; 1 in the data set" in done.stdout
+
+
+def test_what_an_older_one_wrote_lacks_columns_and_is_read(fleet, maker, tmp_path):
+    (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
+    (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
+    fleet(tmp_path / "one.json")
+    made = next((tmp_path / "out" / "data" / "runs").glob("day=*/*.parquet"))
+    with engine.connect() as base:
+        base.execute(f"COPY (SELECT * EXCLUDE (cores_by, cores_max) FROM read_parquet('{made}')) TO '{made}.new' (FORMAT parquet)")
+    os.replace(f"{made}.new", made)
+    done = fleet(tmp_path / "two.json")
+    assert done.returncode == 0 and "1 report taken, 0 in already, 0 skipped; 2 in the data set" in done.stdout, done.stderr
 
 
 def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):

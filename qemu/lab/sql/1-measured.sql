@@ -1,9 +1,17 @@
--- Every run that was done. A machine that is not known is nobody else: each of its runs stands for itself.
+-- Every run that was done. A machine that is not known is nobody else: each of its runs stands for itself. A run is dated by its
+-- machine's RTC: where that says a time before baretick, or later than the report was read, it is wrong, and the run is taken to
+-- be of when it was read; of several that were read together the last by its file's name is the newest.
 SELECT r.*, coalesce(r.machine, r.run) AS who,
        r.hypervisor IS NOT NULL OR r.accelerator IS NOT NULL AS is_guest,
        row_number() OVER (PARTITION BY coalesce(r.machine, r.run)
-                          ORDER BY r.started_at DESC NULLS LAST, CASE WHEN r.cpu IS NULL THEN 1 ELSE 0 END,
-                                   r.loaded_at DESC, r.run) AS place,
+                          ORDER BY r.moment DESC NULLS LAST, CASE WHEN r.cpu IS NULL THEN 1 ELSE 0 END,
+                                   r.loaded_at DESC, r.source DESC, r.run) AS place,
        count(*) OVER (PARTITION BY coalesce(r.machine, r.run)) AS runs_of_it
-FROM runs r
-WHERE r.reason IS NULL
+FROM (
+    SELECT d.*, CASE WHEN d.misdated THEN d.loaded_at ELSE d.started_at END AS moment
+    FROM (
+        SELECT runs.*, coalesce(started_at < CAST('2024-01-01' AS TIMESTAMP) OR started_at > loaded_at + INTERVAL 1 DAYS, FALSE)
+                       AS misdated
+        FROM runs WHERE reason IS NULL
+    ) d
+) r

@@ -4,12 +4,12 @@ FROM (
     SELECT 'the run before' AS span, n.who, n.kind, n.run, o.run AS before_run,
            row_number() OVER (PARTITION BY n.who ORDER BY o.place) AS nearest
     FROM measured n JOIN measured o ON o.machine = n.machine
-    WHERE n.place = 1 AND o.started_at < n.started_at
+    WHERE n.place = 1 AND o.place > 1 AND (o.moment < n.moment OR o.moment = n.moment AND n.misdated)
     UNION ALL
     SELECT 'last week', n.who, n.kind, n.run, o.run,
            row_number() OVER (PARTITION BY n.who ORDER BY o.place)
     FROM measured n JOIN measured o ON o.machine = n.machine
-    CROSS JOIN (SELECT max(started_at) AS newest_at FROM measured) newest
-    WHERE n.place = 1 AND o.started_at <= newest.newest_at - INTERVAL 7 DAYS AND n.started_at > newest.newest_at - INTERVAL 7 DAYS
+    CROSS JOIN (SELECT max(moment) AS newest_at FROM measured) newest
+    WHERE n.place = 1 AND o.moment <= newest.newest_at - INTERVAL 7 DAYS AND n.moment > newest.newest_at - INTERVAL 7 DAYS
 ) t
 WHERE nearest = 1

@@ -20,7 +20,8 @@ WHERE concat(coalesce(n.hypervisor, '-'), ' ', coalesce(n.host, '-'))
 UNION ALL
 SELECT p.span, p.who, p.run, 'cores started', 'machine', CAST(o.cores_started AS VARCHAR(20)), CAST(n.cores_started AS VARCHAR(20))
 FROM pairs p JOIN measured n ON n.run = p.run JOIN measured o ON o.run = p.before_run
-WHERE n.cores_started <> o.cores_started
+WHERE n.cores_started <> o.cores_started AND coalesce(n.cores_by, '-') = coalesce(o.cores_by, '-')
+  AND coalesce(n.cores_max, -1) = coalesce(o.cores_max, -1)
 UNION ALL
 SELECT p.span, p.who, p.run, 'state', n.clock, o.state, n.state
 FROM pairs p JOIN clocks n ON n.run = p.run JOIN clocks o ON o.run = p.before_run AND o.clock = n.clock
