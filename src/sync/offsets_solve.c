@@ -330,6 +330,27 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 	return ways ? place : shared;
 }
 
+/*
+ * Who is in a minority. A place that no majority stands behind, its core's own pair with the boot core, outvotes no pair:
+ * so it is unknown meanwhile.
+ */
+static struct minority
+find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
+{
+	struct solution solution = { offsets, places };
+	const bool *decided = disputed; /* up to here */
+	struct minority minority;
+
+	for (size_t i = 0; i < offsets->cores; i++)
+		if (!decided[i])
+			places[i] = OFFSET_UNKNOWN;
+	minority = minority_find(ask, &solution, 0, offsets->cores, outlier, disputed);
+	for (size_t i = 0; i < offsets->cores; i++)
+		if (!offset_is_known(places[i]))
+			places[i] = offsets_pair(offsets, 0, i);
+	return minority;
+}
+
 static void
 settle_places(const struct offsets *offsets, struct offset *places)
 {
@@ -344,16 +365,16 @@ struct offsets_summary
 offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	struct solution solution = { offsets, places };
+	bool *decided = disputed; /* until it is known who is disputed */
 	struct minority minority;
 
-	vote_on_places(offsets, places, disputed);
+	vote_on_places(offsets, places, decided);
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair(&summary, offsets, places, a, b);
 	if (offsets->cores)
-		settle_contradiction(&summary, offsets, places, disputed);
-	minority = minority_find(ask, &solution, 0, offsets->cores, outlier, disputed);
+		settle_contradiction(&summary, offsets, places, decided);
+	minority = find_minority(offsets, places, outlier, disputed);
 	summary.outliers = minority.outliers;
 	if (minority.any_differs && !minority.outliers)
 		mark_half(&summary, offsets, places, outlier);

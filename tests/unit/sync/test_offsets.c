@@ -938,6 +938,39 @@ two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
 	world_free(world);
 }
 
+/*
+ * Core 2 stepped by 536 ticks in the middle of the tournament. Ways to it that are twice as wide as its pairs overlap by
+ * little what they should not, so the vote on its place is open: that does not outvote ten pairs that prove it.
+ */
+static void
+core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open(void **state)
+{
+	static const struct offset to_2[] = { { -136, 121 }, { -151, 141 }, { 0, 0 }, { -659, -412 }, { -659, -400 },
+					      { -685, -393 }, { -663, -385 }, { -658, -386 }, { -676, -383 },
+					      { -670, -407 }, { -679, -403 }, { -681, -392 }, { -677, -393 },
+					      { -136, 114 }, { -135, 140 } };
+	enum { CORES = sizeof(to_2) / sizeof(to_2[0]) };
+	static const struct offset to_boot[CORES] = { { 0, 0 }, { -131, 132 }, { 0, 0 }, { -127, 142 }, { -144, 139 },
+						      { -135, 128 }, { -151, 129 }, { -135, 126 }, { -143, 128 },
+						      { -133, 128 }, { -125, 148 }, { -136, 134 }, { -170, 146 },
+						      { -123, 166 }, { -149, 149 } };
+	struct world *world = world_new(TOURNAMENT_ALL, CORES, 1);
+
+	(void)state;
+	for (size_t a = 0; a < CORES; a++)
+		for (size_t b = a + 1; b < CORES; b++)
+			offsets_set(&world->offsets, a, b, (struct offset){ -140, 140 });
+	for (size_t i = 1; i < CORES; i++)
+		offsets_set(&world->offsets, 0, i, to_boot[i]);
+	for (size_t i = 0; i < CORES; i++)
+		if (i != 2)
+			offsets_set(&world->offsets, i, 2, to_2[i]);
+	solve(world);
+	assert_outliers_are_just(world, 2, 1);
+	assert_false(world->summary.no_majority);
+	world_free(world);
+}
+
 /* It drifts by 1000 ticks from one ping-pong to the next, so none of its pairs agree with each other. */
 static void
 core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none(void **state)
@@ -1176,6 +1209,7 @@ main(void)
 		cmocka_unit_test(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none),
 		cmocka_unit_test(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow),
 		cmocka_unit_test(two_ways_that_contradict_only_each_other_leave_room_for_both),
+		cmocka_unit_test(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open),
 		cmocka_unit_test(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none),
 		cmocka_unit_test(boot_core_that_moves_meanwhile_leaves_each_its_own_pair),
 		cmocka_unit_test(drift_is_rounded_outwards),
