@@ -3,12 +3,13 @@
 
 #include "drivers.h"
 
+/* Pages in memory first: they take milliseconds, and devices of which each access exits all of the time. */
 const struct device_check device_checks[] = {
+	{ .driver = &kvmclock_driver, .look = kvmclock_check },
+	{ .driver = &hv_page_driver, .look = hv_page_check },
 	{ .driver = &hpet_driver, .look = hpet_check, .sets_counter = true },
 	{ .driver = &acpi_pm_driver, .look = acpi_pm_check, .sets_counter = true },
 	{ .driver = &pit_driver, .look = pit_check, .sets_counter = true },
-	{ .driver = &kvmclock_driver, .look = kvmclock_check },
-	{ .driver = &hv_page_driver, .look = hv_page_check },
 	{ .driver = &rtc_driver, .look = rtc_check, .needs_seconds = true },
 	{ .driver = NULL },
 };

@@ -154,6 +154,31 @@ hypervs_word_is_its_pages(void **state)
 	assert_true(row_of("pv-warp", "hv_ref")->checked);
 }
 
+static bool
+are_some_short_of_time(void)
+{
+	const struct behaviours *behaviours = &bench->run.report.behaviours;
+
+	for (size_t i = 0; i < behaviours->count; i++)
+		if (!behaviours->rows[i].checked && strstr(behaviours->rows[i].text, " were left."))
+			return true;
+	return false;
+}
+
+/* As in a guest's guest, where each access of a device takes so long that its checks take all of the time. */
+static void
+devices_whose_accesses_are_slow_leave_time_for_the_pages_checks(void **state)
+{
+	(void)state;
+	for (size_t i = SIM_IN; i <= SIM_MSR_WRITE; i++)
+		sim.cost_ps[i] = SIM_PS_PER_MS;
+	(void)run_with(all, 1);
+	assert_true(row_of("pv-claim", "kvmclock")->checked);
+	assert_true(row_of("pv-claim", "hv_page")->checked);
+	assert_true(row_of("pv-page-apart", "hv_page")->checked);
+	assert_true(are_some_short_of_time());
+}
+
 /* Its own page against its own page. */
 static void
 where_the_page_itself_sets_the_scale_its_claim_is_not_checked(void **state)
@@ -264,6 +289,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(one_core_s_page_behind_the_others_is_named_and_only_that, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_the_page_is_not_called_stable_the_same_is_no_fault, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hypervs_word_is_its_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_the_page_itself_sets_the_scale_its_claim_is_not_checked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_msr_that_is_not_put_back_on_other_cores_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_core_that_does_not_answer_as_it_is_left_is_said, set_up, tear_down),
