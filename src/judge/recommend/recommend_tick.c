@@ -85,12 +85,19 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
 }
 
+/* Of interfaces that are stacked Linux uses the one with the highest leaves: arch/x86/kernel/cpu/hypervisor.c. */
 static const char *
 own_timer(const struct report *report)
 {
-	if (text_equal(report->hypervisor, "Microsoft Hv"))
-		return " Where Hyper-V offers its own timer, Linux takes that (1000).";
-	return text_begins(report->hypervisor, "XenVMM") ? " Where it can, Linux takes Xen's own timer (500)." : "";
+	const struct paravirtual *all = &report->paravirtual;
+
+	if (!all->count)
+		return "";
+	switch (all->interfaces[all->count - 1].kind) {
+	case PARAVIRTUAL_HYPERV: return " Where Hyper-V offers its own timer, Linux takes that (1000).";
+	case PARAVIRTUAL_XEN: return " Where it can, Linux takes Xen's own timer (500).";
+	default: return "";
+	}
 }
 
 /* What wakes a core whose own timer has stopped. */

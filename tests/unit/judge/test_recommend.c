@@ -231,6 +231,15 @@ a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it(void **state)
 	literal_free(report);
 }
 
+static struct report *
+without_hpet(void)
+{
+	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
+
+	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
+	return report;
+}
+
 static void
 without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said(void **state)
 {
@@ -239,12 +248,16 @@ without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_
 	(void)state;
 	assert_tick(report, "hpet0",
 		    "Linux's hpet, rated 50, for the local APIC's timer can't be used: it is one for all cores.");
-	report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
-	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
-	strcpy(report->hypervisor, "Microsoft Hv");
+	report = without_hpet();
+	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
 	assert_tick(report, "pit0",
 		    "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores. Where "
 		    "Hyper-V offers its own timer, Linux takes that (1000).");
+	report = without_hpet();
+	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_HYPERV;
+	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;
+	assert_tick(report, "pit0",
+		    "Linux's pit, rated 0, for the local APIC's timer can't be used: it is one for all cores.");
 	report = literal_clean();
 	report->interval_count = 0;
 	assert_tick(report, NULL, "");
