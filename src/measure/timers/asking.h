@@ -87,9 +87,9 @@ void stale_window(void *argument);
 /* What came in one window, in which interrupts were open until CLOSED, goes into its slots. */
 void slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t closed);
 
-/* What came behind interrupts that were masked, of periods of TICKS, in OPEN of them. */
+/* What came behind interrupts that were masked, of periods of TICKS, from OPENED to CLOSED. */
 enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks,
-				size_t open);
+				uint64_t opened, uint64_t closed);
 
 /* phase.c */
 

@@ -5,7 +5,6 @@
 
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
-#define EARLY_SHARE 4 /* what comes less than a quarter period early belongs to the deadline that follows */
 
 static int64_t
 middle(const struct lateness *value)
@@ -92,7 +91,7 @@ lateness_fold(struct report_interval *row, struct lateness *values, size_t count
 size_t
 slots_of(const struct slots *slots, int64_t after_ps)
 {
-	int64_t from_first = after_ps + (int64_t)(slots->period_ps / EARLY_SHARE);
+	int64_t from_first = after_ps + (int64_t)(slots->period_ps / SLOTS_EARLY_SHARE);
 	uint64_t slot = from_first < 0 ? UINT64_MAX : (uint64_t)from_first / slots->period_ps;
 
 	return slot < slots->count ? (size_t)slot : SIZE_MAX;

@@ -14,6 +14,8 @@ struct lateness { /* of one interrupt: it came so long after it was due; in ps, 
 /* Percentiles of COUNT VALUES, which it puts in order, and how many are early for certain. */
 void lateness_fold(struct report_interval *row, struct lateness *values, size_t count);
 
+#define SLOTS_EARLY_SHARE 4 /* what comes less than a quarter period early belongs to the deadline that follows */
+
 struct slots { /* the grid of a periodic source: slot k is from a quarter period before its deadline to the next slot */
 	uint64_t period_ps;
 	size_t count;   /* whole slots in which interrupts were open */

@@ -69,5 +69,5 @@ periods_hold(void *argument)
 	if (asking->timer->own_phase)
 		asking_end_phase(asking, &arming);
 	if (!asking_is_storm(asking))
-		asking->row->policy = slots_policy(asking, &arming, ticks, (size_t)((closed - opened) / period));
+		asking->row->policy = slots_policy(asking, &arming, ticks, opened, closed);
 }

@@ -1,41 +1,87 @@
 /* Periods that go on whenever they are asked for: where they begin. See asking.h. */
 #include "asking.h"
 
+#include "lateness.h"
+
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
 
-/*
- * The EVENT'th interrupt less as many whole periods as lie between it and the first: modulo the period, next to that.
- */
-static int64_t
-phase_ps(const struct asking *asking, size_t event, uint64_t period_ps)
-{
-	const struct timer_slot *slot = asking->all->window->slot;
-	int64_t since_ps = asking_tsc_ps(asking, slot->events[event].tsc - slot->events[0].tsc);
-	int64_t periods = (since_ps + (int64_t)period_ps / 2) / (int64_t)period_ps;
+#define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */
 
-	return since_ps - periods * (int64_t)period_ps;
+/* The EVENT'th interrupt less as many whole periods as lie between it and the FROM'th: modulo the period, next to that. */
+static int64_t
+phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_ps)
+{
+	const struct timer_event *events = asking->all->window->slot->events;
+	uint64_t since = events[event].tsc - events[from].tsc;
+	int64_t since_ps = event < from ? -asking_tsc_ps(asking, 0 - since) : asking_tsc_ps(asking, since);
+	int64_t half_ps = since_ps < 0 ? -period_ps / 2 : period_ps / 2;
+
+	return since_ps - (since_ps + half_ps) / period_ps * period_ps;
 }
 
+/* How many come soon behind the FROM'th in their periods. */
+static size_t
+count_followers(const struct asking *asking, size_t from, size_t count, int64_t period_ps)
+{
+	size_t followers = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t ps = phase_ps(asking, from, i, period_ps);
+
+		followers += ps >= 0 && ps < period_ps / CLUSTER_SHARE;
+	}
+	return followers;
+}
+
+static uint64_t
+ticks_of(const struct asking *asking, int64_t ps)
+{
+	return scale_ticks(&asking->survey->scale, (uint64_t)ps / ASKING_PS_PER_NS);
+}
+
+/* What came within a period of a gap may be of any deadline in that. */
+static bool
+was_kept_waiting(const struct asking *asking, size_t event, uint64_t period)
+{
+	uint64_t tsc = asking->all->window->slot->events[event].tsc;
+
+	return asking_was_away(asking, tsc - period, tsc, asking->gap_ticks);
+}
+
+/*
+ * Most come right behind their ticks. One that its core or its host kept waiting may lie anywhere in a period, the first
+ * one among them, so none but those say where it begins.
+ */
 void
 asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks)
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	const struct scale *scale = &asking->survey->scale;
-	uint64_t period_ps = (uint64_t)asking_ticks_ps(ticks, asking->tick.value), early_ns, period;
-	int64_t least_ps = 0;
+	size_t count = slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX, best = 0, most = 0;
+	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value), least_ps = 0, since_ps;
+	uint64_t period = ticks_of(asking, period_ps), first;
 
-	if (!slot->taken)
+	if (!count)
 		return;
-	for (size_t i = 0; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
-		int64_t ps = phase_ps(asking, i, period_ps);
+	for (size_t i = 0; i < count; i++) {
+		size_t followers = count_followers(asking, i, count, period_ps);
 
-		least_ps = ps < least_ps ? ps : least_ps;
+		best = followers > most ? i : best;
+		most = followers > most ? followers : most;
 	}
-	early_ns = (uint64_t)-least_ps / ASKING_PS_PER_NS;
-	period = scale_ticks(scale, period_ps / ASKING_PS_PER_NS);
-	arming->before = arming->after = slot->events[0].tsc - scale_ticks(scale, early_ns) - period;
-	arming->before -= scale_ticks(scale, PHASE_SLACK_NS);
-	arming->after += scale_ticks(scale, PHASE_SLACK_NS);
+	for (size_t i = 0; i < count; i++) {
+		int64_t ps = phase_ps(asking, best, i, period_ps);
+
+		if (ps < least_ps && !was_kept_waiting(asking, i, period))
+			least_ps = ps;
+	}
+	first = slot->events[best].tsc - ticks_of(asking, -least_ps);
+	/* The deadline whose slot the first event is in: a period after it was armed. */
+	since_ps = asking_tsc_ps(asking, first - slot->events[0].tsc) - period_ps / SLOTS_EARLY_SHARE;
+	if (first > slot->events[0].tsc && since_ps > 0)
+		first -= ticks_of(asking, (since_ps + period_ps - 1) / period_ps * period_ps);
+	arming->before = first - period - scale_ticks(scale, PHASE_SLACK_NS);
+	arming->after = first - period + scale_ticks(scale, PHASE_SLACK_NS);
 }
 
 void

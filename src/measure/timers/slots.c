@@ -172,22 +172,32 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));
 }
 
+/* Whether MOMENT is about the middle of a period: periods that begin anew then differ from those that went on. */
+static bool
+is_between(const struct asking *asking, const struct arming *arming, uint64_t moment)
+{
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+	uint64_t phase = (moment - arming->before) % period;
+
+	return phase >= period * 3 / 8 && phase <= period * 5 / 8;
+}
+
 /*
- * By how many ticks were made up for, and then by where the others lie in their periods. A gap in the core's time ends
- * with one that is pending, or two: it makes up for none.
+ * By how many ticks were made up for, and then by where the others lie in their periods: from OPENED to CLOSED
+ * interrupts were open. A gap in the core's time ends with one that is pending, or two: it makes up for none.
  */
 enum report_policy
-slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, size_t open)
+slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks, uint64_t opened, uint64_t closed)
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value);
 	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
 	bool away = asking_was_away(asking, 0, UINT64_MAX, period / 4);
-	size_t shifted = 0;
+	size_t shifted = 0, open = (size_t)((closed - opened) / period);
 
 	if (slot->taken > open + (away ? MADE_UP_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
-	if (slot->taken < 2 || away)
+	if (slot->taken < 2 || away || (!asking->timer->own_phase && !is_between(asking, arming, opened)))
 		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
 		int64_t phase_ps = middle(asking_lateness(asking, arming, ticks, &slot->events[i])) % period_ps;
