@@ -331,8 +331,8 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 }
 
 /*
- * Who is in a minority. A place that no majority stands behind, its core's own pair with the boot core, outvotes no pair:
- * so it is unknown meanwhile.
+ * Who is in a minority. A place that no majority stands behind, its core's own pair with the boot core, outvotes no
+ * pair: so it is unknown meanwhile.
  */
 static struct minority
 find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)

@@ -4,10 +4,9 @@
 #include "lateness.h"
 
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
-
 #define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */
 
-/* The EVENT'th interrupt less as many whole periods as lie between it and the FROM'th: modulo the period, next to that. */
+/* The EVENT'th interrupt less the whole periods that lie between it and the FROM'th: modulo the period, next to that. */
 static int64_t
 phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_ps)
 {
@@ -49,8 +48,8 @@ was_kept_waiting(const struct asking *asking, size_t event, uint64_t period)
 }
 
 /*
- * Most come right behind their ticks. One that its core or its host kept waiting may lie anywhere in a period, the first
- * one among them, so none but those say where it begins.
+ * Most come right behind their ticks. One that its core or its host kept waiting may lie anywhere in a period, the
+ * first one among them, so none but those say where it begins.
  */
 void
 asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t ticks)

@@ -939,8 +939,8 @@ two_ways_that_contradict_only_each_other_leave_room_for_both(void **state)
 }
 
 /*
- * Core 2 stepped by 536 ticks in the middle of the tournament. Ways to it that are twice as wide as its pairs overlap by
- * little what they should not, so the vote on its place is open: that does not outvote ten pairs that prove it.
+ * Core 2 stepped by 536 ticks in the middle of the tournament. Ways to it that are twice as wide as its pairs overlap
+ * by little what they should not, so the vote on its place is open: that does not outvote ten pairs that prove it.
  */
 static void
 core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open(void **state)
