@@ -10,7 +10,7 @@ pvclock_multiplier(const struct pvclock *page)
 	if (page->tsc_shift < -SHIFT_MAX || page->tsc_shift > SHIFT_MAX - 1)
 		return 0;
 	if (page->tsc_shift < 0)
-		return page->tsc_to_system_mul >> -page->tsc_shift;
+		return (uint64_t)page->tsc_to_system_mul >> -page->tsc_shift;
 	return (uint64_t)page->tsc_to_system_mul << page->tsc_shift;
 }
 

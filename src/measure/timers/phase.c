@@ -6,7 +6,7 @@
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
 #define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */
 
-/* The EVENT'th interrupt less the whole periods that lie between it and the FROM'th: modulo the period, next to that. */
+/* The EVENT'th interrupt less the whole periods between it and the FROM'th: modulo the period, next to that. */
 static int64_t
 phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_ps)
 {

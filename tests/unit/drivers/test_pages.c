@@ -68,6 +68,8 @@ the_shift_goes_either_way_before_the_multiplier(void **state)
 	page.tsc_to_system_mul = UINT32_MAX;
 	assert_int_equal(reading(), 50 + 49); /* 50 times not quite 1, rounded down */
 	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
+	page.tsc_shift = -32; /* nothing is left of 32 bits */
+	assert_int_equal(pvclock_multiplier(&page), 0);
 	page.tsc_shift = -128;
 	assert_int_equal(pvclock_multiplier(&page), 0); /* no TSC has such a rate */
 }
