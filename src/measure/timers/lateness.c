@@ -179,6 +179,17 @@ slope(const struct floor *first, const struct floor *last, int64_t spread_ps, ui
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
 
+/* Of periods that are longer by LONGER_PPB there are not fewer by as much: of 2 % longer ones fewer by 1.96 %. */
+static int64_t
+faster_ppb(int64_t longer_ppb)
+{
+	uint64_t size = (uint64_t)(longer_ppb < 0 ? -longer_ppb : longer_ppb);
+	uint64_t whole = longer_ppb > -(int64_t)PPB ? (uint64_t)((int64_t)PPB + longer_ppb) : 1;
+	int64_t share = (int64_t)scale_mul_div(size, PPB, whole);
+
+	return longer_ppb < 0 ? share : -share;
+}
+
 struct interval_ppb
 lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 {
@@ -201,7 +212,8 @@ lateness_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 	int64_t later = share_ppb(line.moved_ps, line.slots, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 
-	return (struct interval_ppb){ true, -later - (a.value + b.value) / 2, -later - high, -later - low };
+	return (struct interval_ppb){ true, faster_ppb(later + (a.value + b.value) / 2), faster_ppb(later + high) - 1,
+				      faster_ppb(later + low) + 1 };
 }
 
 struct interval_ppb

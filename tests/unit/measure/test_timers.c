@@ -643,13 +643,14 @@ a_period_that_is_off_shows_within_its_error(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
+		int64_t ppb = ppm[i] * 1000000000 / (1000000 - ppm[i]);
 		const struct interval_ppb *rate;
 
 		source.has_counter = true;
 		source.fast_ppm = ppm[i];
 		rate = &asked(play)[2 * i + 1].rate;
 		assert_true(rate->known);
-		assert_in_range(ppm[i] * 1000, rate->low, rate->high);
+		assert_true(rate->low <= ppb && ppb <= rate->high);
 		assert_true(rate->high - rate->low < 100000);
 	}
 }
@@ -712,6 +713,25 @@ a_rate_is_as_uncertain_as_its_ticks_are_uneven(void **state)
 	for (size_t k = 1; k < 81; k++)
 		residuals[k] = INT64_MAX;
 	assert_false(lateness_rate(residuals, 81, SIM_PS_PER_MS).known);
+}
+
+/* 1.25 % longer are 1 / 1.0125 as many: 12,346 ppm fewer, and 12,658 more of those that are 1.25 % shorter. */
+static void
+a_rate_is_of_ticks_and_not_of_their_periods(void **state)
+{
+	const int64_t part_ps = SIM_PS_PER_MS / 80;
+	int64_t residuals[81];
+	struct interval_ppb rate;
+
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		for (int64_t k = 0; k < 81; k++)
+			residuals[k] = sign * part_ps * k;
+		rate = lateness_rate(residuals, 81, SIM_PS_PER_MS);
+		assert_true(rate.low <= (sign < 0 ? 12658228 : -12345679));
+		assert_true(rate.high >= (sign < 0 ? 12658227 : -12345680));
+		assert_true(rate.high - rate.low < 1000);
+	}
 }
 
 static void
@@ -783,6 +803,7 @@ main(void)
 		TEST(a_tick_that_comes_beside_the_next_is_late),
 		TEST(ticks_that_are_made_up_for_are_not_early),
 		TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven),
+		TEST(a_rate_is_of_ticks_and_not_of_their_periods),
 		TEST(of_two_windows_that_differ_the_rate_touches_both),
 		TEST(what_is_lost_while_the_core_was_away_is_excused),
 		TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so),
