@@ -13,7 +13,6 @@
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
 #define NS_PER_100NS   100
-
 #define KEYS_AT_ONCE   16 /* that are looked at; a keyboard that never ends is looked at again later */
 #define HINT_COLUMN    60
 
