@@ -304,8 +304,13 @@ judge_late(struct report *report, const struct asked *asked)
 		return;
 	}
 	late = &asked->late->lateness;
+	if (late->p50_ns + (int64_t)late->error_ns < 0) {
+		set_figure(row, 0, 0, 0);
+		behaviour_say(row, "half of its one-shots of 100 us came before they were due, which is another rule's.");
+		return;
+	}
 	set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
-	if (row->high > 0 && row->low < 0)
+	if (row->low < 0)
 		row->low = 0;
 	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", late->p50_ns, late->error_ns,
 		      row->checked ? "." : ": not judged in an emulator.");

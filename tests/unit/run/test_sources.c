@@ -70,6 +70,7 @@ static const struct {
 	{ "sends one in eight twice", RTC, { .double_every = 8 }, "irq-doubled", NULL, 9, 10 },
 	{ "sends each twice", AWAITED, { .double_every = 1 }, "irq-doubled", NULL, 1, 1 },
 	{ "is 20 us early", SHOTS, { .early_ps = 20000 * NS }, "irq-early", NULL, 18000, 20000 },
+	{ "is 70 us early", SHOTS, { .early_ps = 70000 * NS }, "irq-early", NULL, 68000, 70000 },
 	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1500, 1500 },
 	{ "ticks 2,000 ppm slowly", PERIODS, { .fast_ppm = -2000 }, "irq-rate", NULL, -2000, -2000 },
 	{ "is 60 to 180 us late", SHOTS, { .late_ps = 120000 * NS }, "irq-late", NULL, 100000, 140000 },
