@@ -166,6 +166,7 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
             line.sendall(json.dumps({"return": {}, "id": asked["id"]}).encode() + b"\\n")
             if asked["execute"] == "send-key":
                 break
+        time.sleep(0.5)
         sys.stdout.buffer.write(open(here + "/rest", "rb").read())
         sys.stdout.flush()
         sys.exit(33)

@@ -760,6 +760,7 @@ KEYBOARD = r"""
             continue
         open(here + "/pressed", "a").write(json.dumps(asked["arguments"]))
         line.sendall(json.dumps({**ANSWER, "id": asked["id"]}).encode() + b"\n")
+        time.sleep(0.5)  # a run measures on for some seconds
         WHAT
     """
 MEASURING = b"baretick 1\nphase: prepare\nphase: rates\n"
@@ -807,7 +808,7 @@ def test_the_second_signal_ends_the_run_at_once(fake, tmp_path):
     (signal.SIGINT, HAS_NONE, MEASURING), (signal.SIGHUP, HAS_KEYBOARD, MEASURING),
     (signal.SIGINT, HAS_KEYBOARD, b"baretick 1\n")], ids=["no-keyboard", "nobody-there", "before-it-measures"])
 def test_the_first_signal_ends_the_run_where_an_early_end_is_of_no_use(fake, tmp_path, number, answer, serial):
-    process = measuring(fake, tmp_path, answer, REPORTS, serial=serial)
+    process = measuring(fake, tmp_path, answer, "pass", serial=serial)
     process.send_signal(number)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 128 + number
