@@ -92,6 +92,7 @@ class Guest:
                 break
             if self.status is not None:
                 self.ending = "exit"
+                self._listen()  # to what it answered at last
             elif now >= self._deadline:
                 self.ending = "timeout"
             elif self._stillness and self._stillness.is_over(now):

@@ -41,10 +41,15 @@ def fake(tmp_path):
         (tmp_path / "serial").write_bytes(serial)
         path.write_text(textwrap.dedent("""\
             #!/usr/bin/python3
-            import os, signal, sys, time
+            import json, os, re, signal, socket, sys, time
             here = os.path.dirname(os.path.realpath(__file__))
             open(here + "/argv", "wb").write(b"\\0".join(map(os.fsencode, sys.argv[1:])))
             open(here + "/pid", "w").write(str(os.getpid()))
+
+            def monitor():  # its end of the machine protocol
+                fd = [re.search(r",fd=(\\d+)", word) for word in sys.argv if ",fd=" in word][0]
+                return socket.socket(fileno=int(fd[1]))
+
             sys.stdout.buffer.write(open(here + "/serial", "rb").read())
             sys.stdout.flush()
             """) + textwrap.dedent(body))

@@ -190,9 +190,7 @@ def test_a_phase_is_no_line_for_people(run, fake):
 # What is made of them.
 
 ANSWERS = r"""
-    import json, re, socket
-    fd = [re.search(r",fd=(\d+)", a) for a in sys.argv if ",fd=" in a][0]
-    line = socket.socket(fileno=int(fd[1]))
+    line = monitor()
     while True:
         for word in line.recv(4096).splitlines():
             asked = json.loads(word)
@@ -253,7 +251,7 @@ def test_a_machine_that_does_not_arrive_is_the_end(run, fake, tmp_path, arrived,
     words = answering(fake, tmp_path, GONE)
     script = tmp_path / FAKE
     text = script.read_text().replace("**" + repr(GONE), "**ANSWER")
-    text = text.replace("import json", f"ANSWER = {GONE!r}\nif '-incoming' in sys.argv:\n    {arrived}\nimport json")
+    text = text.replace("line = monitor()", f"ANSWER = {GONE!r}\nif '-incoming' in sys.argv:\n    {arrived}\nline = monitor()")
     script.write_text(text)
     done = run(*words, "--event", "0=migrate:100ms", *junit(tmp_path))
     assert done.status == 2 and done.stderr == f"qemu/run: {reason}\n", done

@@ -156,9 +156,7 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
     (tmp_path / "matrix").write_text("[a]\ncpus = 1 | 2\n")
     (tmp_path / "rest").write_bytes(spoken())
     body = """
-        import json, re, socket
-        fd = [re.search(r",fd=(\\d+)", a) for a in sys.argv if ",fd=" in a][0]
-        line = socket.socket(fileno=int(fd[1]))
+        line = monitor()
         time.sleep(0.5)
         os.kill(os.getppid(), signal.SIGTERM)
         for word in line.makefile():
@@ -166,7 +164,6 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
             line.sendall(json.dumps({"return": {}, "id": asked["id"]}).encode() + b"\\n")
             if asked["execute"] == "send-key":
                 break
-        time.sleep(0.5)
         sys.stdout.buffer.write(open(here + "/rest", "rb").read())
         sys.stdout.flush()
         sys.exit(33)

@@ -648,17 +648,13 @@ needs_kvm_node = pytest.mark.skipif(not os.access("/dev/kvm", os.R_OK | os.W_OK)
                                     reason="/dev/kvm cannot be opened here")
 ABORT = "sys.stderr.write('failed to set MSR 0x10a\\n'); sys.stderr.flush(); os.abort()\n"
 STUCK = """
-import json, re, socket
-fd = [re.search(r",fd=(\\d+)", a) for a in sys.argv if ",fd=" in a][0]
-line = socket.socket(fileno=int(fd[1]))
+line = monitor()
 while line.recv(4096):
     line.sendall(json.dumps({"return": {"status": "internal-error"}}).encode() + b"\\n")
 """
 
 AT = """
-import json, re, socket
-fd = [re.search(r",fd=(\\d+)", a) for a in sys.argv if ",fd=" in a][0]
-line = socket.socket(fileno=int(fd[1]))
+line = monitor()
 answered = 0
 for question in map(json.loads, line.makefile()):
     if question["execute"] == "human-monitor-command":
@@ -751,16 +747,13 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
 # The first signal only ends the measuring early.
 
 KEYBOARD = r"""
-    import json, re, socket
-    fd = [re.search(r",fd=(\d+)", a) for a in sys.argv if ",fd=" in a][0]
-    line = socket.socket(fileno=int(fd[1]))
+    line = monitor()
     for word in line.makefile():
         asked = json.loads(word)
         if asked["execute"] != "send-key":
             continue
         open(here + "/pressed", "a").write(json.dumps(asked["arguments"]))
         line.sendall(json.dumps({**ANSWER, "id": asked["id"]}).encode() + b"\n")
-        time.sleep(0.5)  # a run measures on for some seconds
         WHAT
     """
 MEASURING = b"baretick 1\nphase: prepare\nphase: rates\n"
