@@ -36,6 +36,13 @@ struct timer_slot {
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
+/* Of the interrupts that it took, so many are in EVENTS. */
+static inline size_t
+timer_slot_kept(const struct timer_slot *slot)
+{
+	return slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX;
+}
+
 struct timer_route {
 	const char *kind; /* "lapic", "ioapic", "fsb", "pic", "status"; static storage */
 	uint32_t pin;     /* of the I/O APIC's, by its global number; 0 where there is none */

@@ -47,6 +47,36 @@ was_kept_waiting(const struct asking *asking, size_t event, uint64_t period)
 	return asking_was_away(asking, tsc - period, tsc, asking->gap_ticks);
 }
 
+static size_t
+most_followed(const struct asking *asking, size_t count, int64_t period_ps)
+{
+	size_t best = 0, most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t followers = count_followers(asking, i, count, period_ps);
+
+		best = followers > most ? i : best;
+		most = followers > most ? followers : most;
+	}
+	return best;
+}
+
+/* So far ahead of the FROM'th in its period does the earliest come that was not kept waiting. */
+static int64_t
+ahead_ps(const struct asking *asking, size_t from, size_t count, int64_t period_ps)
+{
+	uint64_t period = ticks_of(asking, period_ps);
+	int64_t ahead = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t ps = -phase_ps(asking, from, i, period_ps);
+
+		if (ps > ahead && !was_kept_waiting(asking, i, period))
+			ahead = ps;
+	}
+	return ahead;
+}
+
 /*
  * Most come right behind their ticks. One that its core or its host kept waiting may lie anywhere in a period, the
  * first one among them, so none but those say where it begins.
@@ -56,25 +86,14 @@ asking_find_phase(const struct asking *asking, struct arming *arming, uint64_t t
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	const struct scale *scale = &asking->survey->scale;
-	size_t count = slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX, best = 0, most = 0;
-	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value), least_ps = 0, since_ps;
+	int64_t period_ps = asking_ticks_ps(ticks, asking->tick.value), since_ps;
 	uint64_t period = ticks_of(asking, period_ps), first;
+	size_t count = timer_slot_kept(slot), best;
 
 	if (!count)
 		return;
-	for (size_t i = 0; i < count; i++) {
-		size_t followers = count_followers(asking, i, count, period_ps);
-
-		best = followers > most ? i : best;
-		most = followers > most ? followers : most;
-	}
-	for (size_t i = 0; i < count; i++) {
-		int64_t ps = phase_ps(asking, best, i, period_ps);
-
-		if (ps < least_ps && !was_kept_waiting(asking, i, period))
-			least_ps = ps;
-	}
-	first = slot->events[best].tsc - ticks_of(asking, -least_ps);
+	best = most_followed(asking, count, period_ps);
+	first = slot->events[best].tsc - ticks_of(asking, ahead_ps(asking, best, count, period_ps));
 	/* The deadline whose slot the first event is in: a period after it was armed. */
 	since_ps = asking_tsc_ps(asking, first - slot->events[0].tsc) - period_ps / SLOTS_EARLY_SHARE;
 	if (first > slot->events[0].tsc && since_ps > 0)

@@ -159,7 +159,7 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 {
 	const struct timer_slot *slot = asking->all->window->slot;
 	struct slots slots = lay_slots(asking, arming, ticks, closed);
-	size_t count = slot->taken < TIMER_EVENTS_MAX ? slot->taken : TIMER_EVENTS_MAX, end;
+	size_t count = timer_slot_kept(slot), end;
 
 	for (size_t first = 0; first < count && slots.count; first = end) {
 		end = first + 1;
@@ -199,7 +199,7 @@ slots_policy(const struct asking *asking, const struct arming *arming, uint64_t 
 		return REPORT_POLICY_CATCH_UP;
 	if (slot->taken < 2 || away || (!asking->timer->own_phase && !is_between(asking, arming, opened)))
 		return REPORT_POLICY_UNKNOWN;
-	for (size_t i = 1; i < slot->taken && i < TIMER_EVENTS_MAX; i++) {
+	for (size_t i = 1; i < timer_slot_kept(slot); i++) {
 		int64_t phase_ps = middle(asking_lateness(asking, arming, ticks, &slot->events[i])) % period_ps;
 
 		shifted += phase_ps > period_ps / 4 && phase_ps < period_ps - period_ps / 4;
