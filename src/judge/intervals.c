@@ -306,7 +306,7 @@ judge_late(struct report *report, const struct asked *asked)
 	late = &asked->late->lateness;
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
 		set_figure(row, 0, 0, 0);
-		behaviour_say(row, "half of its one-shots of 100 us came before they were due, which is another rule's.");
+		behaviour_say(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
 		return;
 	}
 	set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);

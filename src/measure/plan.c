@@ -12,7 +12,6 @@
 #define WINDOW_LONG_FACTOR 3
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* each; see warp_checks() */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS) /* of one clock: waking all cores, a few hundred reads */
-#define TOURNAMENTS        2
 #define PACE_FROM          10 /* of the plan: before its tenth part the run's own pace says too little */
 #define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
 #define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
@@ -31,7 +30,7 @@
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
 /* Of hosts that took nearly all of the time, with guests of two and of four cores. */
 #define LATE_ATTEMPTS      2
-#define LATE_TOURNAMENTS   (TOURNAMENTS + 1) /* and the one between them */
+#define LATE_TOURNAMENTS   3 /* the first, the latest and the one between them */
 #define LATE_TOURNAMENT_NS (10 * SURVEY_NS_PER_S)
 #define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* each */
 #define LATE_CORE_NS       SURVEY_NS_PER_S /* each other one, by itself and once more where all read at once */
@@ -46,8 +45,7 @@ survey_pace(const struct report *report)
 uint64_t
 survey_duration_ns(const struct report *report)
 {
-	const struct options quick = { .profile = PROFILE_QUICK };
-	uint64_t quick_ns = options_duration_ns(&quick);
+	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
 
 	return report->hurried && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
 }
@@ -198,6 +196,12 @@ survey_late_tournament_ns(const struct survey *survey)
 	return late_ns(survey, all_ns);
 }
 
+static uint64_t
+late_warps_ns(const struct survey *survey)
+{
+	return late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS);
+}
+
 /* The checks and the timers, which wait for their devices: what the host takes of their time comes on top. */
 static uint64_t
 late_devices_ns(const struct survey *survey)
@@ -211,7 +215,7 @@ survey_plan_late(struct survey *survey)
 	if (survey->smp->count < 2)
 		return;
 	survey->late_ns = LATE_TOURNAMENTS * survey_late_tournament_ns(survey) + 2 * late_cores_ns(survey) +
-			  late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS) + late_devices_ns(survey);
+			  late_warps_ns(survey) + late_devices_ns(survey);
 	survey->total_ns += survey->late_ns;
 }
 
@@ -269,24 +273,42 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
+/* What comes on top of a part that is still to come, by survey_plan_late(). */
+static uint64_t
+late_part_ns(const struct survey *survey, enum part part)
+{
+	switch (part) {
+	case PART_CONTENDED:
+		return late_cores_ns(survey);
+	case PART_WARPS:
+		return late_warps_ns(survey);
+	case PART_PAIRS_AGAIN:
+		return survey_late_tournament_ns(survey);
+	case PART_CHECKS:
+		return late_devices_ns(survey);
+	default:
+		return 0;
+	}
+}
+
 void
 survey_is_at(struct survey *survey, enum survey_stage stage)
 {
+	static const enum part begins_with[] = {
+		[SURVEY_AT_CONTENDED] = PART_CONTENDED,
+		[SURVEY_AT_WARPS] = PART_WARPS,
+		[SURVEY_AT_INTERFERENCE] = PART_GAPS,
+		[SURVEY_AT_RATES_AGAIN] = PART_RATES_AGAIN,
+		[SURVEY_AT_CHECKS] = PART_CHECKS,
+		[SURVEY_AT_TIMERS] = PARTS,
+	};
 	uint64_t rest_ns = survey->timers_ns;
 
-	if (stage <= SURVEY_AT_CHECKS)
-		rest_ns += survey_checks_plan_ns(survey->report) + (survey->late_ns ? late_devices_ns(survey) : 0);
-	if (stage <= SURVEY_AT_RATES_AGAIN)
-		rest_ns += SURVEY_EDGE_WAIT_NS;
-	if (stage <= SURVEY_AT_INTERFERENCE)
-		rest_ns += survey->smp->count * survey_core_share_ns(survey->report, survey->smp->count) +
-			   (survey->smp->count > 1 ? survey_tournament_ns(survey->report, survey->smp->count) : 0) +
-			   survey_late_tournament_ns(survey);
-	if (stage <= SURVEY_AT_WARPS && survey->smp->count > 1)
-		rest_ns += warp_checks(survey->report) * WARPS_NS +
-			   late_ns(survey, warp_checks(survey->report) * LATE_WARPS_NS);
-	if (stage == SURVEY_AT_CONTENDED && survey->smp->count > 1)
-		rest_ns += usable_count(survey->report) * CONTENDED_NS + late_cores_ns(survey);
+	for (enum part part = begins_with[stage]; part < PARTS; part++) {
+		rest_ns += part_ns(survey->report, survey->smp->count, part);
+		if (survey->late_ns)
+			rest_ns += late_part_ns(survey, part);
+	}
 	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
 		survey->done_ns = survey->total_ns - rest_ns;
 }
@@ -322,8 +344,8 @@ survey_hurry(struct survey *survey)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;
 	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
-	report_note(report, "A key asked for the end at %lu.%lu s: what was being measured ended there, and what was still to "
-		    "come was measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
+	report_note(report, "A key asked for the end at %lu.%lu s: what was still to come was measured as with "
+		    "profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }
 
 uint64_t

@@ -259,7 +259,7 @@ options_check(const struct options *options, char *error)
 }
 
 uint64_t
-options_duration_ns(const struct options *options)
+options_profile_ns(enum options_profile profile)
 {
 	static const uint64_t profile_ns[] = {
 		[PROFILE_QUICK] = 100 * OPTIONS_NS_PER_MS,
@@ -267,5 +267,11 @@ options_duration_ns(const struct options *options)
 		[PROFILE_SOAK] = 10 * OPTIONS_NS_PER_S,
 	};
 
-	return options->duration_given ? options->duration_ns : profile_ns[options->profile];
+	return profile_ns[profile];
+}
+
+uint64_t
+options_duration_ns(const struct options *options)
+{
+	return options->duration_given ? options->duration_ns : options_profile_ns(options->profile);
 }

@@ -90,7 +90,8 @@ bool options_parse(const char *text, size_t length, const char *source,
 /* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
 bool options_check(const struct options *options, char *error);
 
-/* duration_ns, or the profile's own where none was given: quick 100 ms, standard 1 s, soak 10 s. */
+/* Of one measurement: quick 100 ms, standard 1 s, soak 10 s; and as OPTIONS have it, where a duration was given. */
+uint64_t options_profile_ns(enum options_profile profile);
 uint64_t options_duration_ns(const struct options *options);
 
 struct text;
