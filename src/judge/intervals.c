@@ -11,6 +11,7 @@
 #define UNEVEN_SHARE    8u    /* of a period: a source that is late by more may as well have left one out */
 #define PIT_CLOCKS_2_NS 1677  /* OUT follows the clock behind the count's write, and falls or rises at one */
 #define NS_PER_US       1000
+#define SCATTERED       "its ticks lie all over their periods: which deadline each was of can't be told."
 
 struct asked { /* of one source, all that came of it */
 	const char *source, *kind;
@@ -18,7 +19,7 @@ struct asked { /* of one source, all that came of it */
 	bool storms, came;
 	uint64_t shots, shots_excused, missing, shots_empty;
 	uint64_t periods, periods_excused, lost, doubled, doubled_periods;
-	bool uneven;
+	bool uneven, scattered;
 	uint64_t over, stale;
 	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
 	uint64_t early;
@@ -70,6 +71,7 @@ take_periods(struct asked *asked, const struct report_interval *row)
 	asked->doubled_periods += row->doubled;
 	asked->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
+	asked->scattered |= row->scattered;
 	if (row->rate.known && (!asked->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&asked->rate)))
 		asked->rate = row->rate;
 }
@@ -201,6 +203,11 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 
 	if (!row)
 		return;
+	if (asked->scattered) {
+		row->open = true;
+		behaviour_say(row, SCATTERED);
+		return;
+	}
 	row->checked = seen && asked->came && !(asked->lost && (misses || report_is_emulated(report)));
 	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
 	set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
@@ -236,6 +243,11 @@ judge_doubled(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
+	if (asked->scattered && !asked->storms && !asked->doubled) {
+		row->open = true;
+		behaviour_say(row, SCATTERED);
+		return;
+	}
 	row->checked = asked->storms || !asked->doubled || !report_is_emulated(report);
 	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled &&
 		    asked->doubled == asked->doubled_periods;

@@ -261,6 +261,7 @@ struct report_interval { /* what a source of timer interrupts was asked for, and
 	struct interval_ppb rate; /* of a periodic one: how much faster it ticks than was asked for */
 	uint64_t held_ns, held_delivered; /* behind interrupts that were masked so long, in as long; 0: not tried */
 	enum report_policy policy;
+	bool scattered; /* ticks lie all over their periods: which deadline each was of can't be told; all are excused */
 };
 
 struct report_quality { /* judged: what stolen time leaves of the latencies */

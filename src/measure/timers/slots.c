@@ -30,14 +30,16 @@ against(const struct asking *asking, struct lateness late, size_t k, uint64_t ti
 	return late;
 }
 
+/* What is early for slot K may as well have been kept waiting for the deadline before. */
 static void
 take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, struct lateness late, size_t k,
 	  const struct timer_event *event)
 {
 	struct survey_timers *all = asking->all;
 	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+	uint64_t due = arming->before + (k + (late.high >= 0)) * period;
 
-	if (asking_was_away(asking, arming->before + (k + 1) * period, event->tsc, asking->gap_ticks))
+	if (asking_was_away(asking, due, event->tsc, asking->gap_ticks))
 		return;
 	all->residuals[k] = asking_tsc_ps(asking, event->tsc - arming->before) -
 			    asking_ticks_ps((k + 1) * ticks, asking->tick.value);
@@ -132,8 +134,8 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 
 	if (k == SIZE_MAX)
 		return;
-	/* Where nothing says when a period begins, none is early: it is late for the one before. */
-	if (asking->timer->own_phase && k > 0 && against(asking, late, k, ticks).high < 0)
+	/* Where nothing says when a period begins, none is early: it is late for the one before, if that had none. */
+	if (asking->timer->own_phase && k > 0 && !slots->taken[k - 1] && against(asking, late, k, ticks).high < 0)
 		k--;
 	k = slots_place(slots, k, against(asking, late, k, ticks).high < 0, burst);
 	if (k == SIZE_MAX)

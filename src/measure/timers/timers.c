@@ -179,6 +179,24 @@ say_never_programmed(struct asking *asking)
 		say_why_not(asking, "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
 }
 
+/*
+ * A tick of which it is certain that it came before its deadline, beside others that are late by more than half of
+ * their periods: as well it is late for the one before, as all of them may be.
+ */
+static void
+say_scattered(struct asking *asking)
+{
+	struct report_interval *row = asking->row;
+
+	if (!row->periodic || !row->early || row->lateness.max_ns <= (int64_t)(row->asked_ns / 2))
+		return;
+	row->scattered = true;
+	row->early = row->empty = row->doubled = 0;
+	row->excused = row->expected;
+	row->lateness = (struct report_lateness){ .count = 0 };
+	say_why_not(asking, "Its ticks lie all over their periods: which deadline each was of can't be told.");
+}
+
 /* One row: shots of PLAN, or so many windows of a period. */
 static void
 measure(struct asking *asking, const struct plan *plan, bool periodic)
@@ -199,6 +217,7 @@ measure(struct asking *asking, const struct plan *plan, bool periodic)
 	lateness_fold(asking->row, asking->all->values, asking->count);
 	say_never_due(asking);
 	say_never_programmed(asking);
+	say_scattered(asking);
 	if (!periodic || asking->row->state != CLOCK_PRESENT || !asking->row->asked || asking->misses >= ASKING_MISSES_MAX ||
 	    asking->core != 0 || asking->timer->driver->secondary)
 		return;

@@ -83,6 +83,7 @@ function refusedTimers(rows) {
 	return table(
 		[
 			["No figures of", (row) => code(row.source), "name"],
+			["Asked for", askedFor, "left"],
 			["State", (row) => row.state, "left"],
 			["Why", (row) => row.reason || "", "left"],
 		],

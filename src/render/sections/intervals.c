@@ -28,7 +28,9 @@ put_refusal(struct text *out, const struct report_interval *row)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_printf(text, "%s: %s", row->state == CLOCK_PRESENT ? "Not asked" : clock_state_word(row->state), row->reason);
+	if (!row->scattered)
+		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not asked" : clock_state_word(row->state));
+	text_put(text, row->reason);
 	text_put_char(out, ' ');
 	table_sentence_end(out, &sentence);
 }

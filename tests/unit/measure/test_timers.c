@@ -25,7 +25,7 @@ static struct {
 	bool has_counter, well;
 	/* What is wrong with it: */
 	unsigned drop_every, double_every;
-	int64_t late_ps; /* besides LATE_PS */
+	int64_t late_ps, later_ps[3]; /* besides LATE_PS; each third one so much more */
 	bool storms, keeps, delays; /* fires at each poll; makes up for what was masked; goes on a period behind it */
 	int64_t fast_ppm;      /* of its periods */
 	bool leaves; /* an interrupt behind each shot, which comes as the next is armed */
@@ -87,7 +87,8 @@ let_time_go_on(void)
 	}
 	if (source.storms && source.open && source.armed)
 		record();
-	while (source.armed && (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps) {
+	while (source.armed &&
+	       (int64_t)sim.now_ps >= (int64_t)source.due_ps + source.late_ps + source.later_ps[source.delivered % 3]) {
 		source.armed = source.periodic;
 		source.last_due_ps = source.due_ps;
 		source.due_ps += (uint64_t)((int64_t)source.period_ps * (1000000 - source.fast_ppm) / 1000000);
@@ -484,6 +485,27 @@ what_comes_late_is_not_early_for_the_next_deadline(void **state)
 	assert_true(rows[1].lateness.min_ns >= 900000);
 }
 
+/* By more than a period, or less, as it comes: the deadlines' order says nothing then. */
+static void
+of_ticks_all_over_their_periods_no_lateness_is_told(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.later_ps[0] = 1100 * (int64_t)SIM_PS_PER_US;
+	source.later_ps[1] = 800 * (int64_t)SIM_PS_PER_US;
+	source.later_ps[2] = 600 * (int64_t)SIM_PS_PER_US;
+	rows = asked(play);
+	assert_true(rows[1].scattered && rows[1].expected == 80);
+	assert_counts(&rows[1], rows[1].delivered, 0, 0, 0, 80);
+	assert_int_equal(rows[1].lateness.count, 0);
+	assert_int_equal(rows[1].state, CLOCK_PRESENT);
+	assert_string_equal(rows[1].reason,
+			    "Its ticks lie all over their periods: which deadline each was of can't be told.");
+	assert_true(rows[0].lateness.max_ns >= 1100000 && !rows[0].scattered);
+}
+
 static void
 a_source_that_never_fires_is_given_up_after_three_shots(void **state)
 {
@@ -792,6 +814,7 @@ main(void)
 		TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled),
 		TEST(what_comes_before_its_deadline_is_early),
 		TEST(what_comes_late_is_not_early_for_the_next_deadline),
+		TEST(of_ticks_all_over_their_periods_no_lateness_is_told),
 		TEST(a_source_that_never_fires_is_given_up_after_three_shots),
 		TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc),
 		TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try),

@@ -172,6 +172,21 @@ each_fault_is_named_by_its_rule_alone_with_its_figure(void **state)
 	}
 }
 
+/* By half a period to one and a half: its shots show that, and its ticks may be of any deadline about. */
+static void
+of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled(void **state)
+{
+	const struct report *report;
+
+	(void)state;
+	sim.interrupts.hpet.late_ps = 1000000 * NS;
+	report = played("");
+	named(report, "irq-late", "hpet0");
+	assert_true(row_of(report, "hpet0", true)->scattered);
+	assert_int_equal(outcome(report, "irq-lost", "hpet0"), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(outcome(report, "irq-doubled", "hpet0"), OUTCOME_NOT_DETERMINED);
+}
+
 /* A local APIC's interrupt needs no pin. */
 static void
 a_lapic_that_never_fires_is_named(void **state)
@@ -287,6 +302,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_machine_without_a_fault_says_nothing),
 		TEST(each_fault_is_named_by_its_rule_alone_with_its_figure),
+		TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled),
 		TEST(a_lapic_that_never_fires_is_named),
 		TEST(where_nothing_comes_by_a_pin_nobody_is_named),
 		TEST(in_a_guest_lost_ticks_are_a_warning),
