@@ -11,7 +11,7 @@
 #define DURATION_NS   1000000 /* of each latency: enough for a figure */
 #define DURATION_LONG_NS 5000000
 #define SAMPLE_MAX    256
-#define ACCESSES_ENOUGH UINT64_C(40000000)
+#define ACCESSES_ENOUGH UINT64_C(100000000)
 #define MICRO         1000000
 #define FS_PER_S      1e15L
 #define PER_1024TH    (TICK / 1024)

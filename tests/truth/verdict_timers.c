@@ -102,7 +102,9 @@ look_at_lateness(const struct report *report, const struct report_interval *row,
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
-	drift = fabsl(timers_rate_ppb(report, source)) / PPB * lasts_ns;
+	/* By its own counter it is off by what is wrong with it alone. */
+	drift = fmaxl(fabsl(timers_rate_ppb(report, source)) / PPB,
+		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
 	least = times->late_ps[0] / 1e3L;
 	most = times->late_ps[times->count - 1] / 1e3L;
@@ -125,7 +127,9 @@ look_at_row(const struct report *report, const struct report_interval *row, stru
 	const struct timer_source *source = timers_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
 	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || leaves_slots(timer));
-	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands ||
+	/* One that is late by more than a period is one with the next. */
+	bool merges = timer && row->periodic && timer->late_ps * 3 / 2 > row->asked_ns * SIM_PS_PER_NS;
+	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands || merges ||
 			       leaves_slots(timer));
 
 	if (!source)

@@ -5,6 +5,7 @@
 
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
+#define SCATTERED_ONE_IN 8
 
 static int64_t
 middle(const struct lateness *value)
@@ -86,6 +87,17 @@ lateness_fold(struct report_interval *row, struct lateness *values, size_t count
 		.error_ns = (uint64_t)(widest_ps / 2 + PS_PER_NS - 1) / PS_PER_NS,
 		.earliest = earliest,
 	};
+}
+
+bool
+lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
+{
+	int64_t half_ns = (int64_t)(row->asked_ns / 2);
+
+	if (!count)
+		return false;
+	return (row->early && row->lateness.max_ns > half_ns) ||
+	       values[count - count / SCATTERED_ONE_IN - 1].low / PS_PER_NS > row->lateness.min_ns + half_ns;
 }
 
 size_t

@@ -14,6 +14,13 @@ struct lateness { /* of one interrupt: it came so long after it was due; in ps, 
 /* Percentiles of COUNT VALUES, which it puts in order, and how many are early for certain. */
 void lateness_fold(struct report_interval *row, struct lateness *values, size_t count);
 
+/*
+ * Of a periodic row, when VALUES are folded: ticks that are certain to come before their deadlines beside others that
+ * are late by half of a period, or one in eight so far behind the first. Each may as well be late for a deadline
+ * before its own then.
+ */
+bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
+
 #define SLOTS_EARLY_SHARE 4 /* what comes less than a quarter period early belongs to the deadline that follows */
 
 struct slots { /* the grid of a periodic source: slot k is from a quarter period before its deadline to the next slot */

@@ -47,13 +47,24 @@ take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, st
 		all->values[asking->count++] = late;
 }
 
-/* A source that was kept waiting by its host leaves out what was due meanwhile, and its next tick is late. */
+/*
+ * A source that was kept waiting by its host leaves out what was due meanwhile, and its next tick is late; or it comes
+ * beside one that is in time.
+ */
 static bool
 ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
 {
 	while (k + 1 < slots->count && !slots->taken[k])
 		k++;
-	return slots->taken[k] && (residuals[k] == INT64_MAX || residuals[k] > (int64_t)(slots->period_ps / LATE_SHARE));
+	return slots->taken[k] > 1 ||
+	       (slots->taken[k] && (residuals[k] == INT64_MAX || residuals[k] > (int64_t)(slots->period_ps / LATE_SHARE)));
+}
+
+/* Of two ticks one may as well be late for the slot before, by more than a period. */
+static bool
+may_be_of_two(const struct slots *slots, size_t k)
+{
+	return slots->taken[k] == 2 && k > 0 && !slots->taken[k - 1];
 }
 
 static void
@@ -63,7 +74,7 @@ count_slots(struct asking *asking, const struct arming *arming, const struct slo
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
 
 	for (size_t k = 0; k + 1 < slots->count; k++) {
-		bool excused = is_away(asking, arming, period, k) ||
+		bool excused = is_away(asking, arming, period, k) || may_be_of_two(slots, k) ||
 			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k));
 
 		row->expected++;

@@ -179,16 +179,12 @@ say_never_programmed(struct asking *asking)
 		say_why_not(asking, "Programming it takes more than a quarter of its period: its ticks can't be told apart.");
 }
 
-/*
- * A tick of which it is certain that it came before its deadline, beside others that are late by more than half of
- * their periods: as well it is late for the one before, as all of them may be.
- */
 static void
 say_scattered(struct asking *asking)
 {
 	struct report_interval *row = asking->row;
 
-	if (!row->periodic || !row->early || row->lateness.max_ns <= (int64_t)(row->asked_ns / 2))
+	if (!row->periodic || !lateness_is_scattered(row, asking->all->values, asking->count))
 		return;
 	row->scattered = true;
 	row->early = row->empty = row->doubled = 0;
