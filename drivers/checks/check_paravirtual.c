@@ -2,7 +2,8 @@
 #include "check.h"
 #include "checks.h"
 #include "leaves.h"
-#include "paravirtual_clocks.h"
+#include "pvclock.h"
+#include "text.h"
 #include "wait.h"
 
 #define PPM          UINT64_C(1000000)
@@ -44,12 +45,39 @@ look_at_claim(const struct checking *checking, struct behaviour *row, uint64_t m
 		      row->high);
 }
 
-static void
-kvmclock_look_at_claim(const struct checking *checking, struct behaviour *row)
+/*
+ * Where the CPU's TSC is not constant, Xen sets each page's rate anew every second, slower where it has to take time
+ * back: xen/arch/x86/time.c, local_time_calibration(). What stands for a second is no claim of the TSC's rate.
+ */
+static bool
+is_corrected(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
-	struct pvclock taken;
+	uint64_t first = pvclock_multiplier_at_first(checking->device);
 
-	look_at_claim(checking, row, kvmclock_look(checking->device, &taken) ? pvclock_multiplier(&taken) : 0);
+	if (!multiplier || multiplier == first)
+		return false;
+	behaviour_say(row, "Its page's rate is set anew as it goes: the TSC was %lu kHz by it and is %lu now.",
+		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, first),
+		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier));
+	return true;
+}
+
+static void
+pvclock_look_at_claim(const struct checking *checking, struct behaviour *row)
+{
+	uint64_t refused = pvclock_refused(checking->device), multiplier;
+	struct pvclock taken;
+	struct text text;
+	size_t length;
+
+	multiplier = pvclock_look(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
+	if (!is_corrected(checking, row, multiplier))
+		look_at_claim(checking, row, multiplier);
+	length = text_length(row->text);
+	if (!refused)
+		return;
+	text_init(&text, row->text + length, sizeof(row->text) - length);
+	text_printf(&text, " %lu other core%s refused one.", refused, refused == 1 ? " was" : "s were");
 }
 
 static void
@@ -149,10 +177,10 @@ hv_page_look_beside_msr(const struct checking *checking, struct behaviour *row)
 }
 
 void
-kvmclock_check(const struct checking *checking, struct behaviours *behaviours)
+pvclock_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pv-claim", CLAIM_NS, kvmclock_look_at_claim },
+		{ "pv-claim", CLAIM_NS, pvclock_look_at_claim },
 		{ NULL, 0, NULL },
 	};
 

@@ -5,8 +5,9 @@
 
 /* Pages in memory first: they take milliseconds, and devices of which each access exits all of the time. */
 const struct device_check device_checks[] = {
-	{ .driver = &kvmclock_driver, .look = kvmclock_check },
+	{ .driver = &kvmclock_driver, .look = pvclock_check },
 	{ .driver = &hv_page_driver, .look = hv_page_check },
+	{ .driver = &xen_driver, .look = pvclock_check },
 	{ .driver = &hpet_driver, .look = hpet_check, .sets_counter = true },
 	{ .driver = &acpi_pm_driver, .look = acpi_pm_check, .sets_counter = true },
 	{ .driver = &pit_driver, .look = pit_check, .sets_counter = true },

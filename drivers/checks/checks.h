@@ -8,7 +8,7 @@
 extern const struct device_check device_checks[];
 
 /* A look of struct device_check each. */
-void kvmclock_check(const struct checking *checking, struct behaviours *behaviours);
+void pvclock_check(const struct checking *checking, struct behaviours *behaviours);
 void hv_page_check(const struct checking *checking, struct behaviours *behaviours);
 void hpet_check(const struct checking *checking, struct behaviours *behaviours);
 void acpi_pm_check(const struct checking *checking, struct behaviours *behaviours);

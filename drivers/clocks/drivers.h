@@ -8,6 +8,6 @@
 extern const struct driver *const drivers[];
 
 extern const struct driver tsc_driver, hpet_driver, acpi_pm_driver, pit_driver, rtc_driver, kvmclock_driver,
-	hv_ref_driver, hv_page_driver, null_driver;
+	hv_ref_driver, hv_page_driver, xen_driver, null_driver;
 
 #endif

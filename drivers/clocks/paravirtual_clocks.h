@@ -37,7 +37,4 @@ void hyperv_unsign(struct device *device);
 bool hv_page_look(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
 uint64_t hv_page_fallbacks(const struct device *device); /* reads at which it was not to be used */
 
-/* The page of the core that calls, likewise. */
-bool kvmclock_look(struct device *device, struct pvclock *taken);
-
 #endif

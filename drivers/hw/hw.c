@@ -143,6 +143,27 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 	return r;
 }
 
+#define AUTH 0x68747541u /* EBX of an AMD CPU, "AuthenticAMD" */
+#define HYGO 0x6f677948u /* and of one of Hygon's */
+
+/*
+ * By the instruction itself, as Linux does it since 6.13 (arch/x86/xen/xen-head.S), and not through a page that Xen
+ * fills with it: firmware may forbid to run what is in memory of ours. Some releases of Xen overwrite the arguments.
+ */
+int64_t
+hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	uint32_t vendor = hw_cpuid(LEAF_BASIC_MAX, 0).ebx;
+
+	if (vendor == AUTH || vendor == HYGO)
+		__asm__ volatile("vmmcall" : "+a"(number), "+D"(first), "+S"(second), "+d"(third)
+				 : : "rcx", "r8", "r9", "r10", "r11", "memory");
+	else
+		__asm__ volatile("vmcall" : "+a"(number), "+D"(first), "+S"(second), "+d"(third)
+				 : : "rcx", "r8", "r9", "r10", "r11", "memory");
+	return (int64_t)number;
+}
+
 uint64_t
 hw_tsc(void)
 {

@@ -30,6 +30,12 @@ bool hw_is_mapped(uint64_t address, size_t length);
 uint64_t hw_msr_read(uint32_t msr);
 void hw_msr_write(uint32_t msr, uint64_t value);
 
+/*
+ * A hypercall of Xen's by its number, with three arguments; what it answers: below 0 an error. Only where CPUID shows
+ * Xen: elsewhere the instruction faults.
+ */
+int64_t hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
+
 struct hw_cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };

@@ -9,7 +9,6 @@
 #define BASE_END   0x40010000u  /* likewise, where nothing more is looked for */
 #define HV_1       0x31237648u  /* EAX of leaf 40000001h, "Hv#1": the interface of the TLFS, whoever offers it */
 #define HZ_PER_KHZ 1000u
-#define XEN_TSC_MODE_NATIVE 2u  /* xen/include/public/arch-x86/cpuid.h: never emulated */
 
 struct word {
 	uint32_t bit;
@@ -146,7 +145,8 @@ read_xen(struct paravirtual_interface *interface)
 	r = hw_cpuid(interface->base + LEAF_TIME, 0);
 	interface->features = r.ebx;
 	text_init(&text, interface->offers, sizeof(interface->offers));
-	text_printf(&text, "pvclock, TSC mode %u%s", r.ebx, r.ebx == XEN_TSC_MODE_NATIVE ? " (never emulated)" : "");
+	text_printf(&text, "pvclock, TSC mode %u (%s)", r.ebx, r.ebx == XEN_TSC_NEVER_EMULATED ? "never emulated" :
+		    r.eax & XEN_TSC_EMULATED ? "emulated" : "not emulated now");
 	claim(interface, (uint64_t)r.ecx * HZ_PER_KHZ, "Xen's CPUID leaf of the TSC");
 }
 

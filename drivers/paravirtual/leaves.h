@@ -10,12 +10,20 @@
 #define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: features; Xen: version */
 #define LEAF_VERSION   2u /* Hyper-V: build and version; Xen: how its hypercall page is had */
 #define LEAF_TIME      3u /* Hyper-V: privileges and features; Xen: the TSC's mode and rate */
+#define LEAF_XEN_HVM   4u /* Xen: which vCPU a core is */
 #define LEAF_RATES     0x10u /* VMware's and KVM's: kHz of the TSC, of the APIC's bus */
 
 /* Linux Documentation/virt/kvm/x86/cpuid.rst: EAX of KVM's leaf 40000001h */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
 #define KVM_CLOCKSOURCE_STABLE (1u << 24) /* kvm-clock is told by flags whether it warps between cores */
+
+/* xen/include/public/arch-x86/cpuid.h: EBX of Xen's leaf base+3, its TSC mode, and EAX of base+4 */
+#define XEN_TSC_DEFAULT         0u /* emulated where the host's TSC would not do */
+#define XEN_TSC_ALWAYS_EMULATED 1u
+#define XEN_TSC_NEVER_EMULATED  2u
+#define XEN_TSC_EMULATED        (1u << 0) /* EAX of base+3: it is so now */
+#define XEN_VCPU_ID_PRESENT     (1u << 3) /* EBX has it */
 
 /* Hyper-V Top Level Functional Specification, feature identification: EAX of leaf 40000003h, the privileges */
 #define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */

@@ -13,7 +13,7 @@ from boots import EFI_BUILT, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS,
 from harness import FAST_TCG, ROOT, TCG
 from results import cases
 
-PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page"]  # rows only where a hypervisor offers them, which TCG does not
+PARAVIRTUAL = ["kvmclock", "hv_ref", "hv_page", "xen"]  # rows only where a hypervisor offers them, which TCG does not
 CLOCKS = [name for name in re.search(r"separated by commas: ([\w, ]+) \|",
                                      (ROOT / "src/options/README.md").read_text()).group(1).split(", ") if name not in PARAVIRTUAL]
 NO_RTC = ["-global", "mc146818rtc.iobase=0x170"]

@@ -33,7 +33,7 @@ sim_reset(void)
 	static const uint64_t cost_ns[SIM_ACCESSES] = {
 		[SIM_TSC] = 10, [SIM_TSC_LFENCE] = 20, [SIM_TSC_MFENCE] = 20, [SIM_TSCP] = 25,
 		[SIM_TSC_CPUID] = 110, [SIM_IN] = 500, [SIM_OUT] = 500, [SIM_READ] = 300,
-		[SIM_WRITE] = 300, [SIM_MSR_READ] = 100, [SIM_MSR_WRITE] = 100, [SIM_CPUID] = 100,
+		[SIM_WRITE] = 300, [SIM_MSR_READ] = 100, [SIM_MSR_WRITE] = 100, [SIM_HYPERCALL] = 1000, [SIM_CPUID] = 100,
 		[SIM_PAUSE] = 40,
 	};
 
@@ -368,12 +368,23 @@ hw_msr_write(uint32_t msr, uint64_t value)
 	sim_msr_set(msr, value);
 }
 
-/* What differs from core to core: the initial APIC id, which is the core's number. */
+int64_t
+hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	spend(SIM_HYPERCALL, 0);
+	if (!sim.hypercall)
+		sim_fail("#UD: there is no hypervisor");
+	return sim.hypercall(number, first, second, third);
+}
+
+/* What differs from core to core: the initial APIC id, which is the core's number, and Xen's number of the vCPU. */
 static struct hw_cpuid
 of_core(uint32_t leaf, struct hw_cpuid registers)
 {
 	if (leaf == 1)
 		registers.ebx += (uint32_t)sim.core << 24;
+	if (sim.hypercall && (leaf == 0x40000004 || leaf == 0x40000104))
+		registers.ebx += (uint32_t)sim.core;
 	return registers;
 }
 

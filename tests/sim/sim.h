@@ -41,7 +41,7 @@
 
 enum sim_access {
 	SIM_TSC, SIM_TSC_LFENCE, SIM_TSC_MFENCE, SIM_TSCP, SIM_TSC_CPUID,
-	SIM_IN, SIM_OUT, SIM_READ, SIM_WRITE, SIM_MSR_READ, SIM_MSR_WRITE, SIM_CPUID, SIM_PAUSE,
+	SIM_IN, SIM_OUT, SIM_READ, SIM_WRITE, SIM_MSR_READ, SIM_MSR_WRITE, SIM_HYPERCALL, SIM_CPUID, SIM_PAUSE,
 	SIM_ACCESSES
 };
 
@@ -237,6 +237,8 @@ struct sim {
 	/* MSRs that are not in the list, or do something: false: they are not these. NULL: there are none. */
 	bool (*read_msr)(uint32_t msr, uint64_t *value);
 	bool (*write_msr)(uint32_t msr, uint64_t value);
+	/* Xen's; NULL: the instruction faults. */
+	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
 	struct pages pages; /* as sim_platform() gives them */
 	uint32_t microcode; /* of an Intel CPU: what CPUID 1h puts into the upper half of MSR 8Bh; 0: nothing */
 	size_t region_count;

@@ -36,11 +36,11 @@ set_rate(struct pvclock *page)
 }
 
 static void
-write_kvm_page(uint64_t value)
+write_pvclock(uint64_t address)
 {
-	struct pvclock *page = (struct pvclock *)(uintptr_t)(value & ~UINT64_C(1));
+	struct pvclock *page = (struct pvclock *)(uintptr_t)address;
 
-	if (!(value & 1) || sim_paravirtual.empty)
+	if (sim_paravirtual.empty)
 		return;
 	set_rate(page);
 	page->tsc_timestamp = sim_tsc_ticks();
@@ -62,15 +62,29 @@ write_hyperv_page(uint64_t value)
 	page->sequence = sim_paravirtual.no_sequence ? 0 : 1;
 }
 
+static void
+update_all(void)
+{
+	for (size_t i = 0; i < 2 * (SIM_PARAVIRTUAL_PAGES - 1); i++) {
+		struct pvclock *page = (struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE / 2);
+
+		page->version += 2;
+		page->system_time += (uint64_t)sim_paravirtual.update_ns;
+	}
+}
+
 /* What the hypervisor does to the pages in the course of time. */
 static void
 go_on(enum sim_access access, uint64_t where)
 {
-	(void)access;
 	(void)where;
+	if (access == SIM_TSC_LFENCE && sim_paravirtual.updates) {
+		sim_paravirtual.updates--;
+		update_all();
+	}
 	if (sim.now_ps >= sim_paravirtual.odd_at_ps)
-		for (size_t i = 0; i + 1 < SIM_PARAVIRTUAL_PAGES; i++)
-			((struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE))->version |= 1;
+		for (size_t i = 0; i < 2 * (SIM_PARAVIRTUAL_PAGES - 1); i++)
+			((struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE / 2))->version |= 1;
 	if (sim.now_ps >= sim_paravirtual.no_sequence_at_ps)
 		((struct hv_tsc_page *)(sim_paravirtual.memory + (SIM_PARAVIRTUAL_PAGES - 1) * PAGES_SIZE))->sequence =
 			sim.now_ps >= sim_paravirtual.sequence_again_at_ps;
@@ -100,8 +114,48 @@ write_msr(uint32_t msr, uint64_t value)
 		return false;
 	if (!sim_paravirtual.keeps_msr || !sim_paravirtual.kvm_msrs[sim.core])
 		sim_paravirtual.kvm_msrs[sim.core] = value;
-	write_kvm_page(value);
+	if (value & 1)
+		write_pvclock(value & ~UINT64_C(1));
 	return true;
+}
+
+/* xen/include/public: XENVER_get_features */
+static int64_t
+answer_features(uint64_t address)
+{
+	uint32_t *asked = (uint32_t *)(uintptr_t)address;
+
+	asked[1] = asked[0] == 0 && !sim_paravirtual.no_safe_pvclock ? 1u << 9 : 0;
+	return 0;
+}
+
+/* VCPUOP_register_vcpu_time_memory_area */
+static int64_t
+register_area(uint64_t vcpu, uint64_t argument)
+{
+	uint64_t address = *(uint64_t *)(uintptr_t)argument;
+
+	sim_paravirtual.writes++;
+	if (vcpu != sim.core)
+		return -2; /* ENOENT */
+	if (sim_paravirtual.xen_error && sim.core >= sim_paravirtual.xen_error_core)
+		return -sim_paravirtual.xen_error;
+	if (!address && sim_paravirtual.keeps_msr)
+		return -22; /* EINVAL */
+	sim_paravirtual.xen_areas[vcpu] = address;
+	if (address)
+		write_pvclock(address);
+	return 0;
+}
+
+static int64_t
+hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+{
+	if (number == 17 && first == 6)
+		return answer_features(second);
+	if (number == 24 && first == 13)
+		return register_area(second, third);
+	return -38; /* ENOSYS */
 }
 
 static uint32_t
@@ -119,39 +173,65 @@ set_interface(uint32_t base, const char *name, uint32_t max)
 	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
 }
 
-void
-sim_paravirtual_plug(bool hyperv)
+static void
+plug(void)
 {
 	static uint8_t memory[SIM_PARAVIRTUAL_PAGES * PAGES_SIZE] __attribute__((aligned(PAGES_SIZE)));
-	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
-	struct hw_cpuid features = { 0x000906ea, 0, GUEST, 0x00000210 };
 
 	memset(memory, 0, sizeof(memory));
 	sim_paravirtual = (struct sim_paravirtual){ .memory = memory, .odd_at_ps = SIM_NEVER,
 						    .no_sequence_at_ps = SIM_NEVER, .sequence_again_at_ps = SIM_NEVER,
 						    .torn_at_ps = SIM_NEVER };
-	sim_cpuid_set(1, 0, features);
-	set_interface(base, "KVMKVMKVM\0\0\0", base + 1);
-	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
-	if (hyperv) {
-		set_interface(0x40000000, "Microsoft Hv", 0x40000005);
-		sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
-		sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC |
-								HV_ACCESS_HYPERCALL_MSRS, 0, 0, 0 });
-		sim_msr_set(MSR_HV_GUEST_OS_ID, 0);
-		sim_msr_set(MSR_HV_REFERENCE_TSC, 0);
-	}
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, GUEST, 0x00000210 });
 	sim.read_msr = read_msr;
 	sim.write_msr = write_msr;
 	sim.spent = go_on;
 	sim.pages = (struct pages){ memory, SIM_PARAVIRTUAL_PAGES };
 }
 
+static void
+plug_hyperv(void)
+{
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
+	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC |
+							HV_ACCESS_HYPERCALL_MSRS, 0, 0, 0 });
+	sim_msr_set(MSR_HV_GUEST_OS_ID, 0);
+	sim_msr_set(MSR_HV_REFERENCE_TSC, 0);
+}
+
+void
+sim_paravirtual_plug(bool hyperv)
+{
+	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
+
+	plug();
+	set_interface(base, "KVMKVMKVM\0\0\0", base + 1);
+	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
+	if (hyperv)
+		plug_hyperv();
+}
+
+void
+sim_paravirtual_plug_xen(bool hyperv)
+{
+	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
+
+	plug();
+	set_interface(base, "XenVMMXenVMM", base + 4);
+	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ 4 << 16 | 17, 0, 0, 0 });
+	sim_cpuid_set(base + 3, 0, (struct hw_cpuid){ 0, XEN_TSC_NEVER_EMULATED, 1000000, 0 });
+	sim_cpuid_set(base + 4, 0, (struct hw_cpuid){ XEN_VCPU_ID_PRESENT, 0, 0, 0 });
+	sim.hypercall = hypercall;
+	if (hyperv)
+		plug_hyperv();
+}
+
 bool
 sim_paravirtual_is_as_found(void)
 {
 	for (size_t i = 0; i < SIM_CORES_MAX; i++)
-		if (sim_paravirtual.kvm_msrs[i])
+		if (sim_paravirtual.kvm_msrs[i] || sim_paravirtual.xen_areas[i])
 			return false;
 	for (size_t i = 0; i < sim.msr_count; i++)
 		if ((sim.msrs[i].msr == MSR_HV_GUEST_OS_ID || sim.msrs[i].msr == MSR_HV_REFERENCE_TSC) && sim.msrs[i].value)

@@ -1,8 +1,8 @@
 /*
  * Which clock Linux and Windows take here, by what they go by themselves. Linux: the ratings of its clocksources as of
- * 6.6 (arch/x86/kernel/tsc.c, kvmclock.c, hpet.c, drivers/clocksource/acpi_pm.c and hyperv_timer.c), which struct clock
- * has of each driver, and what makes it mark the TSC unstable. Windows: Microsoft, "Acquiring high-resolution time
- * stamps", and in the Hyper-V TLFS partition reference time.
+ * 6.6 (arch/x86/kernel/tsc.c, kvmclock.c, hpet.c, arch/x86/xen/time.c, drivers/clocksource/acpi_pm.c and
+ * hyperv_timer.c), which struct clock has of each driver, and what makes it mark the TSC unstable. Windows: Microsoft,
+ * "Acquiring high-resolution time stamps", and in the Hyper-V TLFS partition reference time.
  */
 #include "recommend.h"
 
@@ -16,6 +16,7 @@ static const struct {
 } linux_names[] = {
 	{ "tsc", "tsc" }, { "hpet", "hpet" }, { "acpi_pm", "acpi_pm" }, { "kvmclock", "kvm-clock" },
 	{ "hv_ref", "hyperv_clocksource_msr" }, { "hv_page", "hyperv_clocksource_tsc_page" },
+	{ "xen", "xen" },
 };
 
 static const char *
@@ -96,6 +97,23 @@ begin_row(struct report *report, const char *system, const char *clock)
 	return text;
 }
 
+/* A hypervisor's CLOCK comes behind the TSC. */
+static const char *
+why_it_stands_back(const struct clock *clock)
+{
+	if (clock->offered_by == PARAVIRTUAL_XEN)
+		return "; where the TSC is called invariant and Xen never emulates it, Xen's clock stands back";
+	return "; where the TSC is called invariant the hypervisor's clock stands back";
+}
+
+static const char *
+why_it_comes_first(const struct report *report, const struct clock *clock)
+{
+	if (clock->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
+		return "; Xen does not say that it never emulates the TSC, so Xen's clock comes first";
+	return "; the TSC is not called invariant, so the hypervisor's clock comes first";
+}
+
 static void
 take_linux(struct report *report)
 {
@@ -114,9 +132,9 @@ take_linux(struct report *report)
 	if (report_has_clock(report, "tsc") && why)
 		text_printf(&text, "; it marks the TSC unstable: %s", why);
 	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
-		text_put(&text, "; where the TSC is called invariant the hypervisor's clock stands back");
+		text_put(&text, why_it_stands_back(next));
 	else if (first->by_tsc && report_has_clock(report, "tsc"))
-		text_put(&text, "; the TSC is not called invariant, so the hypervisor's clock comes first");
+		text_put(&text, why_it_comes_first(report, first));
 	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
 		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, for it is not called invariant");
 	text_put_char(&text, '.');

@@ -46,6 +46,39 @@ a_page_of_another_rate_is_off_by_so_much(void **state)
 }
 
 static void
+xens_page_of_another_rate_is_off_by_so_much_too(void **state)
+{
+	(void)state;
+	sim_reset();
+	sim_paravirtual_plug_xen(true);
+	sim_paravirtual.fast_ppm = 150;
+	sim_platform(&platform);
+	open_driver(&xen_driver);
+	check_opened(&xen_driver, BUDGET_NS);
+	assert_only("pv-claim", "Its page takes the TSC for 999850 kHz, -150 to -149 ppm off what was measured.");
+}
+
+/* As Xen does it every second where the CPU's TSC is not constant. */
+static void
+a_page_whose_rate_is_set_anew_is_no_claim(void **state)
+{
+	struct pvclock *page;
+
+	(void)state;
+	sim_reset();
+	sim_paravirtual_plug_xen(false);
+	sim_platform(&platform);
+	open_driver(&xen_driver);
+	page = (struct pvclock *)(uintptr_t)sim_paravirtual.xen_areas[0];
+	page->tsc_to_system_mul -= page->tsc_to_system_mul / 100;
+	page->version += 2;
+	check_opened(&xen_driver, BUDGET_NS);
+	assert_not_checked("pv-claim", "Its page's rate is set anew as it goes: the TSC was 1000000 kHz by it and "
+			   "is 1010101 now.");
+	assert_none_bad();
+}
+
+static void
 let_the_msr_go_ahead(void)
 {
 	sim_paravirtual.msr_ahead_ticks = 7;
@@ -137,6 +170,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_that_are_right_keep_their_promises),
 		cmocka_unit_test(a_page_of_another_rate_is_off_by_so_much),
+		cmocka_unit_test(xens_page_of_another_rate_is_off_by_so_much_too),
+		cmocka_unit_test(a_page_whose_rate_is_set_anew_is_no_claim),
 		cmocka_unit_test(an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding),
 		cmocka_unit_test(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said),
 		cmocka_unit_test(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked),

@@ -177,6 +177,12 @@ xens_leaf_has_the_tscs_mode_and_its_khz(void **state)
 	assert_string_equal(found.interfaces[1].version, "4.17");
 	assert_string_equal(found.interfaces[1].offers, "pvclock, TSC mode 2 (never emulated)");
 	assert_int_equal(found.interfaces[1].tsc.num, UINT64_C(2445424000));
+	assert_int_equal(found.interfaces[1].tsc_within_hz, 1000);
+	assert_ptr_equal(paravirtual_claim(&found), &found.interfaces[1]);
+	sim_cpuid_set(0x40000103, 0, (struct hw_cpuid){ XEN_TSC_EMULATED, XEN_TSC_DEFAULT, 2445424, 0 });
+	assert_string_equal(offered().interfaces[1].offers, "pvclock, TSC mode 0 (emulated)");
+	sim_cpuid_set(0x40000103, 0, (struct hw_cpuid){ 0, XEN_TSC_DEFAULT, 2445424, 0 });
+	assert_string_equal(offered().interfaces[1].offers, "pvclock, TSC mode 0 (not emulated now)");
 }
 
 int

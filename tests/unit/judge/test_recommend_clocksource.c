@@ -166,6 +166,31 @@ of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same(void *
 }
 
 static void
+xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated(void **state)
+{
+	struct report_clock *xen = add("xen");
+
+	(void)state;
+	offer(PARAVIRTUAL_HYPERV); /* viridian=1 */
+	offer(PARAVIRTUAL_XEN);
+	add("hv_page");
+	assert_int_equal(xen->clock.rating, 400);
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; Xen does not say that it never "
+		     "emulates the TSC, so Xen's clock comes first.");
+	assert_string_equal(report->taken[1].clock, "hv_page");
+	report->tsc_is_invariant = false;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not called invariant, "
+		     "so the hypervisor's clock comes first.");
+	report->tsc_is_invariant = true;
+	xen->clock.rating = 299; /* as the driver leaves it then */
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; where the TSC is called invariant and "
+		     "Xen never emulates it, Xen's clock stands back.");
+}
+
+static void
 of_a_run_without_the_tsc_nothing_is_said(void **state)
 {
 	(void)state;
@@ -187,6 +212,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(kvm_clock_comes_first_unless_the_tsc_is_invariant, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(of_a_run_without_the_tsc_nothing_is_said, set_up, tear_down),
 	};

@@ -281,6 +281,77 @@ a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named(void **state)
 	assert_true(text_equal(report->relative_to, "acpi_pm") || text_equal(report->relative_to, "hpet"));
 }
 
+static void
+be_a_guest_of_xen(void)
+{
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	sim_paravirtual_plug_xen(true);
+}
+
+static const char *const xens[] = { "tsc", "acpi_pm", "xen", NULL };
+
+static void
+xens_clock_is_a_row_beside_hypervs_and_nothing_is_found(void **state)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", "hv_ref", "hv_page", "xen", NULL };
+	const struct report *report;
+	const struct report_clock *entry;
+
+	(void)state;
+	be_a_guest_of_xen();
+	report = run_with(clocks, CORES);
+	assert_only(NULL, NULL);
+	entry = bench_find(bench, "xen");
+	assert_int_equal(entry->verdict, VERDICT_PASS);
+	assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
+	assert_true(report->cores[CORES - 1].latency[entry - report->clocks].count);
+	assert_true(report->cores[CORES - 1].contended[entry - report->clocks].count);
+	assert_true(row_of("pv-warp", "xen")->checked);
+	assert_true(row_of("pv-claim", "xen")->checked);
+	assert_int_equal(report->paravirtual.count, 2);
+	assert_string_equal(report->paravirtual.interfaces[1].name, "Xen");
+	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
+	assert_true(sim_paravirtual_is_as_found());
+	for (size_t i = 0; i < report->note_count; i++)
+		assert_null(strstr(report->notes[i], "as found"));
+}
+
+static void
+one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that(void **state)
+{
+	(void)state;
+	be_a_guest_of_xen();
+	sim_paravirtual.apart_ns[1] = -50000;
+	(void)run_with(xens, CORES);
+	assert_only("pv-warp", "xen");
+	assert_non_null(strstr(row_of("pv-warp", "xen")->text, "ahead of core 1 by "));
+}
+
+static void
+a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named(void **state)
+{
+	(void)state;
+	be_a_guest_of_xen();
+	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
+	(void)run_with(xens, 1);
+	assert_only("clock-stuck", "xen");
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found(void **state)
+{
+	(void)state;
+	be_a_guest_of_xen();
+	sim_paravirtual.xen_error = 22;
+	sim_paravirtual.xen_error_core = 1;
+	(void)run_with(xens, CORES);
+	assert_only(NULL, NULL);
+	assert_false(row_of("pv-warp", "xen")->checked);
+	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " 2 other cores were refused one."));
+}
+
 int
 main(void)
 {
@@ -296,6 +367,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_page_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pages_of_a_wrong_rate_are_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,125 @@
+/* Pages of KVM's and Xen's clocks. See pvclock.h. */
+#include "pvclock.h"
+
+#include "probe.h"
+
+static struct pvclock_slot *
+slot_at(const struct device *device, size_t i)
+{
+	return (struct pvclock_slot *)(uintptr_t)(device->address + i * PAGES_SIZE);
+}
+
+bool
+pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper)
+{
+	if (platform->cpu.memory_encrypted) {
+		probe_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+		return false;
+	}
+	if (platform->pages.count < 2) { /* the last is for all cores: see hv_page.c */
+		probe_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+		return false;
+	}
+	device->address = (uintptr_t)platform->pages.memory + (upper ? PVCLOCK_SLOT_SIZE : 0);
+	device->saved[PVCLOCK_PAGES] = platform->pages.count - 1;
+	return true;
+}
+
+struct pvclock_slot *
+pvclock_own(const struct device *device)
+{
+	uint32_t owner = cpu_apic_id() + 1;
+	size_t count = device->saved[PVCLOCK_PAGES];
+
+	for (size_t i = 0; i < count; i++) {
+		struct pvclock_slot *slot = slot_at(device, (owner - 1 + i) % count);
+		uint32_t nobody = 0;
+
+		if (__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) == owner ||
+		    __atomic_compare_exchange_n(&slot->owner, &nobody, owner, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    nobody == owner)
+			return slot;
+	}
+	return NULL;
+}
+
+uint64_t
+pvclock_read(void *context)
+{
+	struct pvclock_slot *slot = context;
+	struct pvclock taken;
+	uint64_t tsc;
+
+	if (!slot)
+		return 0;
+	if (pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+		slot->last_ns = pvclock_ns(&taken, tsc);
+	else
+		slot->torn++;
+	return slot->last_ns;
+}
+
+bool
+pvclock_look(const struct clock *clock, struct pvclock *taken)
+{
+	const struct device *device = clock->device;
+	struct pvclock_slot *slot = device->opened ? clock->here(clock->device) : NULL;
+	uint64_t tsc;
+
+	return slot && pvclock_take(&slot->clock, hw_tsc_lfence, taken, &tsc);
+}
+
+uint64_t
+pvclock_multiplier_at_first(const struct device *device)
+{
+	return device->saved[PVCLOCK_MULTIPLIER];
+}
+
+uint64_t
+pvclock_refused(const struct device *device)
+{
+	return __atomic_load_n(&device->saved[PVCLOCK_REFUSED], __ATOMIC_ACQUIRE);
+}
+
+enum paravirtual_stable
+pvclock_stable(void *context)
+{
+	const struct device *device = context;
+	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_refused(device) != 0;
+
+	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
+		const struct pvclock_slot *slot = slot_at(device, i);
+
+		stable &= !slot->on || ((const volatile struct pvclock *)&slot->clock)->flags & PVCLOCK_TSC_STABLE;
+		unknown |= slot->torn != 0;
+	}
+	return !stable ? STABLE_NO : unknown ? STABLE_UNKNOWN : STABLE_YES;
+}
+
+bool
+pvclock_try(struct pvclock_slot *slot, struct clock *clock, const char *whose)
+{
+	struct pvclock taken;
+	uint64_t tsc;
+
+	if (!pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: version %u stays odd in %u reads.", taken.version,
+			    PAGES_TRIES);
+	else if (!pvclock_multiplier(&taken))
+		probe_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
+			    taken.tsc_to_system_mul, taken.tsc_shift);
+	else if (!probe_moves(pvclock_read, (void *)slot))
+		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
+	else {
+		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_multiplier(&taken);
+		return true;
+	}
+	return false;
+}
+
+void
+pvclock_note_stable(struct clock *clock)
+{
+	probe_note(clock, pvclock_stable(clock->device) == STABLE_YES ? "Its page says TSC_STABLE: cores may be compared." :
+		   "Its page does not say TSC_STABLE: cores are not to be compared.");
+}

@@ -1,0 +1,149 @@
+/*
+ * Xen's clock: for each vCPU a copy of its time that Xen writes into memory of ours, at a linear address, until it is
+ * told to stop. Nothing else of Xen's is touched: neither the shared page, which the firmware may have mapped and of
+ * which there is one alone, nor vcpu_info, which can't be taken back.
+ */
+#include "leaves.h"
+#include "probe.h"
+#include "pvclock.h"
+
+/* xen/include/public: xen.h, version.h, features.h, vcpu.h */
+#define XEN_VERSION_OP         17u
+#define XEN_GET_FEATURES       6u
+#define XEN_SAFE_PVCLOCK       (1u << 9) /* of an HVM guest's features: the clock counts with the guest's TSC */
+#define XEN_VCPU_OP            24u
+#define XEN_REGISTER_TIME_AREA 13u
+
+enum { XEN_BASE = PVCLOCK_SAVED }; /* device.saved: of its leaves */
+
+struct xen_features {
+	uint32_t index, features; /* asked for, and answered */
+};
+
+struct xen_time_area {
+	uint64_t address; /* 0: none */
+};
+
+/* Xen answers 0, or its error below 0. */
+static int64_t
+xen_register(const struct device *device, uint64_t address)
+{
+	struct xen_time_area area = { address };
+	struct hw_cpuid vcpu = hw_cpuid((uint32_t)device->saved[XEN_BASE] + LEAF_XEN_HVM, 0);
+
+	return hw_xen_hypercall(XEN_VCPU_OP, XEN_REGISTER_TIME_AREA, vcpu.ebx, (uintptr_t)&area);
+}
+
+static int64_t
+xen_ask(const struct device *device, struct pvclock_slot *slot)
+{
+	int64_t answer = xen_register(device, (uintptr_t)&slot->clock);
+
+	slot->on = answer == 0;
+	slot->refused = !slot->on;
+	return answer;
+}
+
+static void *
+xen_here(void *context)
+{
+	struct device *device = context;
+	struct pvclock_slot *slot = pvclock_own(device);
+
+	if (slot && !slot->on && !slot->refused && xen_ask(device, slot))
+		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSED], 1, __ATOMIC_ACQ_REL);
+	return slot;
+}
+
+static void
+xen_sample(void *device, struct sample *samples, size_t count)
+{
+	paravirtual_sample(device, samples, count, pvclock_read, xen_here(device));
+}
+
+/* What was there before can't be read; a firmware has no use for a copy. */
+static bool
+xen_leave(struct device *device)
+{
+	struct pvclock_slot *slot = device->opened ? pvclock_own(device) : NULL;
+
+	if (!slot || !slot->on)
+		return true;
+	slot->on = false;
+	return xen_register(device, 0) == 0;
+}
+
+static void
+xen_close(struct device *device)
+{
+	(void)xen_leave(device);
+	device->opened = false;
+}
+
+static const struct clock xen_row = {
+	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
+	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
+	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
+	.sample = xen_sample, .stable = pvclock_stable, .here = xen_here, .read = pvclock_read,
+};
+
+/* Linux arch/x86/xen/time.c, xen_tsc_safe_clocksource(): of an invariant TSC that Xen never emulates. */
+#define RATING_BELOW_TSC 299
+
+/* NULL: it is offered. */
+static const char *
+xen_missing(const struct paravirtual_interface *xen)
+{
+	struct xen_features asked = { 0, 0 };
+
+	if (!xen)
+		return "There is no Xen, which would offer it.";
+	if (xen->leaf_max < xen->base + LEAF_XEN_HVM ||
+	    !(hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT))
+		return "Xen's CPUID leaves do not say which of its vCPUs a core is.";
+	if (hw_xen_hypercall(XEN_VERSION_OP, XEN_GET_FEATURES, (uintptr_t)&asked, 0) ||
+	    !(asked.features & XEN_SAFE_PVCLOCK))
+		return "Xen's features do not offer it to guests like this one.";
+	return NULL;
+}
+
+static void
+xen_open(const struct platform *platform, struct device *device, struct clock *clocks)
+{
+	const struct paravirtual_interface *xen = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_XEN);
+	const char *missing;
+	int64_t answer;
+
+	if (!probe_begin(platform, device, clocks, &xen_driver))
+		return;
+	missing = xen_missing(xen);
+	clocks->unoffered = missing != NULL;
+	if (missing) {
+		probe_state(clocks, CLOCK_ABSENT, "%s", missing);
+		return;
+	}
+	if (!pvclock_begin(platform, device, clocks, true))
+		return;
+	if (platform->cpu.tsc_is_invariant && xen->features == XEN_TSC_NEVER_EMULATED)
+		clocks->rating = RATING_BELOW_TSC;
+	device->saved[XEN_BASE] = xen->base;
+	device->saved[PVCLOCK_STABLE_KNOWN] = true;
+	device->opened = true;
+	answer = xen_ask(device, pvclock_own(device));
+	if (answer)
+		probe_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
+	if (answer || !pvclock_try(pvclock_own(device), clocks, "Xen")) {
+		xen_close(device);
+		return;
+	}
+	clocks->state = CLOCK_PRESENT;
+	pvclock_note_stable(clocks);
+}
+
+const struct driver xen_driver = {
+	.clock_count = 1,
+	.rows = &xen_row,
+	.open = xen_open,
+	.close = xen_close,
+	.leave = xen_leave,
+};

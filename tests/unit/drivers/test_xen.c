@@ -1,0 +1,230 @@
+/* The driver of Xen's clock on the simulated machine: a TSC of 1 GHz, so that a tick is a nanosecond. */
+#include "driver_checks.h"
+#include "leaves.h"
+#include "sim_paravirtual.h"
+
+static void
+plug(bool hyperv)
+{
+	sim_reset();
+	sim_paravirtual_plug_xen(hyperv);
+	sim_platform(&platform);
+}
+
+static void
+it_reads_its_page_and_xen_writes_it_no_longer_after_the_close(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	for (unsigned hyperv = 0; hyperv < 2; hyperv++) { /* beneath, as with viridian=1 */
+		plug(hyperv);
+		open_driver(&xen_driver);
+		assert_state(0, CLOCK_PRESENT, "Its page says TSC_STABLE: cores may be compared.");
+		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
+		assert_int_equal(samples[0].ticks, samples[0].end - 20); /* the world's nanoseconds, when the TSC was read */
+		assert_int_equal(samples[1].ticks, samples[1].end - 20);
+		assert_int_equal(samples[1].begin, samples[0].end);
+		assert_int_not_equal(sim_paravirtual.xen_areas[0], 0);
+		xen_driver.close(&device);
+		assert_true(sim_paravirtual_is_as_found());
+		xen_driver.close(&device);
+		assert_int_equal(sim_paravirtual.writes, 2);
+		assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
+	}
+}
+
+static void
+each_core_asks_for_a_page_of_its_own_and_leaves_it(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(false);
+	sim_paravirtual.apart_ns[3] = 500;
+	open_driver(&xen_driver);
+	sim.core = 3;
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end - 20 + 500);
+	assert_int_not_equal(sim_paravirtual.xen_areas[3], 0);
+	assert_int_not_equal(sim_paravirtual.xen_areas[3] / PAGES_SIZE, sim_paravirtual.xen_areas[0] / PAGES_SIZE);
+	assert_true(xen_driver.leave(&device));
+	assert_int_equal(sim_paravirtual.xen_areas[3], 0);
+	sim_paravirtual.keeps_msr = true;
+	sim.core = 2;
+	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
+	assert_false(xen_driver.leave(&device));
+	sim.core = 0;
+}
+
+static void
+a_faster_tsc_has_a_negative_shift(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(false);
+	sim.tsc.counter.hz = (struct rate){ 4000000000, 1 };
+	open_driver(&xen_driver);
+	assert_int_equal(((const struct pvclock *)(uintptr_t)sim_paravirtual.xen_areas[0])->tsc_shift, -1);
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end / 4 - 20);
+	xen_driver.close(&device);
+}
+
+static void
+a_page_that_is_written_while_it_is_read_is_read_again(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	plug(false);
+	open_driver(&xen_driver);
+	sim_paravirtual.update_ns = 1000;
+	sim_paravirtual.updates = 3; /* the bracket's, and two tries */
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end - 20 + 3000);
+	xen_driver.close(&device);
+}
+
+static void
+assert_broken(const char *reason)
+{
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_BROKEN, reason);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+a_page_that_is_never_whole_or_never_written_is_broken_and_given_back(void **state)
+{
+	struct sample samples[3];
+
+	(void)state;
+	plug(false);
+	sim_paravirtual.odd = true;
+	assert_broken("Its page is never whole: version 1 stays odd in 1024 reads.");
+	plug(false);
+	sim_paravirtual.empty = true;
+	assert_broken("Xen left its page without a rate: multiplier 0, shift 0.");
+	plug(false);
+	sim_paravirtual.odd_at_ps = SIM_PS_PER_MS;
+	open_driver(&xen_driver);
+	take(&clocks[0], 2 * SIM_PS_PER_MS, samples, 3);
+	assert_int_equal(samples[2].ticks, samples[0].ticks);
+	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
+	xen_driver.close(&device);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+static void
+what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind(void **state)
+{
+	(void)state;
+	plug(true);
+	sim_paravirtual.no_safe_pvclock = true;
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_ABSENT, "Xen's features do not offer it to guests like this one.");
+	assert_true(clocks[0].unoffered);
+	sim_cpuid_set(0x40000104, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_ABSENT, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+	plug(false);
+	sim_paravirtual.xen_error = 38;
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_DISABLED, "Xen refused to write its page: error 38.");
+	assert_true(sim_paravirtual_is_as_found());
+	plug(false);
+	platform.pages.count = 0;
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+	platform.cpu.memory_encrypted = true;
+	open_driver(&xen_driver);
+	assert_state(0, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+	assert_int_equal(sim_paravirtual.writes, 0);
+}
+
+static void
+a_core_that_is_refused_one_stands_still_and_no_cores_are_compared(void **state)
+{
+	struct sample samples[2];
+
+	(void)state;
+	plug(false);
+	sim_paravirtual.xen_error = 22;
+	sim_paravirtual.xen_error_core = 1;
+	open_driver(&xen_driver);
+	assert_int_equal(clocks[0].stable(&device), STABLE_YES);
+	sim.core = 1;
+	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
+	assert_int_equal(samples[1].ticks, 0);
+	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
+	assert_int_equal(sim_paravirtual.writes, 2); /* it is asked for once */
+	assert_true(xen_driver.leave(&device));
+	sim.core = 0;
+	assert_int_equal(clocks[0].stable(&device), STABLE_UNKNOWN);
+	xen_driver.close(&device);
+}
+
+static void
+where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it(void **state)
+{
+	(void)state;
+	plug(false);
+	open_driver(&xen_driver);
+	assert_int_equal(clocks[0].rating, 299);
+	xen_driver.close(&device);
+	platform.paravirtual.interfaces[0].features = XEN_TSC_DEFAULT;
+	open_driver(&xen_driver);
+	assert_int_equal(clocks[0].rating, 400);
+	xen_driver.close(&device);
+	platform.paravirtual.interfaces[0].features = XEN_TSC_NEVER_EMULATED;
+	platform.cpu.tsc_is_invariant = false;
+	open_driver(&xen_driver);
+	assert_int_equal(clocks[0].rating, 400);
+	xen_driver.close(&device);
+}
+
+/* KVM can play Xen for its guests, beside its own clock. */
+static void
+kvms_page_and_xens_of_one_core_are_apart(void **state)
+{
+	struct device kvm = { .opened = false };
+	struct clock kvmclock;
+	struct sample sample;
+
+	(void)state;
+	plug(false);
+	sim_cpuid_set(0x40000100, 0, (struct hw_cpuid){ 0x40000101, 0x4b4d564b, 0x564b4d56, 0x0000004d });
+	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
+	sim_platform(&platform);
+	kvmclock_driver.open(&platform, &kvm, &kvmclock);
+	sim_paravirtual.apart_ns[0] = 7000;
+	open_driver(&xen_driver);
+	assert_int_equal(kvmclock.state, CLOCK_PRESENT);
+	take(&kvmclock, SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end - 20);
+	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
+	assert_int_equal(sample.ticks, sample.end - 20 + 7000);
+	xen_driver.close(&device);
+	kvmclock_driver.close(&kvm);
+	assert_true(sim_paravirtual_is_as_found());
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close),
+		cmocka_unit_test(each_core_asks_for_a_page_of_its_own_and_leaves_it),
+		cmocka_unit_test(a_faster_tsc_has_a_negative_shift),
+		cmocka_unit_test(a_page_that_is_written_while_it_is_read_is_read_again),
+		cmocka_unit_test(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back),
+		cmocka_unit_test(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind),
+		cmocka_unit_test(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared),
+		cmocka_unit_test(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it),
+		cmocka_unit_test(kvms_page_and_xens_of_one_core_are_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
