@@ -9,6 +9,7 @@
 #include "mp.h"
 #include "processor.h"
 #include "registers.h"
+#include "reserve.h"
 #include "rules.h"
 #include "timers.h"
 
@@ -188,29 +189,6 @@ quiet_tick(void *context, bool quiet)
 	return tick_quiet(&machine->tick, quiet);
 }
 
-static bool
-is_any_paged(const struct machine *machine, const struct options *options)
-{
-	bool any = false;
-
-	for (size_t d = 0; drivers[d]; d++)
-		any |= drivers[d]->rows[0].paged && run_wants(options, drivers[d]) &&
-		       paravirtual_find(&machine->platform.paravirtual, drivers[d]->rows[0].offered_by);
-	return any;
-}
-
-/* Where a clock is opened that a hypervisor keeps in memory: reserved, for it might write after baretick's end. */
-static void
-reserve_pages(struct machine *machine, const struct options *options, size_t cores)
-{
-	struct pages *pages = &machine->platform.pages;
-
-	if (!is_any_paged(machine, options))
-		return;
-	pages->memory = firmware_reserve_low(cores + 1);
-	pages->count = pages->memory ? cores + 1 : 0;
-}
-
 void
 machine_open(struct machine *machine, const struct plan *plan, struct console *console,
 	     struct checkpoint *checkpoint, struct run *run)
@@ -221,7 +199,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 	machine->plan = plan;
 	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
-	reserve_pages(machine, &run->report.options, plan->cores);
+	reserve_pages(&machine->platform, &run->report.options, plan->cores);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,

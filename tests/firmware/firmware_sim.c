@@ -8,7 +8,7 @@
 #define INTERFACES_MAX 64
 #define PAGE           4096u
 
-size_t firmware_sim_low_taken, firmware_sim_low_left;
+size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 
 static EFI_SYSTEM_TABLE tables;
 static EFI_BOOT_SERVICES services;
@@ -86,7 +86,6 @@ free_pool(void *memory)
 static EFI_STATUS EFIAPI
 allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE memory, UINTN pages, EFI_PHYSICAL_ADDRESS *address)
 {
-	(void)memory;
 	if (type != AllocateMaxAddress || *address != UINT32_MAX || pages > firmware_sim_low_left)
 		return EFI_OUT_OF_RESOURCES;
 	void *taken = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -94,7 +93,9 @@ allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE memory, UINTN pages, EFI_
 	if (taken == MAP_FAILED)
 		return EFI_OUT_OF_RESOURCES;
 	*address = (EFI_PHYSICAL_ADDRESS)(uintptr_t)taken;
+	memset(taken, 0xa5, pages * PAGE);
 	firmware_sim_low_taken += pages;
+	firmware_sim_low_reserved += memory == EfiReservedMemoryType ? pages : 0;
 	return EFI_SUCCESS;
 }
 
@@ -139,7 +140,7 @@ firmware_sim_reset(void)
 	runtime = (EFI_RUNTIME_SERVICES){ .Hdr = { 0 } };
 	tables = (EFI_SYSTEM_TABLE){ .BootServices = &services, .RuntimeServices = &runtime };
 	installed_count = 0;
-	firmware_sim_low_taken = 0;
+	firmware_sim_low_taken = firmware_sim_low_reserved = 0;
 	firmware_sim_low_left = SIZE_MAX;
 	firmware_system = &tables;
 	firmware_boot = &services;

@@ -15,7 +15,10 @@ void firmware_sim_reset(void);
 EFI_HANDLE firmware_sim_handle(void);
 void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
-/* Pages below 4 GiB that are taken and not given back; how many AllocatePages may still give. */
-extern size_t firmware_sim_low_taken, firmware_sim_low_left;
+/*
+ * Pages below 4 GiB that are taken and not given back, each full of rubbish at first; how many of those taken are
+ * reserved memory; how many AllocatePages may still give.
+ */
+extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 
 #endif

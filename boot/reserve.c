@@ -1,0 +1,28 @@
+/* See reserve.h. */
+#include "reserve.h"
+
+#include "drivers.h"
+#include "firmware.h"
+#include "run.h"
+
+static bool
+is_any_paged(const struct platform *platform, const struct options *options)
+{
+	bool any = false;
+
+	for (size_t d = 0; drivers[d]; d++)
+		any |= drivers[d]->rows[0].paged && run_wants(options, drivers[d]) &&
+		       paravirtual_find(&platform->paravirtual, drivers[d]->rows[0].offered_by);
+	return any;
+}
+
+void
+reserve_pages(struct platform *platform, const struct options *options, size_t cores)
+{
+	struct pages *pages = &platform->pages;
+
+	if (!is_any_paged(platform, options))
+		return;
+	pages->memory = firmware_reserve_low(cores + 1);
+	pages->count = pages->memory ? cores + 1 : 0;
+}
