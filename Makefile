@@ -123,13 +123,6 @@ run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
-MATRIX := qemu/matrix
-## the runs that qemu/matrix describes, with a table (MATRIX=FILE)
-.PHONY: matrix
-matrix: deps-build deps-run deps-image
-	+$(SUBMAKE) all image
-	qemu/run --matrix $(MATRIX) --out $(BUILD)/matrix
-
 # DuckDB of one version, by its hash, in an environment of its own.
 FLEET_PYTHON := $(BUILD)/fleet-python/made
 $(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
@@ -137,6 +130,16 @@ $(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
+
+MATRIX := qemu/matrix
+# A page that could not be made fails what else passed; what is odd on it does not: the runs have verdicts of their own.
+## the runs that qemu/matrix describes, with a table and a page of all (MATRIX=FILE)
+.PHONY: matrix
+matrix: deps-build deps-run deps-image $(FLEET_PYTHON)
+	+$(SUBMAKE) all image
+	@qemu/run --matrix $(MATRIX) --out $(BUILD)/matrix; status=$$?; [ $$status -gt 128 ] && exit $$status; \
+	echo; qemu/fleet --out $(BUILD)/matrix-fleet $(BUILD)/matrix; [ $$? -lt 2 ] || [ $$status != 0 ] || exit 2; \
+	exit $$status
 
 REPORTS :=
 ## which machines of many are unlike their kind, by their reports (REPORTS="FOLDER STICK.img ...")

@@ -90,6 +90,9 @@ def content(answers, new, folder):
                   ["machine|name", "verdict|badge", "known by|left", "run|left", "runs", "profile|left", "kind|left"],
                   [[machine(row), row["verdict"], row["known_by"], answers.names[row["run"]][3], row["runs_of_it"], row["profile"],
                     row["kind"]] for row in answers.machines]),
+            table("reads", "Median reads, in ns", "Of the newest run of each machine; the fastest clock first.",
+                  ["machine|name", *answers.read_clocks],
+                  [[machine(row), *(row[f"ns_{clock}"] for clock in answers.read_clocks)] for row in answers.reads]),
         ],
     }
 

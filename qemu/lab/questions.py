@@ -2,9 +2,12 @@
 import contextlib
 import glob
 import os
+import re
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sql")
 SHOWN_MAX = 20_000  # rows of one answer
+CLOCKS_MAX = 16     # columns of one
+CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # what may stand in a query
 
 
 def queries():
@@ -43,6 +46,7 @@ class Answers:
                 "FROM measured").fetchone()
             self.machines = self._rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
+            self.read_clocks, self.reads = self._reads(base)
             self.runs, self.not_done = base.execute(
                 "SELECT count(*), count(reason) FROM runs").fetchone()
 
@@ -56,6 +60,15 @@ class Answers:
         """What people call the machine of RUN."""
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
+
+    def _reads(self, base):
+        """The clocks whose reads were timed, the fastest first, and a row a machine with the median of each."""
+        known = base.execute("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock").fetchall()
+        clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
+        medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)
+        return clocks, self._rows(base, "reads", f"SELECT m.run AS run, m.who AS who{medians} FROM measured m JOIN clocks c "
+                                                 "ON c.run = m.run WHERE m.place = 1 AND c.p50_ns IS NOT NULL "
+                                                 "GROUP BY m.run, m.who ORDER BY m.who")
 
     def _rows(self, base, name, query):
         """Those of QUERY that are shown; where there are more, self.cut has NAME."""

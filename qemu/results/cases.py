@@ -47,10 +47,14 @@ def properties(report):
             for name, value in said.items() if value is not None}
 
 
+def not_done(problem):
+    return Case("run", "run", "error", problem)
+
+
 def _run_case(report, problem, comparison):
     """It passes where the exit status is 0."""
     if problem:
-        return Case("run", "run", "error", problem)
+        return not_done(problem)
     wrong = ["The verdict is fail."] if report["verdict"] == "fail" else []
     if comparison and comparison.worse:
         wrong.append("It is worse than the baseline.")

@@ -1,24 +1,64 @@
-"""The cases of a run as a JUnit report."""
+"""The cases of a run as a JUnit report, and the suites of several in one file."""
+import os
 import xml.etree.ElementTree as xml
 
+from results import files
 from results.plain import clean
 
 ELEMENTS = {"fail": "failure", "error": "error", "skip": "skipped"}
+DECLARATION = b"<?xml version='1.0' encoding='utf-8'?>\n"
 
 
-def render(cases, elapsed_s, properties=None):
+def suite(cases, elapsed_s, properties=None, name="baretick"):
+    """The element `testsuite` of one run, called NAME."""
     count = {outcome: str(sum(case.outcome == outcome for case in cases)) for outcome in ELEMENTS}
-    suite = xml.Element("testsuite", name="baretick", tests=str(len(cases)), failures=count["fail"],
-                        errors=count["error"], skipped=count["skip"], time=f"{elapsed_s:.3f}")
+    made = xml.Element("testsuite", name=name, tests=str(len(cases)), failures=count["fail"],
+                       errors=count["error"], skipped=count["skip"], time=f"{elapsed_s:.3f}")
     if properties:
-        listed = xml.SubElement(suite, "properties")
-        for name, value in properties.items():
-            xml.SubElement(listed, "property", name=name, value=clean(value))
+        listed = xml.SubElement(made, "properties")
+        for key, value in properties.items():
+            xml.SubElement(listed, "property", name=key, value=clean(value))
     for case in cases:
-        node = xml.SubElement(suite, "testcase", classname=f"baretick.{case.group}", name=clean(case.name))
+        node = xml.SubElement(made, "testcase", classname=f"{name}.{case.group}", name=clean(case.name))
         text = clean(case.text)
         if case.outcome in ELEMENTS:
             xml.SubElement(node, ELEMENTS[case.outcome], message=text)
         elif text:
             xml.SubElement(node, "system-out").text = text
-    return xml.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n"
+    return made
+
+
+def render(cases, elapsed_s, properties=None):
+    return DECLARATION + xml.tostring(suite(cases, elapsed_s, properties), encoding="utf-8") + b"\n"
+
+
+class Suites:
+    """A file of several, each written when it is there: PATH has those of before until `end`."""
+
+    def __init__(self, path):
+        self._path = path
+        self._flaw = None
+        self._file = files.fresh(path + ".new")
+        self._write(DECLARATION + b"<testsuites>\n")
+
+    def add(self, made):
+        self._write(xml.tostring(made, encoding="utf-8") + b"\n")
+
+    def end(self):
+        """Why there is no such file, or None."""
+        self._write(b"</testsuites>\n")
+        self._file.close()
+        try:
+            if not self._flaw:
+                os.replace(self._path + ".new", self._path)
+        except OSError as error:
+            self._flaw = f"{self._path} cannot be written: {error.strerror}"
+        return self._flaw
+
+    def _write(self, data):
+        """A disk that is full ends nothing else."""
+        try:
+            if not self._flaw:
+                files.write_all(self._file, data)
+        except OSError as error:
+            self._flaw = f"{self._path} cannot be written: {error.strerror}"

@@ -215,6 +215,7 @@ def parse(arguments, row=False):
     run.words = words
     run.transcript = None
     run.fell_back = False  # from KVM, which did not work
+    run.suite = None       # its JUnit suite, of a NAME
     run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
     run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:

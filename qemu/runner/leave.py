@@ -1,5 +1,6 @@
 """What a run leaves behind: the same files in its folder whatever happened, and what other programs read."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -128,6 +129,7 @@ def place(out, whole):
 def hand_on(run, report, problem, comparison, elapsed_s):
     """What other programs read; a sentence where one could not be written."""
     found = cases.of(report, problem, comparison, run.event)
+    run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
     outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),
                ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]
     flaws = []

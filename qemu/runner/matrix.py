@@ -8,15 +8,17 @@ import shlex
 import time
 
 from machine import interruption
+from machine.boot import EXIT_NOT_DONE
 from machine.command import Wrong
 from machine.console import Console
-from results import files
+from results import cases, files, junit
 from runner import arguments, folder
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
 SIZE_MAX = 1 << 20  # bytes of a description
 RUNS_MAX = 10_000   # in one
+LABEL_MAX = 64      # characters of baretick's label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
@@ -65,12 +67,15 @@ def slug(text):
 
 
 def describe(common, words):
-    """A run for each row of the matrix COMMON.matrix: what the command line WORDS say, then what the row says."""
+    """A run for each row of the matrix COMMON.matrix: what the command line WORDS say, then what the row says. Its name
+    is its machine's label, but for another that is given."""
     at = words.index("--") if "--" in words else len(words)
     wrong = []
     for name, own, options in read(common.matrix):
         try:
-            run = arguments.parse([*words[:at], *own, "--", *words[at + 1:], *options], row=True)
+            told = [*words[at + 1:], *options]
+            label = [] if len(name) > LABEL_MAX or any(word.startswith("label=") for word in told) else [f"label={name}"]
+            run = arguments.parse([*words[:at], *own, "--", *label, *told], row=True)
         except Wrong as error:
             wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
             continue
@@ -92,15 +97,20 @@ def run_all(common, words, do, table):
     try:
         os.makedirs(common.out, exist_ok=True)
         lock = folder.hold(common.out)
+        suites = junit.Suites(os.path.join(common.out, "junit.xml"))
     except OSError as error:
         raise Wrong(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
-        return run_each(common, runs, do, table)
+        worst = run_each(common, runs, do, table, suites)
+        flaw = suites.end()
+        if flaw:
+            table.say(flaw)
+        return max(worst, EXIT_NOT_DONE) if flaw else worst
     finally:
         os.close(lock)
 
 
-def run_each(common, runs, do, table):
+def run_each(common, runs, do, table, suites):
     width = max(len(run.name) for run in runs)
     table.show(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst, no_kvm = 0, False
@@ -113,13 +123,16 @@ def run_each(common, runs, do, table):
             run.baseline = run.tolerance = None
         begin = time.monotonic()
         status, problem = do(run, console)
-        table.show(f"{run.name:{width}}  {ending(run, status):9} {time.monotonic() - begin:5.1f}"
-                   f"  {problem or reason(run, status)}".rstrip())
+        elapsed_s = time.monotonic() - begin
+        table.show(f"{run.name:{width}}  {ending(run, status):9} {elapsed_s:5.1f}  {problem or reason(run, status)}".rstrip())
+        suites.add(run.suite(run.name) if run.suite else junit.suite([cases.not_done(problem)], elapsed_s, name=run.name))
+        run.suite = None
         worst = max(worst, status)
         no_kvm |= run.fell_back and not run.qemu_arg  # which may be why
         if status > 128 or interruption.met():
             break  # a signal ends all of them
-    table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, junit.xml, ...")
+    table.show(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
+               f"the cases of all in {os.path.join(common.out, 'junit.xml')}")
     return worst
 
 

@@ -41,6 +41,10 @@ class Answers:
         self.machines = [{"run": run, "who": f"w{n}", "machine": name[0], "known_by": "serial number", "kind": kind,
                           "verdict": "fail" if n == 1 else "pass", "runs_of_it": 2, "profile": "standard", "tool_version": "0.1.0"}
                          for n, (run, name) in enumerate(self.names.items())]
+        self.read_clocks = ["null", "tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", "acpi_pm", "hpet_32", "pit", "rtc_pf", "pit_rdback",
+                            "rtc", "hpet"]
+        self.reads = [{"run": run, "who": f"w{n}", **{f"ns_{one}": None if one == "hpet" and n % 2 else 31.5 + n
+                                                      for one in self.read_clocks}} for n, run in enumerate(self.names)]
 
     def name(self, run):
         return self.names[run][0]
@@ -81,7 +85,7 @@ def test_the_fleet_is_drawn_and_asks_for_nothing(show):
     assert opened.problems == [] and opened.requests == []
     assert opened.evaluate("document.querySelector('h1').textContent").endswith("3 machines unlike their kind")
     assert opened.evaluate("[...document.querySelectorAll('section')].map((each) => each.id)") == [
-        "figures", "traits", "failures", "before", "week", "versions", "groups", "kinds", "machines"]
+        "figures", "traits", "failures", "before", "week", "versions", "groups", "kinds", "machines", "reads"]
     assert column(opened, "figures", 3) == ["5,031", "400.3", "99.7"]
     assert len(column(opened, "machines", 0)) == 32
     opened.evaluate("document.querySelector('#machines .more').click()")

@@ -266,6 +266,21 @@ def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
     assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
 
 
+def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker, tmp_path):
+    reports = [maker.report(n) for n in (1, 2)]
+    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # no clock's name
+    (tmp_path / "all.json").write_text(gathered(maker, reports))
+    fleet(tmp_path / "all.json")
+    text = re.search(r'id="fleet">(.*?)</script>', (tmp_path / "out" / "fleet.html").read_text(), re.DOTALL)[1]
+    reads = next(table for table in json.loads(text)["tables"] if table["id"] == "reads")
+    names = [name for name, *_ in reads["columns"]][1:]
+    assert {"tsc", "acpi_pm", "hpet"} <= set(names) and len(names) == len(set(names))
+    by_machine = {row[0]["text"].split(" / ")[-1]: dict(zip(names, row[1:])) for row in reads["rows"]}
+    for report in reports:
+        assert by_machine[report["machine"]["identity"]["serial"]] == {name: next((entry["latency"]["p50_ns"] for entry in report["clocks"] if entry["id"] == name and entry["latency"]),
+                                  None) for name in names}
+
+
 def test_a_healthy_fleet_has_none(fleet, maker, tmp_path):
     assert not fleet_of(maker, tmp_path, 300, 0)
     done = fleet(tmp_path / "all.json")

@@ -45,12 +45,19 @@ def described(tmp_path, text, *words):
 def test_every_combination_is_a_run_called_after_what_was_chosen(tmp_path):
     runs = described(tmp_path, MATRIX, "--timeout", "9", "--", "duration=10ms")
     assert [(run.name, run.machine, run.cpus, run.qemu_arg, run.words, run.timeout) for run in runs] == [
-        ("machine-q35-1", "q35", 1, [], ["duration=10ms", "profile=quick"], 9),
-        ("machine-q35-2", "q35", 2, [], ["duration=10ms", "profile=quick"], 9),
-        ("machine-pc-1", "pc", 1, [], ["duration=10ms", "profile=quick"], 9),
-        ("machine-pc-2", "pc", 2, [], ["duration=10ms", "profile=quick"], 9),
-        ("odd-one", "q35", 4, ["-cpu", "qemu64"], ["duration=10ms", "profile=quick", "cores=mp"], 9),
+        ("machine-q35-1", "q35", 1, [], ["label=machine-q35-1", "duration=10ms", "profile=quick"], 9),
+        ("machine-q35-2", "q35", 2, [], ["label=machine-q35-2", "duration=10ms", "profile=quick"], 9),
+        ("machine-pc-1", "pc", 1, [], ["label=machine-pc-1", "duration=10ms", "profile=quick"], 9),
+        ("machine-pc-2", "pc", 2, [], ["label=machine-pc-2", "duration=10ms", "profile=quick"], 9),
+        ("odd-one", "q35", 4, ["-cpu", "qemu64"], ["label=odd-one", "duration=10ms", "profile=quick", "cores=mp"], 9),
     ]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("[a]\noptions = label=mine\n", ["label=mine"]), (f"[{'a' * 65}]\noptions = quiet\n", ["quiet"]),
+], ids=["given", "too-long"])
+def test_a_label_that_is_given_or_would_be_too_long_is_not_made(tmp_path, text, words):
+    assert described(tmp_path, text)[0].words == words
 
 
 def test_what_a_row_says_wins_over_the_command_line(tmp_path):
@@ -100,6 +107,12 @@ def test_a_row_each_the_reports_in_folders_of_their_own_and_the_worst_status(run
         assert json.loads((folder / "report.json").read_text())["verdict"] == verdict
         assert xml.parse(folder / "junit.xml").getroot().get("failures") == ("3" if verdict == "fail" else "0")
         assert f"**{verdict}**".replace("**pass**", "pass") in (folder / "summary.md").read_text()
+    suites = xml.parse(done.out / "junit.xml").getroot()
+    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [
+        ("machine-q35-1", "0"), ("machine-q35-2", "0"), ("machine-pc-1", "3"), ("machine-pc-2", "0"), ("odd-one", "0")]
+    one = xml.parse(done.out / "machine-pc-1" / "junit.xml").getroot()
+    assert [(case.get("classname").replace("machine-pc-1.", "baretick."), case.get("name")) for case in suites[2].iter("testcase")] == [
+        (case.get("classname"), case.get("name")) for case in one.iter("testcase")]
 
 
 def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_path):
@@ -108,6 +121,17 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
     assert done.status == 2
     assert done.stderr == "qemu/run: gone: --firmware: /nowhere/x.fd cannot be read: No such file or directory\n"
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["gone", "not"], ["here", "pass"]]
+    gone, here = xml.parse(done.out / "junit.xml").getroot()
+    assert (gone.get("name"), gone.get("errors"), here.get("name"), here.get("errors")) == ("gone", "1", "here", "0")
+    assert gone.find("testcase/error").get("message") == "--firmware: /nowhere/x.fd cannot be read: No such file or directory"
+
+
+def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp_path):
+    (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")  # where the first one's folder is
+    done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
+    assert done.status == 2
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [["junit.xml", "pass"], ["here", "pass"]]
+    assert done.stderr.endswith("junit.xml cannot be written: Is a directory\n")
 
 
 @needs_kvm_node
