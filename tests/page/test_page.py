@@ -310,6 +310,32 @@ def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
     assert page.evaluate("document.getElementById('compare-clock').selectedOptions[0].textContent") == "hpet"
 
 
+def asked_for(source, late_ns, mode="one-shot", period_ns=100_000, **more):
+    late = {"min": late_ns - 20, "p50": late_ns, "p99": late_ns + 90, "p999": None, "max": late_ns + 900, "error": 30}
+    return {"source": source, "mode": mode, "core": golden("clean")["cores"][0]["apic_id"], "route": {"kind": "lapic", "pin": None, "vector": 224},
+            "asked": {"period_ns": period_ns, "count": 100}, "expected": 100, "delivered": 100, "empty": 0, "doubled": 0, "early": 0,
+            "excused": 0, "lateness_ns": late, "rate_ppm": None, "held": None, "policy": None, "state": "present", "reason": None, **more}
+
+
+@pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
+def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, accelerator):
+    def machine(lapic_ns, hpet_ns, *rows):
+        report = golden("clean")
+        report["machine"]["accelerator"] = accelerator
+        report["intervals"] = [asked_for("self_ipi", 400, period_ns=0), asked_for("lapic", lapic_ns),
+                               asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
+        return report
+    gone = {"state": "broken", "reason": "Its interrupts did not stop.", "lateness_ns": None}
+    here = machine(2000, 900, asked_for("pit0", 0, **gone))  # 1950 is beyond twice 730 and the 400 of the way in
+    there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
+    rows, said = compare(show(here), there, tmp_path / "before.json")
+    assert ("it is the emulator's" in said, "A timer's interrupts are later" in said) == (accelerator == "tcg", accelerator == "kvm")
+    late = [["lapic", "median lateness, 100 µs", "+2.00 µs", "+700 ns", "worse"]] if accelerator == "kvm" else []
+    assert rows == [*late, ["pit0", "interrupts", "broken", "present", "worse"], ["rtc", "interrupts", "not asked for", "present", "worse"]]
+    named = {name for name, worse in baseline.Comparison(there, here, baseline.TOLERANCE).by_name.items() if worse}
+    assert named == {row[0] for row in rows}
+
+
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
     there["machine"]["identity"] = None  # of an earlier release

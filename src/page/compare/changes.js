@@ -170,6 +170,59 @@ function clockChanges(here, there) {
 	});
 }
 
+function bySource(report) {
+	return new Map(bootRows(report).map(({source}) => [source, bootRows(report).filter((row) => row.source === source)]));
+}
+
+/* Of the state that none is in whose interrupts were asked for; undefined: all were. */
+const refusedOf = (rows) => rows.find(({state}) => state !== "present");
+
+/* A host that is busy may keep a timer waiting until it seems to be stuck. */
+function isLost(rows, {was, now}) {
+	const quiet = !now.quality || now.quality.reliable_tails !== false;
+
+	if (!rows.length)
+		return ["profile", "irq"].every((name) => was.options[name] === now.options[name]);
+	return rows.some(({state}) => ["absent", "disabled", "broken"].includes(state) || (quiet && state === "stuck"));
+}
+
+const SENDS = {
+	what: "interrupts",
+	text: (rows) => (rows.length ? (refusedOf(rows) || rows[0]).state : "not asked for"),
+	differs: (a, b) => a.length > 0 && b.length > 0 && SENDS.text(a) !== SENDS.text(b),
+	worse: (was, now, runs) => was.length > 0 && !refusedOf(was) && isLost(now, runs),
+};
+
+/* An emulator's timers are threads that its host lets wait. */
+function judgesLateness({was, now}) {
+	return !latencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
+}
+
+/* By its earliest interrupt now, which a busy host delays least, against the median and what both may be off by. */
+const LATENESS = {
+	text: ({lateness_ns}) => nsDelta(lateness_ns.p50),
+	differs: never,
+	worse: ({lateness_ns: was}, {lateness_ns: now}, runs) => {
+		const [itself] = bySource(runs.was).get("self_ipi") || [{}];
+		const entry = (itself.lateness_ns || {}).p50 || 0;
+
+		return judgesLateness(runs) && beyond(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);
+	},
+};
+
+function timerChanges(here, there) {
+	const [ours, theirs] = [bySource(here), bySource(there)];
+
+	return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((source) => {
+		const [a, b] = [ours.get(source) || [], theirs.get(source) || []];
+		const pairs = a.map((row) => [row, b.find((other) => askedFor(other) === askedFor(row))])
+			.filter(([row, other]) => row.lateness_ns && other && other.lateness_ns);
+
+		return [...changeOf(SENDS, source, a, b, here, there), ...pairs.flatMap(([row, other]) =>
+			changeOf({...LATENESS, what: `median lateness, ${askedFor(row)}`}, source, row, other, here, there))];
+	});
+}
+
 const RUN_VERDICT = {
 	what: "verdict",
 	text: ({verdict}) => verdict || NONE,
@@ -223,7 +276,7 @@ function contextChanges(here, there) {
 function allChanges(here, there) {
 	const changes = [
 		...changeOf(RUN_VERDICT, "the run", here, there, here, there),
-		...clockChanges(here, there), ...findingChanges(here, there)
+		...clockChanges(here, there), ...timerChanges(here, there), ...findingChanges(here, there)
 	];
 
 	return [...contextChanges(here, there), ...["worse", "changed", "better"].flatMap(

@@ -8,11 +8,14 @@ function comparedHow(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
 	const bracket = a === b ? a : `${b} there, ${a} here`;
+	const timers = ![here, there].every((report) => timerRows(report).length) || doubt ? "" :
+		!judgesLateness({was: there, now: here}) ? " How late interrupts come is not compared: it is the emulator's." :
+			" A timer's interrupts are later by the same rule, by the earliest of them, with the way into the handler as the bracket.";
 	const latencies = doubt ? `Latencies are not compared: ${doubt}.` :
 		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} ` +
 		`times the other report's median plus one bracket (${bracket}, the clock null).`;
 
-	return note(latencies, ` A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm and `,
+	return note(latencies, timers, ` A rate is worse when it moved by more than ${COMPARE.rate_ppm} ppm and `,
 		"not towards its claim. Intervals that overlap are the same.");
 }
 
