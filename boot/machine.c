@@ -207,6 +207,7 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 		.platform = &machine->platform,
 		.timers = timer_drivers,
 		.window = interrupts_open(),
+		.series = plan->series,
 		.hooks = progress_hooks(&machine->progress, console, cpu->lfence_serialises),
 		.start_cores = start_cores,
 		.describe_cores = describe_cores,

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "page.h"
 #include "report_sizes.h"
+#include "run.h"
 #include "screen.h"
 #include "survey.h"
 #include "table.h"
@@ -21,10 +22,23 @@ page_length(void)
 }
 
 static size_t
-plan_mib(size_t cores, enum tournament widest)
+size_of_json(size_t cores, const struct options *options)
 {
-	size_t size = survey_memory_size(cores, widest) + report_size_table(cores) + report_size_json(cores) +
-		      report_size_html(cores, page_length()) + report_size_csv(cores) + SCREEN_BUFFER_SIZE;
+	return report_size_json(cores) + report_size_series(cores, run_series_rows(options, cores));
+}
+
+static size_t
+size_of_html(size_t cores, const struct options *options)
+{
+	return report_size_html(cores, page_length()) + report_size_series(cores, run_series_rows(options, cores));
+}
+
+static size_t
+plan_mib(size_t cores, enum tournament widest, const struct options *options)
+{
+	size_t size = survey_memory_size(cores, widest) + run_series_size(options, cores) + report_size_table(cores) +
+		      size_of_json(cores, options) + size_of_html(cores, options) + report_size_csv(cores) +
+		      SCREEN_BUFFER_SIZE;
 
 	return (size + MIB - 1) / MIB;
 }
@@ -46,6 +60,7 @@ void
 plan_give_back(struct plan *plan)
 {
 	free_if_taken(plan->taken);
+	free_if_taken(plan->series);
 	free_if_taken(plan->table.bytes);
 	free_if_taken(plan->json.bytes);
 	free_if_taken(plan->html.bytes);
@@ -55,20 +70,23 @@ plan_give_back(struct plan *plan)
 }
 
 static bool
-plan_try(struct plan *plan, size_t cores, enum tournament widest)
+plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct options *options)
 {
+	size_t series_size = run_series_size(options, cores);
+
 	*plan = (struct plan){
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_memory_size(cores, widest) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
-		.json = allocate_text(report_size_json(cores)),
-		.html = allocate_text(report_size_html(cores, page_length())),
+		.series = series_size ? firmware_allocate(series_size) : NULL,
+		.json = allocate_text(size_of_json(cores, options)),
+		.html = allocate_text(size_of_html(cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
 		.screen = allocate_text(SCREEN_BUFFER_SIZE),
 	};
-	if (!plan->taken || !plan->table.bytes || !plan->json.bytes || !plan->html.bytes || !plan->csv.bytes ||
-	    !plan->screen.bytes) {
+	if (!plan->taken || (series_size && !plan->series) || !plan->table.bytes || !plan->json.bytes ||
+	    !plan->html.bytes || !plan->csv.bytes || !plan->screen.bytes) {
 		plan_give_back(plan);
 		return false;
 	}
@@ -82,14 +100,15 @@ plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_note(report, "The firmware has no %zu MiB of memory for %zu cores: at most %zu are used.",
-			    plan_mib(cores, TOURNAMENT_STAR), cores, plan->cores);
+			    plan_mib(cores, TOURNAMENT_STAR, &report->options), cores, plan->cores);
 }
 
 bool
 plan_take(struct plan *plan, size_t cores, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!plan_try(plan, fewer, TOURNAMENT_ALL) && !plan_try(plan, fewer, TOURNAMENT_STAR))
+		if (!plan_try(plan, fewer, TOURNAMENT_ALL, &report->options) &&
+		    !plan_try(plan, fewer, TOURNAMENT_STAR, &report->options))
 			continue;
 		plan_note(plan, cores, report);
 		return true;

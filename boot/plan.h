@@ -15,6 +15,7 @@ struct plan {
 	size_t cores;            /* that may be listed, the boot core included */
 	enum tournament widest;
 	void *memory;            /* for survey_lay_out(), zeroed */
+	void *series;            /* for run_machine.series; NULL where the run has none */
 	/* The report's, each large enough for whatever it may say; not initialised. */
 	struct text table, json, html, csv;
 	struct text screen;      /* the pager's buffer */

@@ -18,6 +18,9 @@
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
+#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S) /* rare events of a long soak are looked for on the boot core */
+#define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S) /* so that the wraps of a clock which wraps often can be counted */
+#define ROUNDS_A_ROW       4
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
@@ -85,6 +88,16 @@ survey_core_share_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
+survey_core_reads_ns(const struct report *report, size_t cores)
+{
+	uint64_t share_ns = survey_core_share_ns(report, cores);
+
+	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
+		return CORE_READS_SOAK_NS;
+	return share_ns;
+}
+
+uint64_t
 survey_window_ns(const struct report *report)
 {
 	uint64_t duration_ns = survey_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
@@ -107,7 +120,7 @@ survey_rates_ns(const struct report *report)
 uint64_t
 survey_core_ns(const struct report *report, size_t cores)
 {
-	return SURVEY_SPIN_NS + survey_core_share_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
 }
 
 uint64_t
@@ -291,6 +304,24 @@ late_part_ns(const struct survey *survey, enum part part)
 	}
 }
 
+uint64_t
+survey_rounds(const struct report *report, size_t cores)
+{
+	uint64_t all_ns = part_ns(report, cores, PART_LATENCIES) + part_ns(report, cores, PART_GAPS);
+	uint64_t round_ns = least(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+
+	return survey_pace(report) == PROFILE_SOAK && report->series.max && all_ns > round_ns ? all_ns / round_ns : 1;
+}
+
+/* What of the boot core's latencies is left for the rounds behind the first. */
+static uint64_t
+rounds_ns(const struct survey *survey)
+{
+	uint64_t all_ns = part_ns(survey->report, survey->smp->count, PART_LATENCIES);
+
+	return all_ns - survey_share_ns(survey, all_ns);
+}
+
 void
 survey_is_at(struct survey *survey, enum survey_stage stage)
 {
@@ -309,6 +340,8 @@ survey_is_at(struct survey *survey, enum survey_stage stage)
 		if (survey->late_ns)
 			rest_ns += late_part_ns(survey, part);
 	}
+	if (stage <= SURVEY_AT_INTERFERENCE)
+		rest_ns += rounds_ns(survey);
 	if (rest_ns < survey->total_ns && survey->done_ns < survey->total_ns - rest_ns)
 		survey->done_ns = survey->total_ns - rest_ns;
 }

@@ -56,6 +56,7 @@ struct survey_memory {
 	struct pingpong *pingpongs; /* cores / 2 */
 	uint32_t *core_of;       /* core number, by rank */
 	struct offsets first, middle, latest;
+	struct offsets star; /* of a round of a soak: each core with the boot core alone */
 	struct offset *solved;   /* by rank: the offset against the boot core */
 	bool *outlier, *disputed; /* likewise */
 	bool *latest_outlier, *moved;
@@ -128,6 +129,9 @@ struct survey {
 	struct {
 		uint64_t shortest, all, away; /* batches of the rates' window in ticks of the TSC; of those the core was away */
 	} window_away;
+	uint64_t round, rounds;         /* of a soak: a part of what takes long in each; 0 or 1: all at once */
+	size_t star_next;               /* the round of its tournament with which the next star begins */
+	unsigned series_cuts;           /* discontinuities up to the begin of the series' row */
 	uint64_t done_ns, total_ns;     /* of measuring time, for progress, */
 	uint64_t late_ns;               /* and of that what is expected of a busy host; see survey_plan_late() */
 };

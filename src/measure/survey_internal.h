@@ -18,6 +18,10 @@ size_t survey_living(const struct survey *survey); /* cores that are alive */
 /* Somebody asked for the end: the report says when, and the run goes on as a quick one. */
 void survey_hurry(struct survey *survey);
 
+/* Of what takes NS in all: up to the end of this round, and in this round alone. Without rounds it is all. */
+uint64_t survey_share_ns(const struct survey *survey, uint64_t ns);
+uint64_t survey_slice_ns(const struct survey *survey, uint64_t ns);
+
 /* As survey_end_if_due(); whether the TSC stopped, so that what was just done was not timed and doesn't count. */
 static inline bool
 survey_end_if_untimed(struct survey *survey)

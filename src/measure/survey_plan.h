@@ -19,6 +19,7 @@ uint64_t survey_duration_ns(const struct report *report); /* of one measurement;
 uint64_t survey_rates_ns(const struct report *report); /* the window and the waits for its edges */
 uint64_t survey_core_ns(const struct report *report, size_t cores); /* of one core, with its overhead */
 uint64_t survey_core_share_ns(const struct report *report, size_t cores); /* of measuring, for one core */
+uint64_t survey_core_reads_ns(const struct report *report, size_t cores); /* of reading clocks, for one other core */
 uint64_t survey_window_ns(const struct report *report);                   /* between the ends of a rate window */
 
 /* How long a tournament of CORES should take, and how long it may take before it is a star or is cut short. */
@@ -34,6 +35,9 @@ uint64_t survey_checks_plan_ns(const struct report *report);
 
 /* How long intervals on all timers may take, on the boot core and on others; not part of the plan. */
 uint64_t survey_timers_ns(const struct report *report, size_t cores);
+
+/* Over how many rounds a soak with a series spreads the boot core's reads and the watch for gaps; 1: over none. */
+uint64_t survey_rounds(const struct report *report, size_t cores);
 
 /* How long all of it should take, from the report's clocks, cores and options, in nanoseconds. */
 uint64_t survey_plan_ns(const struct report *report, size_t cores);

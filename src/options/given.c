@@ -91,6 +91,8 @@ options_put_given(struct text *out, const struct options *options)
 		begin(out, "tsc_hz");
 		text_printf(out, "%lu", options->tsc_hz);
 	}
+	if (options->interval_ns != usual.interval_ns)
+		put_time(out, "interval", options->interval_ns);
 	if (options->gap_ns != usual.gap_ns)
 		put_time(out, "gap", options->gap_ns);
 	put_word(out, "exit", options_exit_word(options->exit), options_exit_word(usual.exit));

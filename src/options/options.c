@@ -241,6 +241,7 @@ options_default(struct options *options)
 		.serial = SERIAL_FULL,
 		.identity = true,
 		.irq = IRQ_AUTO,
+		.interval_ns = 60 * OPTIONS_NS_PER_S,
 		.gap_ns = 10000, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
 	};
 }

@@ -46,6 +46,7 @@ struct options {
 	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */
+	uint64_t interval_ns; /* 1 s to 24 h: of a row of a soak's series */
 	uint64_t gap_ns;      /* 1 us to 1 s: a core that was away for longer has a gap */
 	bool rules;           /* print the rule catalogue and end */
 	bool help;            /* print the options and end */

@@ -25,6 +25,7 @@ const char *options_find_name(const char *const *names, struct word word); /* NU
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 
 bool options_take_duration(struct word value, uint64_t *ns); /* a whole number and ms, s, m or h, 10 ms to 24 h */
+bool options_take_interval(struct word value, uint64_t *ns); /* as a duration, 1 s to 24 h */
 bool options_take_gap(struct word value, uint64_t *ns);      /* a whole number and us, ms or s, 1 us to 1 s */
 
 /* VALUE as the limit of RULE; false as in struct option. */

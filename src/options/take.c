@@ -8,6 +8,7 @@
 #define NS_PER_HOUR     (60 * NS_PER_MINUTE)
 #define DURATION_NS_MIN (10 * OPTIONS_NS_PER_MS)
 #define DURATION_NS_MAX (24 * NS_PER_HOUR)
+#define INTERVAL_NS_MIN OPTIONS_NS_PER_S
 #define GAP_NS_MIN      NS_PER_US
 #define GAP_NS_MAX      OPTIONS_NS_PER_S
 
@@ -94,6 +95,12 @@ bool
 options_take_duration(struct word value, uint64_t *ns)
 {
 	return take_time(value, duration_units, DURATION_NS_MIN, DURATION_NS_MAX, ns);
+}
+
+bool
+options_take_interval(struct word value, uint64_t *ns)
+{
+	return take_time(value, duration_units, INTERVAL_NS_MIN, DURATION_NS_MAX, ns);
 }
 
 bool

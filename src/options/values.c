@@ -37,6 +37,13 @@ parse_tsc_hz(struct word value, const struct options_names *names, struct option
 }
 
 static bool
+parse_interval(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	return options_take_interval(value, &options->interval_ns);
+}
+
+static bool
 parse_gap(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
@@ -297,6 +304,8 @@ const struct option options_table[] = {
 	  "The TSC's rate by its data sheet or the hypervisor's settings, to check against every clock." },
 	{ "gap", parse_gap, "a whole number and us, ms or s, from 1us to 1s", NULL, "gap=1ms", "10us",
 	  "Time that is stolen from a core for longer than this is a gap (section Interference)." },
+	{ "interval", parse_interval, "a whole number and ms, s, m or h, from 1s to 24h", NULL, "interval=10s", "1m",
+	  "How long a row of a soak's series is; where 1440 are too few, rows become one with their neighbours." },
 	{ "rules", parse_rules, NULL, NULL, "rules", NULL, "Prints the rules with their limits, and measures nothing." },
 	{ "help", parse_help, NULL, NULL, "help", NULL, "Prints this, and measures nothing." },
 	{ "limit.RULE", NULL, "a whole number from 0 to 10^18, in the rule's unit", NULL, "limit.clock-slow=10000",

@@ -24,6 +24,7 @@
 #include "paravirtual.h"
 #include "rate.h"
 #include "resolution.h"
+#include "series.h"
 
 #define REPORT_CLOCKS_MAX   16
 #define REPORT_RATES_MAX    (REPORT_CLOCKS_MAX * (REPORT_CLOCKS_MAX - 1) / 2)
@@ -351,6 +352,7 @@ struct report {
 	struct report_core *cores;
 	struct report_skew skew;
 	struct report_interference interference;
+	struct series series; /* of a soak; its clocks and cores are in the order of those above */
 	size_t discontinuity_count, discontinuities_lost; /* lost: there was no space for */
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

@@ -14,6 +14,9 @@
 #define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, their keys, the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
 #define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
+#define REPORT_SIZE_SERIES     256u /* of a row of the series: five figures of 20 digits and their keys, */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* eight, */
+#define REPORT_SIZE_SERIES_CORE 128u /* and three */
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 #define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
@@ -27,7 +30,15 @@ report_size_table(size_t cores)
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
 }
 
-/* For the JSON, likewise. */
+/* What ROWS of the series add to the JSON, and to the page. */
+static inline size_t
+report_size_series(size_t cores, size_t rows)
+{
+	return rows * (REPORT_SIZE_SERIES + REPORT_CLOCKS_MAX * REPORT_SIZE_SERIES_CLOCK +
+		       cores * REPORT_SIZE_SERIES_CORE);
+}
+
+/* For the JSON, likewise, without a series. */
 static inline size_t
 report_size_json(size_t cores)
 {

@@ -5,6 +5,7 @@
 #include "marker.h"
 #include "recommend.h"
 #include "run_checks.h"
+#include "run_soak.h"
 #include "run_tick.h"
 #include "survey_clocks.h"
 #include "survey_plan.h"
@@ -333,6 +334,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "contended", .measure = survey_contended, .with_cores = true },
 	{ .id = "warps", .measure = survey_warps, .with_cores = true },
 	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
+	{ .id = "series", .measure = run_soak, .with_cores = true, .whole_within = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
 	{ .id = MARKER_TIMERS, .play = measure_core_timers, .with_cores = true },
 	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
@@ -418,10 +420,27 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum tournament wide
 	survey->scratch = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_lay_out(survey, memory, cores, widest);
+	if (run->machine->series && run_series_rows(&run->report.options, cores))
+		series_lay_out(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
+			       run->report.options.interval_ns);
 	if (run->machine->window.play)
 		survey->timers_ns = survey_timers_ns(&run->report, cores);
 	/* For the plan of the time; which are there shows when they are started. */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
+}
+
+size_t
+run_series_rows(const struct options *options, size_t cores)
+{
+	return options->profile == PROFILE_SOAK ? series_rows(cores) : 0;
+}
+
+size_t
+run_series_size(const struct options *options, size_t cores)
+{
+	size_t rows = run_series_rows(options, cores);
+
+	return rows ? series_size(REPORT_CLOCKS_MAX, cores, rows) : 0;
 }
 
 void

@@ -32,6 +32,7 @@ struct run_machine {
 	const struct timer_driver *const *timers; /* likewise; asked where the window can be played */
 	struct timer_window window;
 	struct survey_hooks hooks;
+	void *series; /* run_series_size() bytes, zeroed, for the series of a soak; NULL: none is made */
 	/*
 	 * Starts the other cores, by the TSC's rate in the run's report, and leaves in run->smp which are there. Not called
 	 * where the TSC stopped: no wait for a core would end in time.
@@ -77,6 +78,10 @@ void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_C
 
 /* Whether OPTIONS ask for a clock of DRIVER's. */
 bool run_wants(const struct options *options, const struct driver *driver);
+
+/* How many rows the series of a run with OPTIONS has on CORES cores, at most; and bytes for it. 0: it has none. */
+size_t run_series_rows(const struct options *options, size_t cores);
+size_t run_series_size(const struct options *options, size_t cores);
 
 /*
  * Opens the clocks that the options ask for. RUN is zeroed but for report.options and whatever of the report describes

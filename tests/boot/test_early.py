@@ -14,15 +14,16 @@ BOUND_S = 300
 DURATION_S = 60
 
 
-def ended_in(phase, out):
-    """The report of a soak with measurements of DURATION_S whose runner gets a Ctrl-C as PHASE begins."""
+def ended_in(phase, out, *options, after_s=0):
+    """The report of a soak with measurements of DURATION_S whose runner gets a Ctrl-C AFTER_S from when PHASE begins."""
     words = [RUNNER, *FAST_TCG, "--cpus", "2", "--out", out, "--", "profile=soak", f"duration={DURATION_S}s", "irq=off",
-             "clocks=tsc,acpi_pm"]
+             "clocks=tsc,acpi_pm", *options]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     log, end = out / "serial.log", time.monotonic() + BOUND_S
     while not (log.exists() and f"phase: {phase}\n".encode() in log.read_bytes().replace(b"\r", b"")):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.05)
+    time.sleep(after_s)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 0, said
@@ -42,3 +43,22 @@ def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
     assert report["skew"]["pingpongs"] and report["skew"]["later"]
     assert any(re.match(r"A key asked for the end at \d+\.\d s", note) for note in report["notes"]), report["notes"]
     assert "; ended early by a key" in " ".join(text.split())
+
+
+def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
+    report, _ = ended_in("series", tmp_path / "out", "interval=1s", after_s=6)
+    check_schema(report)
+    assert report["verdict"] == "pass" and report["ended_early_ms"] and report["options"]["interval_ms"] == 1000
+    rows = report["series"]
+    assert len(rows) >= 3
+    assert [row["to_ms"] for row in rows[:-1]] == [row["from_ms"] for row in rows[1:]]
+    assert all(row["to_ms"] - row["from_ms"] >= 999 for row in rows[:-1])
+    assert report["ended_early_ms"] - 1 <= rows[-1]["to_ms"] < report["elapsed_ms"]
+    for clock in report["clocks"]:
+        reads = [row["clocks"][clock["id"]] for row in rows]
+        assert sum(read["count"] for read in reads) == clock["latency"]["count"], clock["id"]
+        assert min(read["min_ns"] for read in reads if read["count"]) == clock["latency"]["min_ns"]
+        assert max(read["max_ns"] for read in reads if read["count"]) == clock["latency"]["max_ns"]
+    assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
+    assert sum(row["observed_ns"] for row in rows) == report["interference"]["observed_ns"]
+    assert any(row["cores"][1]["offset_ns"] for row in rows)

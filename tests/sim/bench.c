@@ -144,7 +144,9 @@ bench_open(struct bench *bench, size_t cores)
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
 	options_default(&report->options);
-	report->options.profile = PROFILE_QUICK;
+	report->options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
+	if (bench->interval_ns)
+		report->options.interval_ns = bench->interval_ns;
 	report->options.duration_given = true;
 	report->options.duration_ns = bench->duration_ns;
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
@@ -178,6 +180,8 @@ bench_open(struct bench *bench, size_t cores)
 		.timed = ignore_time,
 	};
 	bench->memory = memory_for(cores, bench->widest);
+	if (bench->interval_ns)
+		bench->series = bench->machine.series = calloc(1, run_series_size(&report->options, cores));
 	run_open(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
 	list_cores(bench, cores);
 }
@@ -192,6 +196,7 @@ bench_free(struct bench *bench)
 	if (bench->has_threads)
 		threads_stop();
 	free(bench->memory);
+	free(bench->series);
 	free(bench);
 }
 

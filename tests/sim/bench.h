@@ -29,16 +29,17 @@ struct bench {
 	bool is_dead;
 	uint64_t deadline_ms; /* of world time, or BENCH_NEVER_MS */
 	uint64_t duration_ns;    /* for each measurement: 20 ms */
+	uint64_t interval_ns;    /* of the rows of a soak; 0: a quick run, without a series */
 	const char *const *clocks; /* ids, as for clocks=, ended by NULL; NULL: all */
 	enum tournament widest;  /* for which there is memory: all pairs */
 	bool has_threads;
-	void *memory;
+	void *memory, *series;
 };
 
 /* A bench with the facts of the simulated machine as it is: from now on they may be changed. */
 struct bench *bench_new(void);
 
-/* Opens all drivers, for a quick run of CORES cores. */
+/* Opens all drivers, for a quick run of CORES cores, or a soak. */
 void bench_open(struct bench *bench, size_t cores);
 
 /*

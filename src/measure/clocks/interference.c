@@ -57,6 +57,7 @@ add_chunk(struct survey *survey, struct report_core *core)
 		all->worst_ns = worst_ns;
 		all->worst_core = core->apic_id;
 	}
+	series_gaps(&survey->report->series, observed_ns, gaps->count, worst_ns);
 	core->observed_ns += observed_ns;
 	core->gaps += gaps->count;
 	if (worst_ns > core->worst_gap_ns)
@@ -91,7 +92,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_en
 {
 	const struct report *report = survey->report;
 	struct report_core *row = &report->cores[core];
-	uint64_t share_ns = survey_core_share_ns(report, living);
+	uint64_t share_ns = survey_core_share_ns(report, living), before_ns = row->observed_ns;
 	struct observe_job job = {
 		.gaps = &survey->gaps,
 		.plan = {
@@ -105,10 +106,11 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_en
 
 	if (!warm_up(survey, core, job))
 		return;
-	while (row->observed_ns < survey_core_share_ns(report, living) && !survey_end_if_due(survey)) {
+	while (row->observed_ns < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
+	       !survey_end_if_due(survey)) {
 		uint64_t begin_ticks = survey->hooks.tsc_ordered() - survey->start_tsc;
 
-		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns,
+		survey->hooks.progress(survey->hooks.context, "gaps", survey->done_ns + row->observed_ns - before_ns,
 				       survey->total_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS))
 			return;
@@ -130,13 +132,15 @@ survey_interference(struct survey *survey)
 
 	if (!living)
 		return;
-	survey_is_at(survey, SURVEY_AT_INTERFERENCE);
+	if (survey->round == 0)
+		survey_is_at(survey, SURVEY_AT_INTERFERENCE);
 	report->interference.threshold_ns = report->options.gap_ns;
-	share_events = REPORT_EVENTS_MAX / living ? REPORT_EVENTS_MAX / living : 1;
+	share_events = REPORT_EVENTS_MAX / (living * (survey->rounds ? survey->rounds : 1));
+	share_events = share_events ? share_events : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
 		observe_core(survey, core, living, report->interference.event_count + share_events);
-		survey->done_ns += survey_core_share_ns(report, living);
+		survey->done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
 	}
 }

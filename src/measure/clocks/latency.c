@@ -89,7 +89,8 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
 	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
-	uint64_t batches = survey_duration_ns(survey->report) / SURVEY_NS_PER_MS * BATCHES_PER_MS;
+	uint64_t slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
+	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
 	uint64_t start, now, moved, took, shown_ns = survey->done_ns;
 	unsigned cuts = survey->cuts;
 	size_t size;
@@ -98,12 +99,15 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	survey_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->samples[0].begin;
 	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
-	latency_clear(entry->latency);
-	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, survey_duration_ns(survey->report))) {
+	if (survey->round == 0)
+		latency_clear(entry->latency);
+	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
 			break; /* maybe of a TSC that stopped in this batch */
 		latency_fold(entry->latency, &survey->scale, survey->samples, size);
+		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
+			     survey->samples, size);
 		resolution_fold(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
 		now = survey->samples[size - 1].end;
 		if (survey_any_differs(survey->samples, size))
@@ -115,12 +119,14 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
 		if (now > survey->step_tsc && scale_ns(&survey->scale, now - survey->step_tsc) > STEP_NS)
 			survey_observe(survey);
+		/* Shorter, once somebody asked for the end. */
+		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	}
 	survey_observe(survey);
-	entry->disturbed = survey->cuts - cuts;
-	if (!survey->tsc_stopped && !entry->disturbed) /* what the TSC says of the time it stood is true */
+	entry->disturbed += survey->cuts - cuts;
+	if (!survey->tsc_stopped && survey->cuts == cuts) /* what the TSC says of the time it stood is true */
 		look_for_stop(survey, entry, start, moved, now);
-	survey->done_ns = shown_ns + survey_duration_ns(survey->report);
+	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
 }
 
 struct boot_core_job {
@@ -149,7 +155,8 @@ survey_latencies(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		survey_guarded(survey, "latency", NULL, measure_guarded, &job);
-		survey->hooks.measured(survey->hooks.context, report, entry);
+		if (survey->round == 0)
+			survey->hooks.measured(survey->hooks.context, report, entry);
 	}
 }
 
@@ -283,7 +290,7 @@ survey_cores(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
-		measure_core(survey, core, survey_core_share_ns(report, living) / (clocks ? clocks : 1));
+		measure_core(survey, core, survey_core_reads_ns(report, living) / (clocks ? clocks : 1));
 		survey->done_ns += survey_core_ns(report, living);
 	}
 }

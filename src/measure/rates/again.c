@@ -23,21 +23,6 @@ is_ambiguous(const struct survey_track *track, uint64_t expected, uint64_t chang
 	return range && (doubt > range / AMBIGUOUS_SHARE || apart > range / AMBIGUOUS_SHARE);
 }
 
-/* How far TRACK's clock should have come since its latest reading, by the rate that it had in the window. */
-static uint64_t
-expected_ticks(const struct survey_track *track, uint64_t now_tsc)
-{
-	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
-
-	return scale_mul_div(counted, now_tsc - track->tsc, window);
-}
-
-static bool
-is_followed(const struct survey_track *track)
-{
-	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood;
-}
-
 /*
  * A counter that reads less than at the window's end has gone back. One that lost only some of what it gained
  * since then shows by its rate.
@@ -108,7 +93,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct sample *end)
 	bool countable;
 
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = expected_ticks(track, sample->end);
+	expected = survey_track_expected(track, sample->end);
 	countable = !is_ambiguous(track, expected, 0) && !is_doubtful(survey, track, expected, sample->end);
 	survey_track_to(track, sample, expected);
 	if (!countable && survey->report->hypervisor[0])
@@ -128,10 +113,10 @@ take_last_ends(struct survey *survey, struct sample *ends)
 	const size_t count = survey->report->clock_count;
 
 	for (size_t i = 0; i < count; i++)
-		if (is_followed(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
+		if (survey_track_goes_on(&survey->tracks[i]) && survey->tracks[i].entry->clock.edges_only)
 			take_edge(survey, &survey->tracks[i], &ends[i]);
 	for (size_t i = 0; i < count; i++) {
-		if (is_followed(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+		if (survey_track_goes_on(&survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
 			ends[i] = survey_track_tightest(survey, &survey->tracks[i]);
 	}
 }
@@ -149,7 +134,7 @@ count_on(const struct survey *survey, struct survey_track *track, uint64_t chang
 		return false;
 	if (track->entry->clock.edges_only)
 		return !is_ambiguous(track, end->ticks - track->last.ticks, change_ppb);
-	expected = expected_ticks(track, end->end);
+	expected = survey_track_expected(track, end->end);
 	if (is_ambiguous(track, expected, change_ppb))
 		return false;
 	survey_track_to(track, end, expected);
@@ -175,7 +160,7 @@ wraps_last(const struct survey *survey, uint32_t done)
 		const struct clock *clock = &survey->report->clocks[i].clock;
 		uint64_t ns;
 
-		if (!is_followed(&survey->tracks[i]) || set_has(done, i))
+		if (!survey_track_goes_on(&survey->tracks[i]) || set_has(done, i))
 			continue;
 		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * SURVEY_NS_PER_S, clock->claimed.den,
 				 clock->claimed.num, SCALE_UP);
@@ -222,7 +207,8 @@ confirm_edges(struct survey *survey)
 		struct survey_track *track = &survey->tracks[i];
 		struct report_clock *entry = &survey->report->clocks[i];
 
-		if (!is_followed(track) || !entry->clock.edges_only || !is_beside_the_scale(survey, &entry->implied_window) ||
+		if (!survey_track_goes_on(track) || !entry->clock.edges_only ||
+		    !is_beside_the_scale(survey, &entry->implied_window) ||
 		    !is_beside_the_scale(survey, &entry->implied_since))
 			continue;
 		entry->implied_since.known = false;
@@ -282,4 +268,5 @@ survey_rates_again(struct survey *survey)
 	confirm_edges(survey);
 	if (survey->report->options.profile == PROFILE_SOAK || is_steady(survey))
 		survey_conclude(survey);
+	survey_series_rates(survey);
 }

@@ -167,6 +167,8 @@ survey_prepare(struct survey *survey)
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey->start_tsc = survey->report->start_tsc = survey->hooks.tsc_ordered();
 	survey->done_ns = 0;
+	survey->round = 0;
+	survey->rounds = survey_rounds(report, survey->smp->count);
 	survey->total_ns = survey_plan_ns(report, survey->smp->count) + survey->timers_ns;
 	if (survey_end_if_due(survey))
 		return;

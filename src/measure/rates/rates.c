@@ -288,6 +288,7 @@ survey_rates(struct survey *survey)
 	survey_note_doubt(survey);
 	keep_window(survey);
 	sharpen_steps(survey);
+	survey_series_begin(survey);
 	survey->done_ns += survey_rates_ns(report);
 	survey_plan_late(survey);
 }

@@ -9,18 +9,13 @@
 
 #define PPB              UINT64_C(1000000000)
 #define SCALE_WITHIN_PPB 10000 /* the TSC's own rate, by which checks time what has limits of 500 ppm and more */
-#define UNEVEN_TICKS     2     /* more than the least step, as where a rate is fitted to a counter of uneven steps */
 
 /* What the TSC's rate is by TRACK's clock from the window's begin up to now; no narrower than it will be at the end. */
 static struct rate_interval
 implied_so_far(const struct survey *survey, const struct survey_track *track)
 {
 	const struct report_clock *entry = track->entry;
-	struct rate_window window = { .first = track->first, .last = { track->begin, track->ticks, track->tsc },
-				      .slack_ticks = entry->resolution.smallest_ticks + UNEVEN_TICKS,
-				      .tsc_resolution_ticks = survey->tsc_resolution_ticks };
-	struct rate_slope slope;
-	struct rate_interval implied;
+	const struct sample now = { track->begin, track->ticks, track->tsc };
 
 	if (entry->clock.edges_only) {
 		struct survey_track ended = *track;
@@ -28,10 +23,7 @@ implied_so_far(const struct survey *survey, const struct survey_track *track)
 		ended.last = track->edge;
 		return survey_implied(survey, &ended, &ended.first, &ended.last);
 	}
-	slope = rate_slope(&window);
-	implied = rate_implied_tsc(&slope, entry->clock.claimed);
-	implied.known &= entry->resolution.steps != 0;
-	return rate_within(implied, entry->clock.claimed_within_ppb);
+	return survey_implied_plainly(survey, track, &track->first, &now);
 }
 
 /*

@@ -111,6 +111,20 @@ survey_implied(const struct survey *survey, const struct survey_track *track, co
 	return rate_within(implied_exactly(survey, track, from, to), track->entry->clock.claimed_within_ppb);
 }
 
+struct rate_interval
+survey_implied_plainly(const struct survey *survey, const struct survey_track *track, const struct sample *from,
+		       const struct sample *to)
+{
+	const struct report_clock *entry = track->entry;
+	struct rate_window window = { *from, *to, entry->resolution.smallest_ticks + UNEVEN_TICKS,
+				      survey->tsc_resolution_ticks };
+	struct rate_slope slope = rate_slope(&window);
+	struct rate_interval implied = rate_implied_tsc(&slope, entry->clock.claimed);
+
+	implied.known &= entry->resolution.steps != 0;
+	return rate_within(implied, entry->clock.claimed_within_ppb);
+}
+
 struct interval_ppb
 survey_change(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 	      const struct sample *middle, const struct sample *to)

@@ -26,6 +26,10 @@ void survey_track_to(struct survey_track *track, const struct sample *sample, ui
 /* Likewise, a short time after the one before: by the claimed rate, or by the multiple of it in survey->paces. */
 void survey_track_on(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
+/* Whether TRACK can be followed on from the window: to where it should have come by NOW_TSC, at its rate in that. */
+bool survey_track_goes_on(const struct survey_track *track);
+uint64_t survey_track_expected(const struct survey_track *track, uint64_t now_tsc);
+
 /*
  * Takes the samples for one end of a window for a clock that moves faster than it is read, and returns the one with
  * the tightest bracket. A clock that does not move in them is stuck.
@@ -66,6 +70,10 @@ struct rate_slope survey_slope(const struct survey *survey, const struct survey_
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
 				    const struct sample *from, const struct sample *to);
 
+/* Likewise by the two readings alone, whatever came between. Not for an edge clock. */
+struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
+					    const struct sample *from, const struct sample *to);
+
 /* How much faster TRACK's clock runs against the TSC in MIDDLE..TO than in FROM..MIDDLE. */
 struct interval_ppb survey_change(const struct survey *survey, const struct survey_track *track,
 				  const struct sample *from, const struct sample *middle,
@@ -83,6 +91,12 @@ void survey_complete_budget(const struct survey *survey, struct report_clock *en
 
 /* Whether all that is judged by a window of the rates is determined, by half of it. */
 bool survey_is_settled(const struct survey *survey);
+
+/* Begins the series where the window ended. */
+void survey_series_begin(struct survey *survey);
+
+/* The rates in each row of the series, against the clock by which the TSC's rate is taken now. */
+void survey_series_rates(const struct survey *survey);
 
 /* All rates of the report, from the tracks' first readings to their ends. */
 void survey_conclude(struct survey *survey);

@@ -34,6 +34,20 @@ survey_track_on(const struct survey *survey, struct survey_track *track, const s
 	survey_track_to(track, sample, pace * scale_mul_div(ns, claimed->num, claimed->den * SURVEY_NS_PER_S));
 }
 
+bool
+survey_track_goes_on(const struct survey_track *track)
+{
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood;
+}
+
+uint64_t
+survey_track_expected(const struct survey_track *track, uint64_t now_tsc)
+{
+	uint64_t counted = track->last.ticks - track->first.ticks, window = track->last.begin - track->first.begin;
+
+	return scale_mul_div(counted, now_tsc - track->tsc, window);
+}
+
 /* By how much the clock moves in 2^32 ticks of the TSC, as far as is known. */
 static uint64_t
 rise(const struct survey *survey, const struct survey_track *track)

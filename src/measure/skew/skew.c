@@ -152,8 +152,11 @@ place_cores(struct survey *survey)
 	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier,
 						      memory->disputed);
 	survey->report->skew.outlier = memory->outlier;
-	for (size_t i = 0; i < memory->first.cores; i++)
+	for (size_t i = 0; i < memory->first.cores; i++) {
 		survey->report->cores[memory->core_of[i]].offset = memory->solved[i];
+		if (i)
+			series_offset(&survey->report->series, memory->core_of[i], memory->solved[i]);
+	}
 }
 
 static void

@@ -15,6 +15,9 @@ void survey_skew(struct survey *survey);
 /* Another between, if the first was short: whether what moved did so by a step. Nothing else is said of it. */
 void survey_skew_middle(struct survey *survey);
 
+/* Each core with the boot core, for the row of the series; those that two seconds leave out come first in the next. */
+void survey_series_offsets(struct survey *survey);
+
 void survey_warps(struct survey *survey); /* all cores at once on one shared last value, with a lock and without */
 
 #endif

@@ -43,7 +43,8 @@ put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t
 static const char *
 key_of(const struct report *report, const struct field_table *table, const void *element, size_t i)
 {
-	return table == &field_by_clock ? report->clocks[i].clock.id : ((const struct options_limit *)element)->rule;
+	return table == &field_by_clock || table == &field_series_clock ? report->clocks[i].clock.id :
+		((const struct options_limit *)element)->rule;
 }
 
 static void

@@ -53,6 +53,43 @@ unmeasured_machine_renders_as_its_golden(void **state)
 	compare(literal_empty, "empty.json");
 }
 
+/* Two rows, of which the second has next to nothing in it. The TSC runs at 2 GHz. */
+static void
+series_is_a_list_of_rows_by_clock_and_core(void **state)
+{
+	static const char expected[] =
+		"\"series\":[{\"from_ms\":1,\"to_ms\":60001,\"clocks\":{"
+		"\"tsc\":{\"count\":9,\"min_ns\":20,\"p50_ns\":21,\"p99_ns\":22,\"max_ns\":23,"
+		"\"ppm\":{\"value\":1.5,\"low\":-0.001,\"high\":3}}},"
+		"\"cores\":[{\"offset_ns\":null},{\"offset_ns\":{\"value\":-4,\"low\":-5,\"high\":-3}}],"
+		"\"gaps\":7,\"worst_gap_ns\":8,\"observed_ns\":9},"
+		"{\"from_ms\":60001,\"to_ms\":60002,\"clocks\":{"
+		"\"tsc\":{\"count\":0,\"min_ns\":null,\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"ppm\":null}},"
+		"\"cores\":[{\"offset_ns\":null},{\"offset_ns\":null}],"
+		"\"gaps\":null,\"worst_gap_ns\":null,\"observed_ns\":0}],";
+	struct report *report = literal_clean();
+	struct series_clock clocks[] = { { 9, 20, 21, 22, 23, .rate = { true, 1500, -1, 3000 } }, { .count = 0 } };
+	struct offset offsets[][2] = { { OFFSET_UNKNOWN, { -10, -6 } }, { OFFSET_UNKNOWN, OFFSET_UNKNOWN } };
+	struct series_row rows[] = {
+		{ 2000000, 120002000000, 7, 8, 9, &clocks[0], offsets[0] },
+		{ 120002000000, 120004000000, 0, 0, 0, &clocks[1], offsets[1] },
+	};
+	struct text text;
+
+	(void)state;
+	report->start_tsc = 0;
+	report->clock_count = 1;
+	report->core_count = 2;
+	report->series = (struct series){ .max = 2, .count = 2, .rows = rows };
+	text_init(&text, buffer, sizeof(buffer));
+	json_render_brief(&text, report);
+	assert_non_null(strstr(buffer, "\"series\""));
+	*strstr(buffer, "\"discontinuities\"") = '\0';
+	assert_string_equal(strstr(buffer, "\"series\":["), expected);
+	report->clock_count = LITERAL_CLOCKS;
+	literal_free(report);
+}
+
 static struct json
 writer(struct text *text)
 {
@@ -291,6 +328,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clean_machine_renders_as_its_golden),
 		cmocka_unit_test(sick_machine_renders_as_its_golden),
+		cmocka_unit_test(series_is_a_list_of_rows_by_clock_and_core),
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
 		cmocka_unit_test(strings_are_escaped_to_ascii),
 		cmocka_unit_test(key_is_escaped_like_any_string),

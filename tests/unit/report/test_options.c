@@ -260,14 +260,15 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+		       "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				  "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, "
+				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+			    "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
 				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, deadline, "
-				   "tsc_hz, gap, rules, help, limit.RULE.");
+				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
 static void
@@ -381,6 +382,23 @@ the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz(void **state)
 }
 
 static void
+an_interval_is_a_minute_or_what_is_said_from_1_s_to_24_h(void **state)
+{
+	static const char *const refused[] = { "interval=999ms", "interval=10", "interval=25h", "interval=0s", "interval" };
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parsed("save=off").interval_ns, 60000000000);
+	assert_int_equal(parsed("interval=1s").interval_ns, 1000000000);
+	assert_int_equal(parsed("interval=1500ms").interval_ns, 1500000000);
+	assert_int_equal(parsed("interval=24h").interval_ns, 86400000000000);
+	options_default(&options);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(parse(&options, refused[i]));
+	assert_int_equal(options.interval_ns, 60000000000);
+}
+
+static void
 a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s(void **state)
 {
 	static const char *const refused[] = { "gap=0us", "gap=999ns", "gap=10", "gap=1001ms", "gap=2s", "gap=1m", "gap=us",
@@ -420,7 +438,8 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, rules, help, limit.RULE.");
+				     "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, "
+				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
 
@@ -557,7 +576,7 @@ options_that_were_given_read_as_the_same(void **state)
 	static const char *const words[] = {
 		"profile=quick duration=1500ms cores=off cutoff=99.5 deadline=120s tsc_hz=2445424000 gap=2500us exit=poweroff "
 		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
-		"duration=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
+		"duration=1s", "interval=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
 		"profile=soak exit=debug-exit", "clocks=rtc", "identity=off label=\"rack 7, #3 = left\" clocks=tsc",
 		"serial=off", "serial=summary identity=off",
 	};
@@ -574,7 +593,7 @@ static void
 options_as_by_default_are_not_given(void **state)
 {
 	struct options options = parsed("profile=standard cores=sipi cutoff=99.99 gap=10us exit=ask save=auto "
-					"deadline=auto serial=full identity=on label=");
+					"deadline=auto interval=60s serial=full identity=on label=");
 
 	(void)state;
 	assert_given(&options, "");
@@ -586,7 +605,7 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 gap=999999us exit=debug-exit save=off serial=summary identity=off");
+					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=off serial=summary identity=off");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 
@@ -615,6 +634,7 @@ main(void)
 		cmocka_unit_test(durations_have_four_units_and_two_bounds),
 		cmocka_unit_test(the_deadline_is_automatic_or_a_duration),
 		cmocka_unit_test(the_tscs_rate_is_a_whole_number_of_hertz_from_1_mhz_to_1_thz),
+		cmocka_unit_test(an_interval_is_a_minute_or_what_is_said_from_1_s_to_24_h),
 		cmocka_unit_test(a_gap_is_10_us_or_what_is_said_from_1_us_to_1_s),
 		cmocka_unit_test(rules_and_help_are_words_by_themselves),
 		cmocka_unit_test(clocks_are_names_of_the_list_and_a_later_list_replaces),

@@ -111,6 +111,38 @@ json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void *
 	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
+/* What rows add, with each figure as long as it can be. */
+static void
+json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room(void **state)
+{
+	enum { ROWS = 3 };
+	static struct series_clock clocks[REPORT_CLOCKS_MAX];
+	static struct offset offsets[CORES];
+	struct series_row rows[ROWS];
+	size_t size = report_size_json(CORES) + report_size_series(CORES, ROWS);
+	size_t without = length_of(json_render, CORES, size);
+	struct report *report = make_report(CORES);
+	char *bytes = malloc(size);
+	struct text text;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		clocks[i] = (struct series_clock){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+						   .rate = { true, -FAR, -FAR, -FAR } };
+	for (size_t i = 0; i < CORES; i++)
+		offsets[i] = WORST;
+	for (size_t i = 0; i < ROWS; i++)
+		rows[i] = (struct series_row){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, clocks, offsets };
+	report->series = (struct series){ .max = ROWS, .count = ROWS, .rows = rows };
+	text_init(&text, bytes, size);
+	json_render(&text, report);
+	assert_false(text.truncated);
+	assert_in_range(text.length - without, report_size_series(CORES, ROWS) / 3, report_size_series(CORES, ROWS));
+	free(bytes);
+	free(report);
+}
+
 static void
 table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room(void **state)
 {
@@ -145,6 +177,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
+		cmocka_unit_test(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room),
 		cmocka_unit_test(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
 		cmocka_unit_test(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room),
 		cmocka_unit_test(above_256_cores_the_room_grows_by_the_core_alone),

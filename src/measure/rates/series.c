@@ -1,0 +1,140 @@
+/*
+ * The clocks at the ends of the series' rows, and what that makes of their rates in each. An end of one row is the
+ * begin of the next, so rows that become one have a rate as narrow as one that was always as long. See survey_rates.h.
+ */
+#include "survey_tracks.h"
+
+#include "text.h"
+
+/* A guest sees an edge ten milliseconds late: no rate over a minute comes of it, and each waits for a second. */
+static bool
+has_ends(const struct survey *survey, const struct survey_track *track)
+{
+	return survey_track_goes_on(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
+}
+
+static void
+follow(struct survey *survey, struct survey_track *track)
+{
+	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
+
+	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_to(track, sample, survey_track_expected(track, sample->end));
+}
+
+void
+survey_series_follow(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+		if (has_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+			follow(survey, &survey->tracks[i]);
+}
+
+/* end 0: there is none. */
+static struct sample
+take_end(struct survey *survey, struct survey_track *track)
+{
+	struct sample end = { 0, 0, 0 };
+
+	if (!has_ends(survey, track))
+		return end;
+	if (track->entry->clock.edges_only) {
+		follow(survey, track);
+		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
+	}
+	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
+	end = rate_tightest(survey->samples, SURVEY_END_SAMPLES);
+	survey_track_to(track, &end, survey_track_expected(track, end.end));
+	end.ticks = track->ticks;
+	return end;
+}
+
+/* Those of the edge clocks first: they have to be waited for. */
+static void
+take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
+{
+	for (unsigned edges = 2; edges-- > 0;)
+		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+			if (survey->report->clocks[i].clock.edges_only == edges)
+				ends[i] = take_end(survey, &survey->tracks[i]);
+}
+
+static void
+begin_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
+{
+	struct series_row *row = series_open_row(&survey->report->series);
+
+	survey->series_cuts = survey->cuts;
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		row->clocks[i].first = ends[i];
+}
+
+void
+survey_series_begin(struct survey *survey)
+{
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+
+	if (!survey->report->series.max || survey_end_if_due(survey))
+		return;
+	survey->report->series.count = 0;
+	take_ends(survey, ends);
+	series_begin(&survey->report->series, survey->hooks.tsc_ordered());
+	begin_row(survey, ends);
+}
+
+void
+survey_series_close(struct survey *survey, bool last)
+{
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+	struct series *series = &survey->report->series;
+	struct series_row *row = series_open_row(series);
+	uint64_t now_tsc = survey->hooks.tsc_ordered();
+
+	if (!row)
+		return;
+	survey_observe(survey);
+	take_ends(survey, ends);
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (row->clocks[i].first.end && survey->cuts == survey->series_cuts && !survey->tsc_stopped)
+			row->clocks[i].last = ends[i];
+	series_close(series, now_tsc, last);
+	if (!last)
+		begin_row(survey, ends);
+	survey_series_rates(survey);
+}
+
+/* What the TSC's rate was in ROW by each clock, if its claim were true. */
+static void
+imply_row(const struct survey *survey, const struct series_row *row, struct rate_interval rates[REPORT_CLOCKS_MAX])
+{
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct survey_track *track = &survey->tracks[i];
+		const struct series_clock *clock = &row->clocks[i];
+
+		rates[i].known = false;
+		if (text_equal(survey->report->clocks[i].clock.id, "tsc"))
+			rates[i] = survey_claim(&survey->report->clocks[i].clock);
+		else if (clock->last.end && track->entry && track->entry->clock.edges_only)
+			rates[i] = survey_implied(survey, track, &clock->first, &clock->last);
+		else if (clock->last.end && track->entry)
+			rates[i] = survey_implied_plainly(survey, track, &clock->first, &clock->last);
+	}
+}
+
+void
+survey_series_rates(const struct survey *survey)
+{
+	const struct report *report = survey->report;
+	const struct report_clock *by = report_find_clock(report, report->relative_to);
+	struct rate_interval rates[REPORT_CLOCKS_MAX];
+
+	for (size_t r = 0; by && r < report->series.count; r++) {
+		const struct series_row *row = &report->series.rows[r];
+
+		imply_row(survey, row, rates);
+		for (size_t i = 0; i < report->clock_count; i++)
+			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
+		if (rates[by - report->clocks].known)
+			row->clocks[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
+	}
+}

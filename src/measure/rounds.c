@@ -1,0 +1,18 @@
+/* What a round of a soak has of a measurement. See survey_internal.h. */
+#include "survey_internal.h"
+
+uint64_t
+survey_share_ns(const struct survey *survey, uint64_t ns)
+{
+	if (survey->rounds < 2 || survey->report->hurried)
+		return ns;
+	return scale_mul_div(ns, survey->round + 1, survey->rounds);
+}
+
+uint64_t
+survey_slice_ns(const struct survey *survey, uint64_t ns)
+{
+	if (survey->rounds < 2 || survey->report->hurried)
+		return ns;
+	return survey_share_ns(survey, ns) - scale_mul_div(ns, survey->round, survey->rounds);
+}

@@ -1,0 +1,39 @@
+/* See run_soak.h. */
+#include "run_soak.h"
+
+#include "survey_clocks.h"
+#include "survey_rates.h"
+#include "survey_skew.h"
+
+/* Of each that takes long a part, so that all of it is seen in each row. */
+static void
+play_round(struct survey *survey)
+{
+	survey->round++;
+	survey_latencies(survey);
+	survey_series_follow(survey);
+	survey_interference(survey);
+	survey_series_offsets(survey);
+	survey_series_follow(survey);
+}
+
+static bool
+is_row_over(const struct survey *survey)
+{
+	const struct series *series = &survey->report->series;
+	const struct series_row *row = series_open_row(series);
+	uint64_t now_tsc = survey->hooks.tsc_ordered();
+
+	return row && scale_ns(&survey->scale, now_tsc - row->from_tsc) >= series->interval_ns;
+}
+
+void
+run_soak(struct survey *survey)
+{
+	while (survey->round + 1 < survey->rounds && !survey_end_if_due(survey) && !survey->report->hurried) {
+		if (is_row_over(survey))
+			survey_series_close(survey, false);
+		play_round(survey);
+	}
+	survey_series_close(survey, true);
+}

@@ -1,0 +1,272 @@
+/* A soak on the simulated machine, row by row: what is in its series, and when it ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+#include "text.h"
+#include "threads.h"
+
+#define MS    UINT64_C(1000000)
+
+#define SLOW  10 /* times as long each access takes: so a soak has few */
+#define S     (1000 * MS)
+
+static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
+
+static struct {
+	struct bench *bench;
+	size_t end_after_rows; /* somebody asks for the end then; 0: nobody does */
+	size_t leap_in_row;    /* in this row the HPET leaps by a second, once; 0: it doesn't */
+	size_t rows_max;       /* of the series; 0: as always */
+	size_t saved_rows;     /* in the latest checkpoint */
+	bool saved_within;     /* of a phase, with a row */
+} soak;
+
+static void
+save(const struct run *run, const struct run_phase *phase)
+{
+	struct report *report = test_malloc(sizeof(*report));
+
+	run_so_far(run, phase, report);
+	assert_true(report->incomplete);
+	assert_int_equal(report->series.count, run->report.series.count);
+	assert_ptr_equal(report->series.rows, run->report.series.rows);
+	soak.saved_rows = report->series.count;
+	test_free(report);
+}
+
+static void
+begins(void *context, const struct run *run, const struct run_phase *phase)
+{
+	(void)context;
+	save(run, phase);
+}
+
+static void
+progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	static const struct run_phase phase = { .id = "series" };
+	const struct series *series = &soak.bench->run.report.series;
+
+	(void)context;
+	assert_true(done_ns <= total_ns);
+	if (soak.leap_in_row && series->count == soak.leap_in_row && text_equal(what, "gaps")) {
+		sim.hpet.counter.origin_ticks += 10000000;
+		soak.leap_in_row = 0;
+	}
+	if (series->open && series->count > soak.saved_rows) {
+		save(&soak.bench->run, &phase);
+		soak.saved_within = true;
+	}
+}
+
+static bool
+somebody_asks(void *context)
+{
+	(void)context;
+	return soak.end_after_rows && soak.bench->run.report.series.count >= soak.end_after_rows;
+}
+
+static const struct report *
+play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
+{
+	struct bench *bench;
+
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		sim.cost_ps[i] *= SLOW;
+	soak.bench = bench = bench_new();
+	bench->duration_ns = duration_ns;
+	bench->interval_ns = interval_ns;
+	bench->clocks = clocks;
+	bench_open(bench, cores);
+	sim.tsc.offset_ticks[1] = 5000;
+	if (cores > 1)
+		bench_use_threads(bench);
+	if (soak.rows_max)
+		bench->run.report.series.max = soak.rows_max;
+	bench->machine.hooks.progress = bench->run.survey.hooks.progress = progress;
+	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
+	bench->machine.begins = begins;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	return &bench->run.report;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	bench_free(soak.bench);
+	memset(&soak, 0, sizeof(soak));
+	return 0;
+}
+
+static uint64_t
+length_ns(const struct series_row *row)
+{
+	return scale_ns(&soak.bench->run.survey.scale, row->to_tsc - row->from_tsc);
+}
+
+static int64_t
+width(const struct series_clock *clock)
+{
+	return clock->rate.high - clock->rate.low;
+}
+
+/* Without a hole between them; each as long as the interval, but for the last. */
+static void
+assert_rows_follow_each_other(const struct series *series)
+{
+	for (size_t r = 0; r < series->count; r++) {
+		const struct series_row *row = &series->rows[r];
+
+		assert_true(row->from_tsc < row->to_tsc);
+		if (r)
+			assert_int_equal(row->from_tsc, row[-1].to_tsc);
+		if (r + 1 < series->count)
+			assert_in_range(length_ns(row), series->interval_ns, 2 * series->interval_ns);
+	}
+}
+
+/* What is true of a machine without faults: on the boot core each read takes as long as the other. */
+static void
+assert_row_holds_the_truth(const struct report *report, const struct series_row *row)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct series_clock *clock = &row->clocks[i];
+
+		assert_true(clock->count != 0);
+		assert_int_equal(clock->p50_ns, report->clocks[i].latency->min_ns);
+		assert_int_equal(clock->max_ns, report->clocks[i].latency->max_ns);
+		assert_int_equal(clock->rate.known, report_clock_is_main(&report->clocks[i]));
+		if (clock->rate.known)
+			assert_true(clock->rate.low <= 0 && clock->rate.high >= 0 && width(clock) < 80000);
+	}
+	assert_true(row->observed_ns != 0);
+	assert_int_equal(row->gaps, 0);
+}
+
+static void
+each_row_of_a_soak_has_all_of_it(void **state)
+{
+	const struct report *report = play(1, S, S);
+	const struct series *series = &report->series;
+	uint64_t reads[REPORT_CLOCKS_MAX] = { 0 }, observed_ns = 0;
+
+	(void)state;
+	assert_false(report->incomplete);
+	assert_int_equal(report->finding_count, 0);
+	assert_in_range(series->count, 5, 8);
+	assert_null(series_open_row(series));
+	assert_rows_follow_each_other(series);
+	for (size_t r = 0; r < series->count; r++) {
+		assert_row_holds_the_truth(report, &series->rows[r]);
+		observed_ns += series->rows[r].observed_ns;
+		for (size_t i = 0; i < report->clock_count; i++)
+			reads[i] += series->rows[r].clocks[i].count;
+	}
+	for (size_t i = 0; i < report->clock_count; i++)
+		assert_int_equal(reads[i], report->clocks[i].latency->count);
+	assert_int_equal(observed_ns, report->interference.observed_ns);
+	assert_true(soak.saved_within);
+	assert_int_equal(soak.saved_rows, series->count);
+}
+
+static void
+each_row_has_the_offset_of_each_core(void **state)
+{
+	const struct report *report = play(2, 300 * MS, S);
+
+	(void)state;
+	assert_in_range(report->series.count, 2, 8);
+	for (size_t r = 0; r < report->series.count; r++) {
+		const struct offset *offsets = report->series.rows[r].offsets;
+
+		assert_false(offset_is_known(offsets[0]));
+		assert_true(offsets[1].low <= 5000 && offsets[1].high >= 5000 && offset_width(offsets[1]) < 2000);
+	}
+}
+
+/* Where there is space for four rows only, none is lost, and a rate is the narrower the longer its row is. */
+static void
+a_soak_of_more_rows_than_there_is_space_for_has_longer_ones(void **state)
+{
+	const struct series *series;
+	int64_t second_ppb;
+
+	second_ppb = width(&play(1, S, S)->series.rows[1].clocks[0]);
+	end(state);
+	soak.rows_max = 4;
+	series = &play(1, S, S)->series;
+	assert_int_equal(series->interval_ns, 2 * S);
+	assert_in_range(series->count, 3, 4);
+	assert_rows_follow_each_other(series);
+	assert_in_range(length_ns(&series->rows[0]), 2 * S, 3 * S);
+	for (size_t r = 0; r < series->count; r++)
+		assert_row_holds_the_truth(&soak.bench->run.report, &series->rows[r]);
+	assert_true(second_ppb > 0 && 4 * width(&series->rows[1].clocks[0]) < 3 * second_ppb);
+}
+
+static void
+a_soak_that_is_ended_early_keeps_the_rows_up_to_then(void **state)
+{
+	const struct report *report;
+
+	(void)state;
+	soak.end_after_rows = 2;
+	report = play(1, S, S);
+	assert_true(report->hurried);
+	assert_false(report->incomplete);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->series.count, 3);
+	assert_rows_follow_each_other(&report->series);
+	assert_true(length_ns(&report->series.rows[2]) < S);
+	assert_int_equal(soak.saved_rows, 3);
+}
+
+/* In the row of a leap a clock has no rate, and in the next it has one again. */
+static void
+no_rate_of_a_row_spans_a_discontinuity(void **state)
+{
+	const struct report *report;
+
+	(void)state;
+	soak.leap_in_row = 2;
+	report = play(1, S, S);
+	assert_int_equal(report->discontinuity_count, 1);
+	assert_rows_follow_each_other(&report->series);
+	for (size_t r = 0; r < report->series.count; r++)
+		for (size_t i = 0; i < report->clock_count; i++)
+			if (report_clock_is_main(&report->clocks[i]))
+				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
+}
+
+static void
+a_run_that_is_no_soak_has_no_series(void **state)
+{
+	(void)state;
+	assert_int_equal(play(1, 20 * MS, 0)->series.max, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(each_row_of_a_soak_has_all_of_it, end),
+		cmocka_unit_test_teardown(each_row_has_the_offset_of_each_core, end),
+		cmocka_unit_test_teardown(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones, end),
+		cmocka_unit_test_teardown(a_soak_that_is_ended_early_keeps_the_rows_up_to_then, end),
+		cmocka_unit_test_teardown(no_rate_of_a_row_spans_a_discontinuity, end),
+		cmocka_unit_test_teardown(a_run_that_is_no_soak_has_no_series, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
