@@ -93,11 +93,12 @@ bool
 lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
 {
 	int64_t half_ns = (int64_t)(row->asked_ns / 2);
+	size_t many = count < SCATTERED_ONE_IN ? 1 : count / SCATTERED_ONE_IN;
 
 	if (!count)
 		return false;
 	return (row->early && row->lateness.max_ns > half_ns) ||
-	       values[count - count / SCATTERED_ONE_IN - 1].low / PS_PER_NS > row->lateness.min_ns + half_ns;
+	       values[count - many].low / PS_PER_NS > row->lateness.min_ns + half_ns;
 }
 
 size_t

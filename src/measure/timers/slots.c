@@ -4,6 +4,7 @@
 #define PPB        UINT64_C(1000000000)
 #define MADE_UP_MIN 10 /* of 20 that were masked */
 #define BURST_SHARE 4 /* of a period: what comes so soon behind another was kept */
+#define PHASE_SHARE 8 /* of a period: so near is a phase that was found */
 #define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
 
 /* Whether the core was away about slot K, from a quarter period before its deadline to the next one's. */
@@ -134,6 +135,16 @@ is_with_next(const struct asking *asking, size_t event, size_t count)
 	return event + 1 < count && events[event + 1].tsc - events[event].tsc < period / BURST_SHARE;
 }
 
+/*
+ * Where nothing says when a period begins, none is early, by at most HIGH_PS: it is late for the one before, unless
+ * that had its own, and the phase is not as near.
+ */
+static bool
+is_of_before(const struct slots *slots, size_t k, int64_t high_ps)
+{
+	return slots->taken[k - 1] ? high_ps < -(int64_t)(slots->period_ps / PHASE_SHARE) : high_ps < 0;
+}
+
 /* The BURST'th last of those that came together. */
 static void
 fold_event(struct asking *asking, const struct arming *arming, struct slots *slots, uint64_t ticks,
@@ -145,8 +156,7 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 
 	if (k == SIZE_MAX)
 		return;
-	/* Where nothing says when a period begins, none is early: it is late for the one before, if that had none. */
-	if (asking->timer->own_phase && k > 0 && !slots->taken[k - 1] && against(asking, late, k, ticks).high < 0)
+	if (asking->timer->own_phase && k > 0 && is_of_before(slots, k, against(asking, late, k, ticks).high))
 		k--;
 	k = slots_place(slots, k, against(asking, late, k, ticks).high < 0, burst);
 	if (k == SIZE_MAX)

@@ -1,0 +1,210 @@
+/* What came in one window of a periodic source, by hand: which deadline each tick is said to be of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "asking.h"
+#include "lateness.h"
+
+#define PERIOD   UINT64_C(1000000) /* ns, and ticks of the TSC */
+#define BEGIN    UINT64_C(5000000000)
+#define TICK_AS  UINT64_C(1000000000)
+#define GAP_NS   10000
+#define ENTRY_NS 250000
+
+static struct {
+	struct report report;
+	struct survey survey;
+	struct survey_timers all;
+	struct timer_slot slot;
+	struct timer_window window;
+	struct timer timer;
+	struct report_interval row;
+	struct asking asking;
+} *here;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	here = calloc(1, sizeof(*here));
+	here->survey.report = &here->report;
+	scale_init(&here->survey.scale, (struct rate){ 1000000000, 1 });
+	here->window.slot = &here->slot;
+	here->all.window = &here->window;
+	here->timer.by_tsc = true;
+	here->row = (struct report_interval){ .periodic = true, .asked_ns = PERIOD };
+	here->asking = (struct asking){
+		.survey = &here->survey, .all = &here->all, .timer = &here->timer, .row = &here->row,
+		.tick = { TICK_AS, TICK_AS, TICK_AS }, .gap_ticks = GAP_NS, .entry_ticks = ENTRY_NS,
+	};
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	free(here);
+	return 0;
+}
+
+/* In hundredths of a period, like all moments here. */
+static uint64_t
+moment(double hundredths)
+{
+	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
+}
+
+static void
+away(double from, double to)
+{
+	here->all.gaps[here->asking.gap_count++] = (struct survey_away){ moment(from), moment(to) };
+}
+
+/* Whole slots for deadlines from 100 to LAST; TICKS end with 0. */
+static const struct report_interval *
+folded(const double *ticks, double last)
+{
+	const struct arming arming = { BEGIN, BEGIN, BEGIN + PERIOD };
+
+	for (; *ticks > 0; ticks++)
+		here->slot.events[here->slot.taken++] = (struct timer_event){ 0, moment(*ticks) };
+	slots_fold(&here->asking, &arming, PERIOD, moment(last + 100));
+	return &here->row;
+}
+
+static void
+assert_told(const struct report_interval *row, uint64_t empty, uint64_t doubled, uint64_t excused)
+{
+	assert_int_equal(row->empty, empty);
+	assert_int_equal(row->doubled, doubled);
+	assert_int_equal(row->excused, excused);
+}
+
+static int64_t
+earliest_ns(void)
+{
+	int64_t least_ps = INT64_MAX;
+
+	for (size_t i = 0; i < here->asking.count; i++)
+		if (here->all.values[i].high < least_ps)
+			least_ps = here->all.values[i].high;
+	return least_ps / ASKING_PS_PER_NS;
+}
+
+static void
+each_tick_that_is_in_time_is_of_its_own_deadline(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
+
+	(void)state;
+	assert_told(folded(ticks, 500), 0, 0, 0);
+	assert_int_equal(here->row.expected, 5);
+	assert_int_equal(here->asking.count, 5);
+	assert_in_range(earliest_ns(), 1000, 1001);
+}
+
+static void
+what_is_not_there_is_lost_and_what_came_twice_doubled(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 400.1, 500.1, 600.1, 700.1, 700.2, 800.1, 0 };
+
+	(void)state;
+	assert_told(folded(ticks, 800), 1, 1, 0);
+}
+
+/* Its deadline may be the one before as well, which had a tick too many: it says nothing of how early one comes. */
+static void
+what_came_out_of_a_gap_is_not_early_for_the_next(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
+
+	(void)state;
+	away(256, 290);
+	folded(ticks, 400);
+	assert_int_equal(here->asking.count, 3);
+	assert_true(earliest_ns() > 0);
+}
+
+/* By 1.11 and 0.58 periods: the one falls beside the other. */
+static void
+of_two_ticks_behind_an_empty_slot_neither_is_told(void **state)
+{
+	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
+
+	(void)state;
+	assert_told(folded(ticks, 500), 0, 0, 2);
+}
+
+static void
+a_tick_a_hair_before_a_phase_that_was_found_is_its_own(void **state)
+{
+	static const double ticks[] = { 100.1, 199.9, 300.1, 400.1, 0 };
+
+	(void)state;
+	here->timer.own_phase = true;
+	assert_told(folded(ticks, 400), 0, 0, 0);
+}
+
+/* What a catch-up sent beyond a quarter period before the next deadline is not beside that one's. */
+static void
+what_is_made_up_for_well_before_a_deadline_is_of_those_before(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
+
+	(void)state;
+	here->timer.own_phase = true;
+	away(205, 270);
+	assert_told(folded(ticks, 400), 0, 0, 1);
+}
+
+/* COUNT values of LATE_NS, and MORE of MORE_NS, in order. */
+static bool
+is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
+{
+	struct lateness values[100];
+	struct report_interval row = { .periodic = true, .asked_ns = PERIOD };
+
+	for (size_t i = 0; i < count + more; i++)
+		values[i].low = values[i].high = (i < count ? late_ns : more_ns) * ASKING_PS_PER_NS;
+	lateness_fold(&row, values, count + more);
+	return lateness_is_scattered(&row, values, count + more);
+}
+
+static void
+ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first(void **state)
+{
+	(void)state;
+	assert_false(is_scattered(80, 1000, 0, 0));
+	assert_false(is_scattered(80, 900000, 0, 0)); /* late, but all alike */
+	assert_false(is_scattered(73, 1000, 7, 800000));
+	assert_true(is_scattered(70, 1000, 10, 800000));
+	assert_false(is_scattered(70, 1000, 10, 400000));
+	assert_true(is_scattered(1, -200000, 79, 600000));
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* a source that is early */
+	assert_false(is_scattered(0, 0, 0, 0));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_tick_that_is_in_time_is_of_its_own_deadline),
+		TEST(what_is_not_there_is_lost_and_what_came_twice_doubled),
+		TEST(what_came_out_of_a_gap_is_not_early_for_the_next),
+		TEST(of_two_ticks_behind_an_empty_slot_neither_is_told),
+		TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own),
+		TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before),
+		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
