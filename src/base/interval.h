@@ -10,6 +10,11 @@ struct interval_millihz {
 	uint64_t value, low, high; /* Hz times 1,000 */
 };
 
+struct rate_interval { /* millionths of a hertz */
+	bool known;
+	uint64_t value, low, high; /* low <= value <= high */
+};
+
 struct interval_ppb {
 	bool known;
 	int64_t value, low, high; /* parts per 10^9 */

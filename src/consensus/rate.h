@@ -43,11 +43,6 @@ enum rate_fit {
 	RATE_FIT_TWO,    /* the best one at either end: no line explains more */
 };
 
-struct rate_interval { /* millionths of a hertz */
-	bool known;
-	uint64_t value, low, high; /* low <= value <= high */
-};
-
 /* Whether the whole interval lies beyond LIMIT_PPB, on one side of 0: what is unknown does not. */
 static inline bool
 rate_beyond(const struct interval_ppb *ppb, uint64_t limit_ppb)

@@ -74,6 +74,7 @@ judge_report(struct report *report)
 	judge_order(report);
 	judge_costs(report);
 	judge_quality(report);
+	judge_gaps(report);
 	apply_findings(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)
 		report->verdict = VERDICT_INCOMPLETE;

@@ -60,6 +60,7 @@ void judge_fitness(struct report *report);
  */
 void judge_outcomes(struct report *report);
 void judge_costs(struct report *report);   /* what a read costs a program */
+void judge_gaps(struct report *report);    /* a note on when in a soak time was stolen, if that was in one stretch */
 void judge_quality(struct report *report); /* what stolen time leaves of the latencies */
 void judge_order(struct report *report);   /* after all findings: those that fail come first, else they stay in order */
 /* The clocks' rates against each other: implied, change_halves and change_since of each report_clock. */

@@ -9,9 +9,11 @@
 #define PER_PPB         INT64_C(1000000)           /* in that ratio */
 #define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds from each other, in stretches of a second and more */
 
+const struct rate_interval vote_unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
+
 /* A step of the TSC shows in all clocks' changes alike, but in each one's own stretch, and those are not quite one. */
-static struct rate_interval
-ratio_of(const struct interval_ppb *change)
+struct rate_interval
+vote_ratio(const struct interval_ppb *change)
 {
 	int64_t apart = (change->value < 0 ? -change->value : change->value) / STRETCHES_SHARE;
 	int64_t low = change->low - apart, high = change->high + apart;
@@ -38,8 +40,6 @@ is_pushed_ahead(const struct report *report, bool halves)
 static void
 collect_changes(struct vote *vote, bool halves)
 {
-	static const struct rate_interval unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
-
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
 
@@ -47,9 +47,9 @@ collect_changes(struct vote *vote, bool halves)
 		if (!vote_may_vote(vote->report, entry) || vote_may_leap(vote->report, entry))
 			continue;
 		if (!text_equal(entry->clock.id, "tsc"))
-			vote->rates[i] = ratio_of(halves ? &entry->change_halves : &entry->change_since);
+			vote->rates[i] = vote_ratio(halves ? &entry->change_halves : &entry->change_since);
 		else if (!is_pushed_ahead(vote->report, halves))
-			vote->rates[i] = unchanged;
+			vote->rates[i] = vote_unchanged;
 	}
 }
 
@@ -122,15 +122,21 @@ name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 			&by, limit);
 }
 
-static struct falseticker_sources
-hold_vote_on_changes(struct vote *vote, bool halves)
+struct falseticker_sources
+vote_hold_on_changes(struct vote *vote, uint64_t limit_ppb)
 {
 	struct rate_interval implied[REPORT_CLOCKS_MAX];
 
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		implied[i] = vote->report->clocks[i].implied_window;
+	return vote_hold(vote, implied, limit_ppb);
+}
+
+static struct falseticker_sources
+hold_vote_on_changes(struct vote *vote, bool halves)
+{
 	collect_changes(vote, halves);
-	return vote_hold(vote, implied, vote_limit_ppb(vote->report, "rate-changed"));
+	return vote_hold_on_changes(vote, vote_limit_ppb(vote->report, "rate-changed"));
 }
 
 bool

@@ -51,6 +51,16 @@ const char *vote_them(uint32_t a, uint32_t b);                         /* "which
 /* Whether the TSC and others parted, or changed against each other, and it may have been the TSC. */
 bool rate_changes_doubt_tsc(struct vote *vote);
 
+/* A change as the ratio that is voted on, where the TSC's own is 1: vote_unchanged. */
+extern const struct rate_interval vote_unchanged;
+struct rate_interval vote_ratio(const struct interval_ppb *change);
+
+/* On vote->rates, which are changes: as vote_hold(), by what the rates' window showed. */
+struct falseticker_sources vote_hold_on_changes(struct vote *vote, uint64_t limit_ppb);
+
+/* rate-trend: between the rows of a soak's series. */
+void rate_trend_judge(struct vote *vote);
+
 /* rate-changed: between the HALVES of the rates' window, or else from the window to the end. */
 void rate_changes_judge(struct vote *vote, bool halves);
 

@@ -15,7 +15,7 @@
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
-#define OPTIONS_ERROR_SIZE 512 /* the longest: a rule that there is not, beside all that have a limit */
+#define OPTIONS_ERROR_SIZE 528 /* the longest: a rule that there is not, beside all that have a limit */
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };

@@ -94,6 +94,19 @@ const struct rule rules[] = {
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
+		.id = "rate-trend",
+		.clock = "any",
+		.what = "walk of the rate from one row of a soak's series to another",
+		.limit = 100,
+		.unit = "ppb",
+		.severity = VERDICT_WARN,
+		.sentence = "The rate walked during a soak: what was calibrated at its begin is off at its end.",
+		.cause = "An oscillator that follows its temperature or its supply, or one that ages.",
+		.advice = "Look at series[] in report.json for when; let NTP or PTP discipline what runs by this clock, "
+			  "and soak again at an even temperature.",
+		.source = "NTP, RFC 5905, the clock discipline's frequency; Allan, Time and Frequency Characterization, 1987",
+	},
+	{
 		.id = "rate-wrong",
 		.clock = "any",
 		.what = "rate against that of the largest group of clocks that agree",

@@ -133,7 +133,7 @@ static void
 join_clock(struct series_clock *a, const struct series_clock *b)
 {
 	a->last = goes_on(a, b) ? b->last : (struct sample){ 0, 0, 0 };
-	a->rate.known = false;
+	a->implied.known = a->rate.known = false;
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
 	a->p50_ns = b->p50_ns > a->p50_ns ? b->p50_ns : a->p50_ns;

@@ -23,13 +23,15 @@ struct series_clock { /* of one clock in a row */
 	/* Of its reads on the boot core; count 0: there were none. Of rows that became one, the larger p50 and p99. */
 	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
 	struct sample first, last; /* readings at its ends, wraps undone; end 0: no rate holds over the row */
-	struct interval_ppb rate;  /* against the clock that sets the scale; the caller's */
+	/* The caller's: the TSC's rate by its claim as it is written, and its own against the clock that sets the scale. */
+	struct rate_interval implied;
+	struct interval_ppb rate;
 };
 
 struct series_row {
 	uint64_t from_tsc, to_tsc;
 	uint64_t gaps, worst_gap_ns; /* of all cores, */
-	uint64_t observed_ns;        /* which were watched for them so long */
+	uint64_t observed_ns;        /* which were observed for them so long */
 	struct series_clock *clocks;
 	struct offset *offsets; /* of each core's TSC against the boot core's, in ticks: the narrowest that was seen */
 };

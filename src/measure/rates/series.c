@@ -103,22 +103,17 @@ survey_series_close(struct survey *survey, bool last)
 	survey_series_rates(survey);
 }
 
-/* What the TSC's rate was in ROW by each clock, if its claim were true. */
-static void
-imply_row(const struct survey *survey, const struct series_row *row, struct rate_interval rates[REPORT_CLOCKS_MAX])
+/* What the TSC's rate was in a row by CLOCK, within its claim; as it changes from row to row, by its readings alone. */
+static struct rate_interval
+imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
 {
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct survey_track *track = &survey->tracks[i];
-		const struct series_clock *clock = &row->clocks[i];
-
-		rates[i].known = false;
-		if (text_equal(survey->report->clocks[i].clock.id, "tsc"))
-			rates[i] = survey_claim(&survey->report->clocks[i].clock);
-		else if (clock->last.end && track->entry && track->entry->clock.edges_only)
-			rates[i] = survey_implied(survey, track, &clock->first, &clock->last);
-		else if (clock->last.end && track->entry)
-			rates[i] = survey_implied_plainly(survey, track, &clock->first, &clock->last);
-	}
+	clock->implied.known = false;
+	if (!clock->last.end || !track->entry)
+		return clock->implied;
+	if (track->entry->clock.edges_only)
+		return survey_implied(survey, track, &clock->first, &clock->last);
+	clock->implied = survey_implied_plainly(survey, track, &clock->first, &clock->last);
+	return rate_within(clock->implied, track->entry->clock.claimed_within_ppb);
 }
 
 void
@@ -131,7 +126,9 @@ survey_series_rates(const struct survey *survey)
 	for (size_t r = 0; by && r < report->series.count; r++) {
 		const struct series_row *row = &report->series.rows[r];
 
-		imply_row(survey, row, rates);
+		for (size_t i = 0; i < report->clock_count; i++)
+			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? survey_claim(&report->clocks[i].clock) :
+				   imply(survey, &survey->tracks[i], &row->clocks[i]);
 		for (size_t i = 0; i < report->clock_count; i++)
 			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
 		if (rates[by - report->clocks].known)

@@ -23,7 +23,7 @@ implied_so_far(const struct survey *survey, const struct survey_track *track)
 		ended.last = track->edge;
 		return survey_implied(survey, &ended, &ended.first, &ended.last);
 	}
-	return survey_implied_plainly(survey, track, &track->first, &now);
+	return rate_within(survey_implied_plainly(survey, track, &track->first, &now), entry->clock.claimed_within_ppb);
 }
 
 /*

@@ -122,7 +122,7 @@ survey_implied_plainly(const struct survey *survey, const struct survey_track *t
 	struct rate_interval implied = rate_implied_tsc(&slope, entry->clock.claimed);
 
 	implied.known &= entry->resolution.steps != 0;
-	return rate_within(implied, entry->clock.claimed_within_ppb);
+	return implied;
 }
 
 struct interval_ppb

@@ -70,7 +70,7 @@ struct rate_slope survey_slope(const struct survey *survey, const struct survey_
 struct rate_interval survey_implied(const struct survey *survey, const struct survey_track *track,
 				    const struct sample *from, const struct sample *to);
 
-/* Likewise by the two readings alone, whatever came between. Not for an edge clock. */
+/* Likewise by the two readings alone, and by the claim as it is written. Not for an edge clock. */
 struct rate_interval survey_implied_plainly(const struct survey *survey, const struct survey_track *track,
 					    const struct sample *from, const struct sample *to);
 

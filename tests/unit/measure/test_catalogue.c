@@ -36,7 +36,7 @@
 #define MSR_TSC_ADJUST 0x3bu
 #define MSR_PKG_CST_CONFIG 0xe2u
 
-enum stage { FROM_THE_START, AFTER_RATES, BEFORE_CHECKS };
+enum stage { FROM_THE_START, AFTER_RATES, IN_A_SOAK, BEFORE_CHECKS };
 
 struct machine { /* on which a fault is looked for; without one it is healthy */
 	const char *name;
@@ -183,6 +183,21 @@ have_kvms_pages(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
+/* Which has two rows of a second and more: see begins(). Its TSC and HPET are slow to read, for few accesses. */
+static void
+be_soaked(struct bench *bench)
+{
+	static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
+
+	bench->clocks = clocks;
+	sim.accesses_max = UINT64_MAX;
+	for (size_t access = SIM_TSC; access <= SIM_TSCP; access++)
+		sim.cost_ps[access] *= 4;
+	sim.cost_ps[SIM_READ] *= 10;
+	bench->interval_ns = 1000000000;
+	bench->duration_ns = 300000000;
+}
+
 static const struct machine
 	plain = { "one core", 1, NULL, NULL },
 	few_clocks = { "no PIT or RTC, no claim for the TSC", 1, claim_no_tsc_rate_and_have_two_clocks, NULL },
@@ -196,11 +211,12 @@ static const struct machine
 	lenient = { "guest with KVM's page, limit.rate-off=1000", 1, have_kvms_page, allow_a_rate_of_1000_ppm },
 	hyper_vs = { "guest with Hyper-V's page", 1, have_hyper_vs_page, NULL },
 	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
+	soaked = { "soak", 1, be_soaked, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
-	&several,
+	&soaked, &several,
 };
 
 /* The faults. */
@@ -366,6 +382,13 @@ hpet_1000_ppm_fast(struct bench *bench)
 {
 	(void)bench;
 	sim_counter_hasten(&sim.hpet.counter, 1000);
+}
+
+static void
+hpet_90_ppm_fast(struct bench *bench)
+{
+	(void)bench;
+	sim_counter_hasten(&sim.hpet.counter, 90);
 }
 
 static void
@@ -900,6 +923,7 @@ static const struct ailment faults[] = {
 	{ "rate-changed", "hpet", "HPET 1000 ppm faster after the window", &plain, AFTER_RATES, hpet_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC 1000 ppm faster after the window", &plain, AFTER_RATES, tsc_1000_ppm_fast },
 	{ "rate-changed", "tsc", "TSC moved 1 ms ahead", &plain, AFTER_RATES, tsc_1_ms_ahead },
+	{ "rate-trend", "hpet", "HPET 90 ppm faster in a soak", &soaked, IN_A_SOAK, hpet_90_ppm_fast },
 	{ "clock-jumped", "tsc", "TSC moved a second ahead", &plain, AFTER_RATES, tsc_a_second_ahead },
 	{ "clocks-parted", NULL, "TSC and RTC a second ahead, as after a snapshot", &guest, AFTER_RATES,
 	  tsc_and_rtc_a_second_ahead },
@@ -983,6 +1007,10 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	if (strcmp(phase->id, "skew") == 0 && stage_of.is_measured && stage_of.machine->cores > 1)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
+	if (strcmp(phase->id, "series") == 0 && stage_of.machine == &soaked) {
+		sim_advance_ps(2 * SIM_PS_PER_S); /* of a row, which is over so */
+		reach(stage_of.bench, stage_of.fault, IN_A_SOAK);
+	}
 	if (strcmp(phase->id, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks) {

@@ -323,7 +323,7 @@ error_that_is_too_long_ends_in_dots_behind_a_whole_name(void **state)
 	options_default(&options);
 	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
-	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0012, ...");
+	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0013, ...");
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
 }
 

@@ -1,0 +1,122 @@
+/*
+ * Which clock's rate walked over a soak: rate-trend. Each row's rate is an interval that holds the truth, however many
+ * rows there are; so a walk is proven by the two rows that are furthest apart. See rate_vote.h.
+ */
+#include "rate_vote.h"
+
+#include "set.h"
+#include "text.h"
+
+struct stretch {
+	bool found;
+	const struct series_row *from, *to;
+};
+
+/* The two rows between which the rate of clock I changed by the most, for certain; not found within LIMIT_PPB. */
+static struct stretch
+find_walk(const struct series *series, size_t i, uint64_t limit_ppb)
+{
+	const struct series_row *low = NULL, *high = NULL;
+	struct interval_ppb walk;
+
+	for (const struct series_row *row = series->rows; row < series->rows + series->count; row++) {
+		if (!row->clocks[i].implied.known)
+			continue;
+		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
+			low = row;
+		if (!high || row->clocks[i].implied.low > high->clocks[i].implied.low)
+			high = row;
+	}
+	if (!low || low == high)
+		return (struct stretch){ .found = false };
+	walk = rate_compare(&low->clocks[i].implied, &high->clocks[i].implied);
+	return (struct stretch){ rate_beyond(&walk, limit_ppb), low < high ? low : high, low < high ? high : low };
+}
+
+/* Each clock's change from one row to the other, against the TSC. An RTC's crystal follows its temperature by ppm. */
+static void
+collect_walks(struct vote *vote, const struct stretch *stretch)
+{
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		const struct report_clock *entry = &vote->report->clocks[i];
+		struct interval_ppb walk = rate_compare(&stretch->to->clocks[i].implied, &stretch->from->clocks[i].implied);
+
+		vote->rates[i] = (struct rate_interval){ .known = false };
+		if (!vote_may_vote(vote->report, entry))
+			continue;
+		vote->rates[i] = text_equal(entry->clock.id, "tsc") ? vote_unchanged : vote_ratio(&walk);
+	}
+}
+
+/* "from 12.1 s to 72.3 s up to 3601.0 s to 3661.2 s": the two rows. */
+static struct phrase
+rows_phrase(const struct report *report, const struct stretch *stretch)
+{
+	struct phrase phrase = { "" };
+	struct text text;
+
+	text_init(&text, phrase.bytes, sizeof(phrase.bytes));
+	text_put(&text, "from what it was between ");
+	report_put_moment(&text, report, stretch->from->from_tsc);
+	text_put(&text, " and ");
+	report_put_moment(&text, report, stretch->from->to_tsc);
+	text_put(&text, " to what it was between ");
+	report_put_moment(&text, report, stretch->to->from_tsc);
+	text_put(&text, " and ");
+	report_put_moment(&text, report, stretch->to->to_tsc);
+	return phrase;
+}
+
+static void
+set_figure(struct finding *finding, const struct interval_ppb *by, uint64_t limit_ppb)
+{
+	rules_set_figure(finding, by->value, by->low, by->high, limit_ppb);
+}
+
+static void
+name_walk(struct vote *vote, size_t clock, const struct stretch *stretch, uint64_t limit_ppb)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
+
+	vote->changed |= set_of(clock);
+	set_figure(rules_add_finding(vote->report, "rate-trend", vote_clock_id(vote, clock), REPORT_NO_CORE,
+				     "The rate of %s walked by %s, %s; %s kept theirs.", vote_clock_id(vote, clock),
+				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
+				     vote_group(vote, vote_accusers(&vote->found)).bytes), &by, limit_ppb);
+}
+
+static void
+name_groups(struct vote *vote, const struct stretch *stretch, uint64_t limit_ppb)
+{
+	const struct falseticker *found = &vote->found;
+	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
+
+	vote->changed |= found->group_a | found->group_b | found->others;
+	set_figure(rules_add_finding(vote->report, "rate-trend", NULL, REPORT_NO_CORE,
+				     "The rate of %s against %s walked by %s, %s; nothing shows %s did.",
+				     vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
+				     vote_ppm(&by).bytes, rows_phrase(vote->report, stretch).bytes,
+				     vote_them(found->group_a, found->group_b)), &by, limit_ppb);
+}
+
+/* A guest's devices count the host's clock, which its NTP slews; and its TSC may stand between two readings. */
+void
+rate_trend_judge(struct vote *vote)
+{
+	const struct report *report = vote->report;
+	uint64_t limit_ppb = rules_limit_of(report, "rate-trend");
+
+	for (size_t i = 0; i < report->clock_count && !report->hypervisor[0] && !vote->by_doubtful_tsc; i++) {
+		struct stretch stretch = find_walk(&report->series, i, limit_ppb);
+
+		if (!stretch.found || set_has(vote->changed, i))
+			continue;
+		collect_walks(vote, &stretch);
+		vote_hold_on_changes(vote, limit_ppb);
+		for (size_t clock = 0; clock < report->clock_count; clock++)
+			if (set_has(vote->found.falsetickers, clock) && !set_has(vote->changed, clock))
+				name_walk(vote, clock, &stretch, limit_ppb);
+		if (vote_has_new_groups(vote))
+			name_groups(vote, &stretch, limit_ppb);
+	}
+}

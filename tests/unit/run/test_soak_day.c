@@ -1,0 +1,198 @@
+/*
+ * Soaks of a simulated day: what shows in hours only is found, with when, and a healthy machine has nothing to say. The
+ * machine rests for a good part of an hour's quarter in each round, so that a day has few accesses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "sim.h"
+#include "text.h"
+#include "threads.h"
+
+#define S        UINT64_C(1000000000)
+#define HOUR_PS  (3600 * SIM_PS_PER_S)
+#define DAY_PS   (24 * HOUR_PS)
+#define REST_PS  (600 * SIM_PS_PER_S)
+#define SLOW     20 /* times as long each access takes, which is no fault here; half of that where a rate counts */
+#define PER_TICK UINT64_C(100000000) /* the HPET's rate is told in 10^-8 Hz: a part in 10^15 */
+
+static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
+
+static struct {
+	struct bench *bench;
+	uint64_t begin_ps, round;
+	int64_t walk_ppb;   /* of the HPET, over the day */
+	bool interference;  /* from the tenth hour to the eleventh */
+} day;
+
+static void
+set_hpet_rate(int64_t ppb)
+{
+	sim_counter_set(&sim.hpet.counter, sim_counter_ticks(&sim.hpet.counter));
+	sim.hpet.counter.hz = (struct rate){ 10000000 * PER_TICK + (uint64_t)(ppb * (int64_t)(PER_TICK / 100)), PER_TICK };
+}
+
+static void
+pass_time(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+{
+	const struct survey *survey = &day.bench->run.survey;
+	uint64_t into_ps;
+
+	(void)context;
+	assert_true(done_ns <= total_ns);
+	if (!text_equal(what, "gaps") || survey->round == day.round)
+		return;
+	day.round = survey->round;
+	sim_advance_ps(REST_PS);
+	into_ps = sim.now_ps - day.begin_ps;
+	if (day.walk_ppb)
+		set_hpet_rate(day.walk_ppb * (int64_t)(into_ps / SIM_PS_PER_S) / (int64_t)(DAY_PS / SIM_PS_PER_S));
+	sim.preempt_every = day.interference && into_ps > 10 * HOUR_PS && into_ps < 11 * HOUR_PS ? 1000 : 0;
+}
+
+static const struct report *
+soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
+{
+	struct options *options;
+	struct bench *bench;
+
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	for (size_t i = 0; i < SIM_ACCESSES; i++)
+		sim.cost_ps[i] *= day.walk_ppb ? SLOW / 2 : SLOW;
+	sim.preempt_ps = 50 * SIM_PS_PER_US;
+	sim.preempt_seed = seed;
+	sim_advance_ps(seed * 7654321987);
+	if (cores == 1) /* that of threads is one tick to a nanosecond */
+		sim_counter_hasten(&sim.tsc.counter, (int64_t)(seed % 7) * 10 - 30);
+	day.bench = bench = bench_new();
+	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);
+	bench->interval_ns = S;
+	bench->clocks = clocks;
+	bench_open(bench, cores);
+	options = &bench->run.report.options;
+	options->limits[options->limit_count++] = (struct options_limit){ "clock-slow", 1000000 };
+	options->limits[options->limit_count++] = (struct options_limit){ "tsc-step", 1000000 };
+	if (cores > 1)
+		bench_use_threads(bench);
+	if (cores > 1)
+		threads_cores[1].drift_ppb = drift_ppb;
+	bench->machine.hooks.progress = bench->run.survey.hooks.progress = pass_time;
+	day.begin_ps = sim.now_ps;
+	day.round = 0;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_false(bench->run.report.incomplete);
+	assert_in_range(sim.now_ps - day.begin_ps, 23 * HOUR_PS, 26 * HOUR_PS);
+	assert_true(bench->run.report.series.count > 100);
+	return &bench->run.report;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	bench_free(day.bench);
+	memset(&day, 0, sizeof(day));
+	return 0;
+}
+
+static void
+assert_nothing_is_said(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		print_message("%s\n", report->findings[i].text);
+	for (size_t i = 0; i < report->note_count; i++)
+		print_message("%s\n", report->notes[i]);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(report->note_count, 0);
+}
+
+static void
+of_a_healthy_machine_nothing_is_said(void **state)
+{
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		assert_nothing_is_said(soak_for_a_day(1, 0, seed));
+		end(state);
+	}
+}
+
+static void
+a_clock_that_walks_by_300_ppb_is_found_with_when(void **state)
+{
+	const struct report *report;
+	const struct finding *finding;
+
+	(void)state;
+	day.walk_ppb = 300;
+	report = soak_for_a_day(1, 0, 1);
+	assert_int_equal(report->finding_count, 1);
+	finding = &report->findings[0];
+	assert_string_equal(finding->rule, "rate-trend");
+	assert_string_equal(finding->clock, "hpet");
+	assert_in_range(finding->low, 101, 300);
+	assert_in_range(finding->high, 298, 500);
+	assert_non_null(strstr(finding->text, "The rate of hpet walked by +0.3 ppm"));
+	assert_non_null(strstr(finding->text, "from what it was between 10.0 s and "));
+	assert_non_null(strstr(finding->text, " to what it was between 8"));
+}
+
+static void
+a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it(void **state)
+{
+	const struct report *report = soak_for_a_day(2, 2, 1);
+	const struct finding *finding = &report->findings[0];
+	const struct series *series = &report->series;
+
+	(void)state;
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(finding->rule, "tsc-drift");
+	assert_in_range(finding->low, 1, 2);
+	assert_in_range(finding->high, 2, 3);
+	for (size_t r = 20; r < series->count; r += 20)
+		assert_true(series->rows[r].offsets[1].low > series->rows[r - 20].offsets[1].high);
+}
+
+static void
+an_hour_of_interference_is_found_with_when(void **state)
+{
+	const struct report *report;
+	uint64_t in = 0, out = 0;
+
+	(void)state;
+	day.interference = true;
+	report = soak_for_a_day(1, 0, 1);
+	assert_int_equal(report->finding_count, 0);
+	for (size_t r = 0; r < report->series.count; r++) {
+		const struct series_row *row = &report->series.rows[r];
+		uint64_t from_s = (row->from_tsc - report->start_tsc) / S, to_s = (row->to_tsc - report->start_tsc) / S;
+
+		if (to_s > 10 * 3600 && from_s < 11 * 3600)
+			in += row->gaps;
+		else
+			out += row->gaps;
+	}
+	assert_true(in > 32);
+	assert_int_equal(out, 0);
+	assert_int_equal(report->note_count, 1);
+	assert_non_null(strstr(report->notes[0], "Time was stolen mostly between 3"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(of_a_healthy_machine_nothing_is_said, end),
+		cmocka_unit_test_teardown(a_clock_that_walks_by_300_ppb_is_found_with_when, end),
+		cmocka_unit_test_teardown(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it, end),
+		cmocka_unit_test_teardown(an_hour_of_interference_is_found_with_when, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
