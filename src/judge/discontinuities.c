@@ -107,6 +107,18 @@ is_undecided(const struct report *report, const struct report_discontinuity *row
 	return false;
 }
 
+/*
+ * A hypervisor may hold its own clock while it pauses the guest, as Xen does with Hyper-V's, which is behind the others
+ * then as one that was set back would be: none of its readings was less than the one before.
+ */
+static bool
+may_have_been_held(const struct report *report, const struct report_group *group, const struct report_group *other)
+{
+	const struct report_clock *entry = &report->clocks[group->members[0]];
+
+	return entry->clock.by_tsc && !entry->monotonic.backward && is_ahead(other, group) && group->elapsed.low > 0;
+}
+
 /* The group of two that is alone, by itself or by its RTC; NULL where there is none. */
 static const struct report_group *
 alone_of(const struct report *report, struct report_discontinuity *row)
@@ -123,7 +135,7 @@ alone_of(const struct report *report, struct report_discontinuity *row)
 		}
 		if (is_edge_clock(report, group->clocks) && report->hypervisor[0])
 			continue;
-		if (is_outvoted(report, group->clocks, other->clocks)) {
+		if (is_outvoted(report, group->clocks, other->clocks) && !may_have_been_held(report, group, other)) {
 			row->class = DISCONTINUITY_JUMPED;
 			return group;
 		}

@@ -78,6 +78,11 @@ static void
 go_on(enum sim_access access, uint64_t where)
 {
 	(void)where;
+	if (sim.now_ps >= sim_paravirtual.paused_at_ps) {
+		sim_paravirtual.paused_at_ps = SIM_NEVER;
+		sim.now_ps += sim_paravirtual.paused_ps;
+		sim_paravirtual.msr_ahead_ticks -= (int64_t)(sim_paravirtual.paused_ps / PS_PER_TICK);
+	}
 	if (access == SIM_TSC_LFENCE && sim_paravirtual.updates) {
 		sim_paravirtual.updates--;
 		update_all();
@@ -181,7 +186,7 @@ plug(void)
 	memset(memory, 0, sizeof(memory));
 	sim_paravirtual = (struct sim_paravirtual){ .memory = memory, .odd_at_ps = SIM_NEVER,
 						    .no_sequence_at_ps = SIM_NEVER, .sequence_again_at_ps = SIM_NEVER,
-						    .torn_at_ps = SIM_NEVER };
+						    .torn_at_ps = SIM_NEVER, .paused_at_ps = SIM_NEVER };
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, GUEST, 0x00000210 });
 	sim.read_msr = read_msr;
 	sim.write_msr = write_msr;

@@ -26,6 +26,7 @@ struct sim_paravirtual {
 	uint64_t sequence_again_at_ps;      /* SIM_NEVER: it stays 0 */
 	uint64_t torn_at_ps;                /* it is written over and over from then on; SIM_NEVER */
 	int64_t msr_ahead_ticks;            /* Hyper-V's MSR against its page */
+	uint64_t paused_at_ps, paused_ps;   /* the guest, for so long, in which Hyper-V's MSR stands; SIM_NEVER */
 	bool keeps_msr;                     /* of KVM and Xen: what was asked for once stays */
 	uint64_t kvm_msrs[SIM_CORES_MAX];   /* 4B564D01h of each core */
 	uint64_t xen_areas[SIM_CORES_MAX];  /* which Xen writes into */

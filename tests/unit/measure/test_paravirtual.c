@@ -317,6 +317,26 @@ xens_clock_is_a_row_beside_hypervs_and_nothing_is_found(void **state)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
+/* As Xen holds Hyper-V's counter: it fell behind, and nobody saw it step back. */
+static void
+a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named(void **state)
+{
+	static const char *const clocks[] = { "tsc", "acpi_pm", "hv_ref", "xen", NULL };
+	const struct report *report;
+
+	(void)state;
+	be_a_guest_of_xen();
+	sim_paravirtual.paused_at_ps = 150 * SIM_PS_PER_MS;
+	sim_paravirtual.paused_ps = 114 * SIM_PS_PER_MS;
+	report = run_with(clocks, 1);
+	assert_int_equal(sim_paravirtual.paused_at_ps, SIM_NEVER);
+	assert_int_equal(report->discontinuity_count, 1);
+	assert_int_equal(report->discontinuities[0].class, DISCONTINUITY_PARTED);
+	assert_int_equal(report->finding_count, 1);
+	assert_string_equal(report->findings[0].rule, "clocks-parted");
+	assert_null(report->findings[0].clock);
+}
+
 static void
 one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that(void **state)
 {
@@ -368,6 +388,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(pages_of_a_wrong_rate_are_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found, set_up, tear_down),
