@@ -131,6 +131,16 @@ $(FLEET_PYTHON): qemu/lab/requirements.txt | deps-fleet
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+# Likewise Spark, which PyPI has as source alone: its setup is run with what the first line puts there, and nothing that pip fetches
+# for itself.
+FLEET_SPARK := $(BUILD)/fleet-spark/made
+$(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark.txt | deps-spark
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	for list in $^; do $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-build-isolation \
+		--require-hashes -r $$list || exit 1; done
+	@touch $@
+
 MATRIX := qemu/matrix
 # A page that could not be made fails what else passed; what is odd on it does not: the runs have verdicts of their own.
 ## the runs that qemu/matrix describes, with a table and a page of all (MATRIX=FILE)
@@ -146,6 +156,11 @@ REPORTS :=
 .PHONY: fleet
 fleet: $(FLEET_PYTHON)
 	$(if $(REPORTS),qemu/fleet $(REPORTS),@echo 'DuckDB is there. Now: qemu/fleet REPORT...')
+
+## what qemu/fleet --engine spark needs: Spark (455 MB) and a Java
+.PHONY: fleet-spark
+fleet-spark: $(FLEET_PYTHON) $(FLEET_SPARK)
+	@echo 'Spark is there. Now: qemu/fleet --engine spark REPORT...'
 
 ## build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
 .PHONY: image

@@ -13,6 +13,7 @@ PACKAGES_fresh := debootstrap
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \
                   $(if $(filter-out 0,$(SHIM))$(filter check check-long pictures,$(MAKECMDGOALS)),shim-signed)
 PACKAGES_fleet := mtools python3-venv
+PACKAGES_spark := $(PACKAGES_fleet) default-jre-headless
 PACKAGES_dist  := $(PACKAGES_image) git xz-utils python3-debian
 
 # What a goal will come to need, so that one call installs all of it before the first compiler runs.
@@ -23,16 +24,17 @@ PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fleet bench check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
-    $(if $(filter fuzz kvm pictures,$(MAKECMDGOALS)),$(PACKAGES_test)) \
+    $(if $(filter fleet-spark check-spark,$(MAKECMDGOALS)),$(PACKAGES_spark)) \
+    $(if $(filter fuzz kvm pictures check-spark,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
     $(if $(filter fresh,$(MAKECMDGOALS)),$(PACKAGES_fresh)) \
     $(if $(filter check check-long,$(MAKECMDGOALS)),$(PACKAGES_run) $(PACKAGES_dist) $(PACKAGES_sign) $(PACKAGES_test))
 
 PACKAGES_MODE := $(if $(NO_INSTALL),skip,$(if $(MAKECMDGOALS),install,name))
 
-.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet
+.PHONY: deps-build deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark
 deps-build:
 	@qemu/packages $(PACKAGES_MODE) $(sort $(PACKAGES_GOAL))
-deps-run deps-image deps-test deps-sign deps-dist deps-fleet: deps-build
-deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet: deps-%:
+deps-run deps-image deps-test deps-sign deps-dist deps-fleet deps-spark: deps-build
+deps-run deps-image deps-test deps-lint deps-fresh deps-sign deps-dist deps-fleet deps-spark: deps-%:
 	@qemu/packages $(PACKAGES_MODE) $(PACKAGES_$*)

@@ -18,6 +18,7 @@ OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped"
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also what is dear and rare")
     parser.addoption("--kvm", action="store_true", help="what needs a real KVM, and nothing else")
+    parser.addoption("--spark", action="store_true", help="what needs Spark, and nothing else")
     parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
 
 
@@ -37,7 +38,7 @@ def group_of(item):
 def pytest_collection_modifyitems(config, items):
     """The longest first, so that no worker is left with one at the end; a group counts as one."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
-                or bool(item.get_closest_marker("kvm")) != config.getoption("kvm")]
+                or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -163,6 +163,12 @@ check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
 	tests/check $(if $(filter check-long,$@),--long) $(if $(TEST),'$(TEST)')
 
+# Spark is 455 MB to fetch and needs a Java, so its tests are not part of check.
+## that qemu/fleet has the same answers from Spark as from DuckDB
+.PHONY: check-spark
+check-spark: deps-build deps-test deps-spark $(FLEET_PYTHON) $(FLEET_SPARK)
+	$(PYTHON) -m pytest -q -rs --spark $(if $(TEST),-k '$(TEST)') tests/spark
+
 # What needs a real KVM: this machine's, where that runs firmware, or a rig's, one run after the other.
 ## what needs a real KVM: /dev/kvm, else the rig that KVM_RIG names (TEST=name: one); else it says so
 .PHONY: kvm

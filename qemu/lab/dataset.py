@@ -8,7 +8,7 @@ import os
 import shutil
 
 from heap import gather, rows
-from lab import engine
+from lab import engine, spark
 from results import files
 
 TOLD = "told.json"
@@ -58,6 +58,10 @@ class Dataset:
         for table in rows.COLUMNS:
             base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._select(table)}")
         return base
+
+    def asked(self, name):
+        """Whom the tables can be asked of: duckdb or spark."""
+        return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect())
 
     def _select(self, table):
         empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind, _ in rows.SPREAD_COLUMNS[table])

@@ -2,7 +2,7 @@
 import os
 import sys
 
-HOME = os.path.normpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "build", "fleet-python"))
+BUILD = os.path.normpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "build"))
 MEMORY_MAX = "1GB"
 THREADS = 2
 MISSING = "there is no DuckDB: `make fleet` puts it into build/fleet-python"
@@ -12,11 +12,16 @@ class Missing(Exception):
     """The environment has to be made first."""
 
 
-def load():
-    """The module duckdb."""
-    place = os.path.join(HOME, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
+def reach(environment):
+    """Lets this Python import what is in build/ENVIRONMENT."""
+    place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     if place not in sys.path:
         sys.path.append(place)
+
+
+def load():
+    """The module duckdb."""
+    reach("fleet-python")
     try:
         import duckdb
     except ImportError as error:
@@ -31,3 +36,22 @@ def connect(path=":memory:", folder=None):
     if folder:
         settings["temp_directory"] = folder
     return load().connect(path, config=settings)
+
+
+class DuckDB:
+    """Answers queries on the tables that the connection BASE has; lab.spark's Spark does the same."""
+
+    def __init__(self, base):
+        self.base = base
+
+    def table(self, name, query):
+        """What QUERY gives is a table NAME from now on."""
+        self.base.execute(f"CREATE TEMP TABLE {name} AS\n{query}")
+
+    def rows(self, query):
+        """(names of the columns, rows)"""
+        done = self.base.execute(query)
+        return [column[0] for column in done.description], done.fetchall()
+
+    def close(self):
+        self.base.close()

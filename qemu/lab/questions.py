@@ -23,32 +23,32 @@ class Answers:
 
     shown_max = SHOWN_MAX
 
-    def __init__(self, dataset):
+    def __init__(self, dataset, engine="duckdb"):
         self.names, self.cut = {}, []
-        with contextlib.closing(dataset.connect()) as base:
+        with contextlib.closing(dataset.asked(engine)) as base:
             for name, text in queries():
-                base.execute(f"CREATE TEMP TABLE {name} AS\n{text}")
+                base.table(name, text)
             self.names = {run: (machine, source, page, started_at) for run, machine, source, page, started_at in
-                          base.execute("SELECT run, machine, source, page, CAST(started_at AS VARCHAR) FROM runs").fetchall()}
+                          base.rows("SELECT run, machine, source, page, CAST(started_at AS VARCHAR(40)) FROM runs")[1]}
             self.outliers = self._rows(base, "outliers", "SELECT * FROM beyond WHERE NOT is_group ORDER BY score DESC, who, measure, subject")
             self.groups = self._rows(base, "groups", "SELECT kind, measure, subject, max(machines) AS machines, count(*) AS beyond "
                                       "FROM beyond WHERE is_group GROUP BY kind, measure, subject ORDER BY kind, measure, subject")
             self.unlike = self._rows(base, "unlike", "SELECT * FROM unlike ORDER BY score DESC, who, measure, subject")
-            self.changes = self._rows(base, "changes", "SELECT * FROM changes ORDER BY span DESC, who, what, subject, before, now")
+            self.changes = self._rows(base, "changes", "SELECT * FROM changes ORDER BY span DESC, who, what, subject, "
+                                      "before NULLS LAST, now NULLS LAST")
             self.versions = self._rows(base, "versions", "SELECT * FROM versions ORDER BY machines DESC, what, product, before, now, measure, subject")
             self.failures = self._rows(base, "failures", "SELECT * FROM failures ORDER BY who, rule, subject")
             self.kinds = self._rows(base, "kinds", "SELECT * FROM kinds ORDER BY machines DESC, kind")
-            self.kind_count, = base.execute("SELECT count(*) FROM kinds").fetchone()
-            self.known, self.unknown, self.failed, self.warned, self.misdated = base.execute(
+            self.kind_count, = base.rows("SELECT count(*) FROM kinds")[1][0]
+            self.known, self.unknown, self.failed, self.warned, self.misdated = base.rows(
                 "SELECT count(CASE WHEN place = 1 THEN machine END), count(CASE WHEN place = 1 AND machine IS NULL THEN 1 END), "
                 "count(CASE WHEN place = 1 AND verdict = 'fail' THEN 1 END), "
                 "count(CASE WHEN place = 1 AND verdict = 'warn' THEN 1 END), count(CASE WHEN misdated THEN 1 END) "
-                "FROM measured").fetchone()
+                "FROM measured")[1][0]
             self.machines = self._rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
             self.read_clocks, self.reads = self._reads(base)
-            self.runs, self.not_done = base.execute(
-                "SELECT count(*), count(reason) FROM runs").fetchone()
+            self.runs, self.not_done = base.rows("SELECT count(*), count(reason) FROM runs")[1][0]
 
     def odd(self):
         """{(machine, what, of what)} of what is to be looked at: what is new of it is worth an exit status."""
@@ -63,7 +63,7 @@ class Answers:
 
     def _reads(self, base):
         """The clocks whose reads were timed, the fastest first, and a row a machine with the median of each."""
-        known = base.execute("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock").fetchall()
+        known = base.rows("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)
         return clocks, self._rows(base, "reads", f"SELECT m.run AS run, m.who AS who{medians} FROM measured m JOIN clocks c "
@@ -72,9 +72,8 @@ class Answers:
 
     def _rows(self, base, name, query):
         """Those of QUERY that are shown; where there are more, self.cut has NAME."""
-        done = base.execute(f"{query} LIMIT {self.shown_max + 1}")
-        names = [column[0] for column in done.description]
-        found = [dict(zip(names, row)) for row in done.fetchall()]
+        names, rows = base.rows(f"{query} LIMIT {self.shown_max + 1}")
+        found = [dict(zip(names, row)) for row in rows]
         if len(found) > self.shown_max:
             self.cut.append(name)
         return found[:self.shown_max]

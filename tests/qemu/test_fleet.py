@@ -554,9 +554,19 @@ def test_without_its_environment_it_says_make_fleet(tmp_path):
     assert done.returncode == 2 and "`make fleet`" in done.stderr, done.stderr
 
 
-def test_what_is_installed_is_pinned_by_its_hash_and_from_nowhere_in_particular():
-    text = (ROOT / "qemu" / "lab" / "requirements.txt").read_text()
-    assert re.search(r"^duckdb==[0-9.]+ \\$", text, re.MULTILINE) and len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) == 2
+def test_without_spark_it_says_make_fleet_spark(tmp_path):
+    shutil.copytree(ROOT / "qemu", tmp_path / "qemu", ignore=shutil.ignore_patterns("__pycache__"))
+    done = subprocess.run([sys.executable, tmp_path / "qemu" / "fleet", "--engine", "spark", "x"], capture_output=True, text=True,
+                          timeout=WAIT_S)
+    assert done.returncode == 2 and "`make fleet-spark`" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize("name, packages, hashes", [
+    ("requirements", ["duckdb"], 2), ("requirements-spark", ["pyspark", "py4j"], 2), ("requirements-setuptools", ["setuptools"], 1)])
+def test_what_is_installed_is_pinned_by_its_hash_and_from_nowhere_in_particular(name, packages, hashes):
+    text = (ROOT / "qemu" / "lab" / f"{name}.txt").read_text()
+    assert re.findall(r"^(\w+)==[0-9.]+ \\$", text, re.MULTILINE) == packages
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) == hashes
     assert "://" not in text and "index" not in text
 
 

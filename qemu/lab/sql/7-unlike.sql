@@ -1,6 +1,6 @@
 -- Traits that nine in ten of a kind of five machines or more have otherwise (of fewer than ten: all but one).
 SELECT t.run, t.who, t.machine, t.kind, t.measure, t.subject, t.value, most.value AS usual, most.machines AS machines_so,
-       most.every AS machines, most.machines * 1.0 / greatest(coalesce(own.machines, 1), 1) AS score
+       most.every AS machines, CAST(most.machines AS DOUBLE) / greatest(coalesce(own.machines, 1), 1) AS score
 FROM traits t
 JOIN (
     SELECT kind, measure, subject, value, count(*) AS machines,

@@ -1,5 +1,6 @@
 -- What is otherwise in the second run of a pair. A figure has changed where the intervals of both exclude that it has not: a
 -- rate by 50 ppm, of a guest by 500, as NTP sets its host; a read where the fastest takes twice the median that it took.
+-- Decimals, as engines write floating-point numbers differently.
 SELECT p.span, p.who, p.run, 'verdict' AS what, 'machine' AS subject, o.verdict AS before, n.verdict AS now
 FROM pairs p JOIN measured n ON n.run = p.run JOIN measured o ON o.run = p.before_run
 WHERE n.verdict <> o.verdict
@@ -27,13 +28,15 @@ SELECT p.span, p.who, p.run, 'state', n.clock, o.state, n.state
 FROM pairs p JOIN clocks n ON n.run = p.run JOIN clocks o ON o.run = p.before_run AND o.clock = n.clock
 WHERE n.state <> o.state
 UNION ALL
-SELECT p.span, p.who, p.run, 'rate error', n.clock, CAST(o.error_ppm_value AS VARCHAR(40)), CAST(n.error_ppm_value AS VARCHAR(40))
+SELECT p.span, p.who, p.run, 'rate error', n.clock, CAST(CAST(o.error_ppm_value AS DECIMAL(38, 6)) AS VARCHAR(40)),
+       CAST(CAST(n.error_ppm_value AS DECIMAL(38, 6)) AS VARCHAR(40))
 FROM pairs p JOIN clocks n ON n.run = p.run JOIN clocks o ON o.run = p.before_run AND o.clock = n.clock
      JOIN measured m ON m.run = p.run
 WHERE greatest(n.error_ppm_low - o.error_ppm_high, o.error_ppm_low - n.error_ppm_high)
     > CASE WHEN m.is_guest THEN 500.0 ELSE 50.0 END
 UNION ALL
-SELECT p.span, p.who, p.run, 'median read', n.clock, CAST(o.p50_ns AS VARCHAR(40)), CAST(n.p50_ns AS VARCHAR(40))
+SELECT p.span, p.who, p.run, 'median read', n.clock, CAST(CAST(o.p50_ns AS DECIMAL(38, 6)) AS VARCHAR(40)),
+       CAST(CAST(n.p50_ns AS DECIMAL(38, 6)) AS VARCHAR(40))
 FROM pairs p JOIN clocks n ON n.run = p.run JOIN clocks o ON o.run = p.before_run AND o.clock = n.clock
      JOIN measured m ON m.run = p.run JOIN measured w ON w.run = p.before_run
 WHERE (n.min_ns > 2.0 * o.p50_ns + 10.0 OR o.min_ns > 2.0 * n.p50_ns + 10.0)

@@ -1,0 +1,102 @@
+"""Spark, out of the environment that `make fleet-spark` makes: it answers the queries on this machine, and on nobody else's."""
+import os
+import shutil
+import tempfile
+
+from heap import rows
+from lab import engine
+
+MEMORY_MAX = "1g"
+THREADS = 2
+MISSING = "there is no Spark: `make fleet-spark` puts it into build/fleet-spark"
+NO_JAVA = "Spark needs Java 17 or later: neither JAVA_HOME nor PATH leads to one (`make fleet-spark` installs it)"
+SETTINGS = {
+    "spark.master": f"local[{THREADS}]", "spark.app.name": "qemu/fleet", "spark.driver.memory": MEMORY_MAX,
+    "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory", "spark.sql.shuffle.partitions": str(THREADS),
+    # As DuckDB has them: times without a zone, and days that are words, as one of them may be `unknown`.
+    "spark.sql.session.timeZone": "UTC", "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
+
+
+def java():
+    """The path of a Java; None: there is none."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(os.path.join(home, "bin", "java") if home else "java")
+
+
+def load():
+    """The module pyspark.sql."""
+    engine.reach("fleet-spark")
+    try:
+        import pyspark.sql
+    except ImportError as error:
+        raise engine.Missing(MISSING) from error
+    if not java():
+        raise engine.Missing(NO_JAVA)
+    return pyspark.sql
+
+
+def session(folder):
+    """A session whose files are in FOLDER; what its Java has to say goes into a file there, as it is nothing for a terminal."""
+    builder = load().SparkSession.builder
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.local.dir", folder).config("spark.sql.warehouse.dir", os.path.join(folder, "warehouse"))
+    for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
+        del os.environ[name]  # of another Spark, whose settings and parts are not for this one
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    log = os.path.join(folder, "log")
+    errors = os.dup(2)
+    try:
+        with open(log, "wb") as file:
+            os.dup2(file.fileno(), 2)
+        return builder.getOrCreate()
+    except Exception as error:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            said = [line.strip() for line in file if line.strip() and not line.startswith("WARN")]
+        raise engine.Missing(f"Spark, which needs Java 17 or later, did not start with {java()}: {(said or [error])[0]}") from error
+    finally:
+        os.dup2(errors, 2)
+        os.close(errors)
+
+
+class Spark:
+    """Answers queries on the Parquet files of the folder DATA, as lab.engine's DuckDB does."""
+
+    def __init__(self, data):
+        self.folder = tempfile.mkdtemp(prefix="baretick-spark-")
+        self.session = None
+        try:
+            self.session = session(self.folder)
+            link = os.path.join(self.folder, "data")  # Spark takes a path for a pattern: of this one it can't
+            os.symlink(data, link)
+            nothing = os.path.join(self.folder, "nothing")
+            os.mkdir(nothing)
+            for table, columns in rows.SPREAD_COLUMNS.items():
+                schema = ", ".join(f"{name} {KINDS.get(kind, kind)}" for name, kind, _ in columns)
+                self._view(table, os.path.join(link, table) if os.path.isdir(os.path.join(data, table)) else nothing, schema)
+        except BaseException:
+            self.close()
+            raise
+
+    def _view(self, name, path, schema):
+        self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
+
+    def table(self, name, query):
+        """What QUERY gives is a table NAME from now on: in a file, as Spark would compute a view anew each time."""
+        frame, path = self.session.sql(query), os.path.join(self.folder, name)
+        frame.write.parquet(path)
+        self._view(name, path, frame.schema)
+
+    def rows(self, query):
+        """(names of the columns, rows)"""
+        frame = self.session.sql(query)
+        return frame.columns, [tuple(row) for row in frame.collect()]
+
+    def close(self):
+        if self.session:
+            self.session.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)

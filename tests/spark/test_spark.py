@@ -1,0 +1,200 @@
+"""qemu/fleet --engine spark: the answers that DuckDB gives, from the same queries on the same data set. Needs `make fleet-spark`."""
+import contextlib
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from harness import ROOT
+from lab import dataset, engine, page, questions, spark
+from made_fleet import ODD, Maker, clock, crystal, slower
+
+pytestmark = pytest.mark.spark
+WAIT_S = 480  # a Java starts in 5 s of a processor's, and the machine may be busy
+GOLDENS = ROOT / "tests" / "goldens"
+ALIKE = 1e-9  # relative: engines may add in another order, and their logarithms differ in the last digit
+FINDING = {"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None, "high": None,
+           "limit": None, "unit": None, "text": "pit is stuck.", "cause": None, "advice": None, "source": None}
+
+
+def with_bios(report):
+    """Of another version, by which the HPET is slower."""
+    report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
+    slower(clock(report, "hpet")["latency"], 3)
+
+
+# What is otherwise in a machine's second run.
+CHANGES = [
+    lambda report: crystal(report, ("rtc",), 1234.5678901),
+    lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
+    lambda report: report["machine"]["identity"].update(microcode=77),
+    lambda report: report["machine"].update(hypervisor="KVM", accelerator="kvm"),
+    lambda report: report["machine"].update(cores_started=1),
+    lambda report: clock(report, "hpet").update(state="absent"),
+    lambda report: report.update(findings=[FINDING], verdict="fail"),
+    lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
+    lambda report: report.update(verdict="fail"),
+    lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),  # so it is the newest, of when it is read
+    lambda report: report.update(started_at=None),
+    lambda report: report["machine"]["identity"].update(serial=None),
+    lambda report: report["machine"].update(identity=dict.fromkeys(report["machine"]["identity"])),
+    lambda report: report.update(reason="The image is another one.", clocks=[], cores=[]),
+]
+# Names, of which each engine has to know the order; the last two are otherwise in UTF-16.
+NAMES = ["rack 7", "Rack 7", "r'ack", "räck", "\ufb00", "\U0001f600"]
+
+
+def reports(maker):
+    """A fleet of 300 with twenty oddities, a kind in two groups, a step of the BIOS, and one of all that can change."""
+    for machine, report in enumerate(maker.fleet(300, ODD)):
+        if machine % 4 == 3 and machine < 120:
+            slower(clock(report, "acpi_pm")["latency"], 9)
+        yield report
+    for machine in range(0, 24, 4):
+        report = maker.report(machine, 6)
+        with_bios(report)
+        yield report
+    for machine, change in enumerate(CHANGES, 40):
+        report = maker.report(machine, 10)
+        change(report)
+        yield report
+    yield maker.report(46, 11)  # where the failure is gone again
+    for machine, name in enumerate(NAMES, 60):
+        report = maker.report(machine, 10)
+        report["machine"]["identity"]["serial"], report["options"]["label"] = None, name
+        yield report
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data set that holds it, with a run from a table, one of schema 1, and one beyond all measure."""
+    for module in (spark, engine):
+        module.load()
+    folder = tmp_path_factory.mktemp("fleet")
+    maker = Maker(json.loads((GOLDENS / "clean.json").read_text()))
+    strange = maker.report(200, 12)
+    strange["elapsed_ms"], strange["interference"]["smi_count"] = 1, 2 ** 53
+    strange["quality"]["stolen_percent"] = 1e299
+    for each in strange["clocks"]:
+        each["error_ppm"] = {"value": None, "low": -1e17, "high": 1e-17}
+    (folder / "all.json").write_text("".join(maker.text(report) + "\n" for report in [*reports(maker), strange]))
+    sources = [folder / "all.json", GOLDENS / "sick.csv", GOLDENS / "older" / "report-1.json"]
+    with contextlib.closing(dataset.Dataset(folder / "out")) as data:
+        taken, _ = data.add([os.fspath(path) for path in sources], lambda path, sentence: pytest.fail(f"{path}: {sentence}"))
+        assert taken > 320
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answers(made):
+    """Of DuckDB, and of Spark."""
+    with contextlib.closing(dataset.Dataset(made / "out")) as data:
+        return questions.Answers(data), questions.Answers(data, "spark")
+
+
+def unlike(one, other, place=""):
+    """Where two answers are not the same."""
+    if isinstance(one, float) and isinstance(other, float):
+        return [] if math.isclose(one, other, rel_tol=ALIKE) else [(place, one, other)]
+    if type(one) is not type(other):
+        return [(place, one, other)]
+    if isinstance(one, dict) and list(one) == list(other):
+        return [each for key in one for each in unlike(one[key], other[key], f"{place}.{key}")]
+    if isinstance(one, (list, tuple)) and len(one) == len(other):
+        return [each for n, pair in enumerate(zip(one, other)) for each in unlike(*pair, f"{place}[{n}]")]
+    return [] if one == other else [(place, str(one)[:300], str(other)[:300])]
+
+
+def test_what_is_unlike_is_seen():
+    assert unlike([{"a": 1.0}], [{"a": 1.0 + 1e-12}]) == []
+    for other in ([{"a": 1.0 + 1e-8}], [{"a": 1}], [{"b": 1.0}], [], [{"a": None}], [{"a": "1.0"}]):
+        assert unlike([{"a": 1.0}], other)
+
+
+def test_both_have_the_same_answers(answers):
+    duckdb, other = (vars(each) for each in answers)
+    duckdb["names"], other["names"] = (dict(sorted(each["names"].items())) for each in (duckdb, other))
+    assert unlike(duckdb, other)[:5] == []
+
+
+def test_every_question_had_an_answer(answers):
+    """Or two empty ones would be the same."""
+    found = answers[0]
+    for name in ("outliers", "groups", "unlike", "changes", "versions", "failures", "kinds", "machines", "reads"):
+        assert getattr(found, name), name
+    assert {row["what"] for row in found.changes} == {
+        "verdict", "BIOS", "microcode", "hypervisor", "cores started", "state", "rate error", "median read", "new finding",
+        "finding gone"}
+    assert {row["span"] for row in found.changes} == {"the run before", "last week"}
+    assert {row["measure"] for row in found.outliers} >= {"rate error", "median read", "core offset", "core drift", "SMIs", "stolen time"}
+    assert {row["measure"] for row in found.unlike} == {"state", "cores started"}
+    assert found.misdated and found.unknown and found.not_done and found.failed and found.warned
+    assert {row["machine"] for row in found.machines} > set(NAMES)
+
+
+def test_the_page_is_the_same(answers, made):
+    one, other = (page.content(each, set(), os.fspath(made)) for each in answers)
+    assert unlike(one, other)[:5] == []
+
+
+def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
+    place = tmp_path / "a[b]*?'{c} %20"  # no pattern
+    (tmp_path / "tmp").mkdir()
+    said, left = [], []
+    for name in ("duckdb", "spark"):
+        done = subprocess.run([ROOT / "qemu" / "fleet", "--engine", name, made / "all.json", "--out", place], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=WAIT_S, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
+        assert done.returncode == 1 and not done.stderr, done.stderr
+        said.append(done.stdout)
+        left.append(sorted(path.name for path in [*place.iterdir(), *(place / "data").iterdir()]))
+        assert {path.name for path in tmp_path.iterdir()} == {place.name, "tmp"} and not list((tmp_path / "tmp").iterdir())
+        shutil.rmtree(place)
+    assert said[0] == said[1] and left[0] == left[1]
+
+
+def test_a_table_that_nobody_wrote_is_empty(tmp_path):
+    with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
+        names, rows = base.rows("SELECT * FROM findings")
+    assert {"run", "day", "rule"} < set(names) and not rows and not list(tmp_path.iterdir())
+
+
+def listening(pid):
+    """Addresses, as the kernel writes them, on which the process PID waits for connections."""
+    sockets = set()
+    for each in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            sockets.update(re.findall(r"socket:\[(\d+)\]", os.readlink(each)))
+    lines = [line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]]
+    return {line[1].split(":")[0] for line in lines if line[3] == "0A" and line[9] in sockets}
+
+
+def test_it_listens_on_this_machine_alone(tmp_path):
+    with socket.create_server(("0.0.0.0", 0)):
+        assert "00000000" in listening(os.getpid())
+    with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
+        base.rows("SELECT count(*) FROM runs")
+        at = listening(base.session.sparkContext._gateway.proc.pid)
+    assert at and at <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+
+@pytest.mark.parametrize("java, sentence", [
+    (None, "Spark needs Java 17 or later"),
+    ("#!/bin/sh\necho 'UnsupportedClassVersionError: 55.0' >&2\nexit 1\n", "UnsupportedClassVersionError: 55.0"),
+])
+def test_without_a_java_that_does_is_one_sentence_and_status_2(made, tmp_path, java, sentence):
+    """Another that is installed is left as it is."""
+    (tmp_path / "bin").mkdir()
+    if java:
+        (tmp_path / "bin" / "java").write_text(java)
+        (tmp_path / "bin" / "java").chmod(0o755)
+    done = subprocess.run([sys.executable, ROOT / "qemu" / "fleet", "--engine", "spark", made / "all.json", "--out", tmp_path / "out"],
+                          capture_output=True, text=True, timeout=WAIT_S, env={**os.environ, "JAVA_HOME": str(tmp_path)})
+    assert done.returncode == 2 and not done.stdout
+    assert sentence in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
