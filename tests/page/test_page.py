@@ -26,6 +26,7 @@ HOSTILE = "</script><img src=x onerror=\"window.pwned=1\"><!--'\u2028${1}"
 ALWAYS = {"chart-histogram", "chart-percentiles", "chart-claims", "chart-pairs", "chart-cores", "chart-contention"}
 GAPS = {"chart-gaps", "chart-gap-lengths"}
 TIMERS = {"chart-timers"}
+SERIES = {"chart-series-rates", "chart-series-reads", "chart-series-offsets", "chart-series-gaps"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
 # What each chart has drawn: figures that are there and shown, and pixels that are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
@@ -142,6 +143,51 @@ def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
     assert page.evaluate("Chart.getChart('chart-histogram').data.datasets.length") == 12
     assert page.evaluate("document.querySelectorAll('#clocks tbody tr').length") == 12
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 16
+
+
+def soaked(rows, minutes=1):
+    """The clean machine after a soak: its last core drifts, and one row in ten has gaps."""
+    report = golden("clean")
+
+    def reads(clock, i):
+        value = None if clock == "null" else {"value": i / 10, "low": i / 10 - 1, "high": i / 10 + 1}
+        return {"count": 1000, "min_ns": 20, "p50_ns": 25, "p99_ns": 40 + i % 7, "max_ns": 900, "ppm": value}
+
+    def offset(core, i):
+        return None if core == 0 else {"value": core * i, "low": core * i - 9, "high": core * i + 9}
+    report["options"]["profile"] = "soak"
+    report["series"] = [{
+        "from_ms": 20_000 + 60_000 * minutes * i, "to_ms": 20_000 + 60_000 * minutes * (i + 1),
+        "clocks": {clock: reads(clock, i) for clock in ("tsc", "acpi_pm", "null")},
+        "cores": [{"offset_ns": offset(core, i) if i else None} for core in range(len(report["cores"]))],
+        "gaps": 9 if i % 10 == 0 else 0, "worst_gap_ns": 40_000 if i % 10 == 0 else None, "observed_ns": 30_000_000_000 if i else 0,
+    } for i in range(rows)]
+    return report
+
+
+@pytest.mark.parametrize("rows, unit, words", [(30, "min", "30 rows of 60.0 s each"), (1440, "h", "1,440 rows of 60.0 s each")])
+def test_a_soak_is_drawn_over_time(show, rows, unit, words):
+    page = show(soaked(rows))
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS | SERIES)
+    text = page.evaluate("document.getElementById('series').textContent").replace("\u00a0", " ")
+    assert words in text and "of which" not in page.evaluate("document.getElementById('main').textContent")
+    for chart in SERIES:
+        assert page.evaluate(f"Chart.getChart('{chart}').options.scales.x.title.text") == f"into the run, {unit}"
+    drawn = page.evaluate("Chart.getChart('chart-series-offsets').data.datasets.filter((set) => !set.edge).map((set) => "
+                          "[set.label, set.data.length, set.data[0].y, set.data.at(-1).y])")
+    cores = soaked(1)["cores"]
+    assert drawn == [[f"core {core['apic_id']}", rows, None, i * (rows - 1)] for i, core in enumerate(cores) if i]
+    page.evaluate("document.querySelector('#series details').open = true")
+    page.wait("document.querySelector('#series table')")
+    assert page.evaluate("document.querySelectorAll('#series tbody tr').length") == rows
+
+
+@pytest.mark.parametrize("series", [None, [], soaked(1)["series"]])
+def test_without_rows_to_set_side_by_side_nothing_is_drawn_over_time(show, series):
+    page = show({**golden("clean"), "series": series})
+    assert_quiet(page)
+    assert_drawn(page, ALWAYS)
 
 
 def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(show):

@@ -7,6 +7,7 @@ const TEXT_MAX = 2000;
 const LIST_MAX = 512;
 /* By the name of the list, or of what has it; the matrix is as the schema has it. */
 const LISTS_MAX = new Map([["histogram", 1024], ["cores", 4096], ["clocks", 64], ["rates", 256], ["findings", 200], ["notes", 200],
+	["series", 1440],
 	["matrix", MATRIX_CORES_MAX]]);
 
 /* So many buckets, each of neighbours: the last one's end, the sum of their counts. */

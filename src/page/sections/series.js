@@ -1,0 +1,162 @@
+/* A soak over time: rates, reads, offsets and gaps, row by row of its series. */
+
+const SERIES_CORES = SERIES_COLOURS;
+const SERIES_POINTS = 120; /* of a line: more are not marked one by one */
+
+function timeUnit(rows) {
+	const end = rows[rows.length - 1].to_ms;
+
+	return end >= 3 * 3600e3 ? [3600e3, "h"] : end >= 180e3 ? [60e3, "min"] : [1e3, "s"];
+}
+
+const middleOf = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
+const rowSpan = (row) => `${duration(row.from_ms)} to ${duration(row.to_ms)}`;
+
+/* A line through what OF gives of each row, with a gap where that is null. */
+function seriesLine(rows, unit, label, style, of) {
+	return {
+		...style,
+		label,
+		pointRadius: rows.length > SERIES_POINTS ? 0 : 2,
+		data: rows.map((row) => ({x: middleOf(row, unit), y: of(row), row})),
+	};
+}
+
+/* The same of intervals: a line through their values, and a band between their ends. */
+function seriesBand(rows, unit, label, style, of) {
+	const end = (name) => (row) => (known(of(row)) || {[name]: null})[name];
+	const edge = (name, fill) => ({
+		...seriesLine(rows, unit, label, style, end(name)),
+		pointRadius: 0,
+		pointHitRadius: 0,
+		borderWidth: 0,
+		backgroundColor: `${style.borderColor}22`,
+		fill,
+		edge: true,
+	});
+	const line = seriesLine(rows, unit, label, style, end("value"));
+
+	line.data.forEach((point) => {
+		point.interval = known(of(point.row));
+	});
+	return [line, edge("high", "+1"), edge("low", false)];
+}
+
+function seriesConfig(sets, unit, y, said) {
+	return {
+		type: "line",
+		data: {datasets: sets},
+		options: {
+			interaction: {mode: "nearest", axis: "xy", intersect: false},
+			scales: {x: {type: "linear", title: axisTitle(`into the run, ${unit[1]}`), ticks: {maxRotation: 0}}, y},
+			...tooltip(
+				{title: ([{dataset, raw}]) => `${dataset.label}, ${rowSpan(raw.row)}`, label: ({raw}) => said(raw)},
+				{filter: ({dataset}) => !dataset.edge}),
+		},
+	};
+}
+
+const linearAxis = (text, format) => ({title: axisTitle(text), ticks: {callback: format}});
+const intervalSaid = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
+
+/* Those of which a rate is known, but for the one that the others are measured against. */
+function ratedClocks(report) {
+	const moved = (interval) => Boolean(known(interval) && (interval.low !== 0 || interval.high !== 0));
+
+	return report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && moved(clocks[id].ppm)));
+}
+
+const readClocks = (report) => report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && clocks[id].p99_ns > 0));
+
+/* The cores whose offsets moved the most, by number. */
+function movedCores(report) {
+	const values = (i) => report.series.map(({cores}) => known((cores[i] || {}).offset_ns)).filter(Boolean).map(({value}) => value);
+	const cores = report.cores.map((core, i) => ({core, i, values: values(i)})).filter((one) => one.values.length);
+	const most = [...cores].sort((a, b) => (highest(b.values) - lowest(b.values)) - (highest(a.values) - lowest(a.values)));
+
+	return {count: cores.length, drawn: most.slice(0, SERIES_CORES).sort((a, b) => a.i - b.i)};
+}
+
+function coreLine(place) {
+	const line = colour(`series-${place}`);
+
+	return {borderColor: line, backgroundColor: line, borderWidth: 2, pointStyle: POINTS[place % POINTS.length]};
+}
+
+const clockKey = (report, clocks) => el("ul", {class: "key"}, clocks.map((clock) => el("li", null, swatch(report, clock), clock.id)));
+
+function ratesOverTime(report, unit) {
+	const clocks = ratedClocks(report);
+	const sets = () => clocks.flatMap((clock) => seriesBand(report.series, unit, clock.id, lineLook(report, clock),
+		({clocks: all}) => (all[clock.id] || {}).ppm));
+
+	return clocks.length ? [el("h3", null, "Rates"),
+		note("How much faster each clock ran than the one that sets the scale, by what they claim; the band is the interval."),
+		clockKey(report, clocks),
+		chart("chart-series-rates", "Rates of the clocks over the run",
+			() => seriesConfig(sets(), unit, linearAxis("faster, ppm", ppmTick), intervalSaid((value) => `${ppm(value)} ppm`)))] : [];
+}
+
+function readsOverTime(report, unit) {
+	const clocks = readClocks(report);
+	const figure = ({id}) => ({clocks: all}) => (all[id] && all[id].p99_ns > 0 ? all[id].p99_ns : null);
+	const sets = () => clocks.map((clock) => seriesLine(report.series, unit, clock.id, lineLook(report, clock), figure(clock)));
+
+	return clocks.length ? [el("h3", null, "Reads, 99 %"), clockKey(report, clocks),
+		chart("chart-series-reads", "The 99th percentile of each clock's reads over the run", () => seriesConfig(sets(), unit,
+			nsAxis("99 % of the reads, at most", sets().flatMap(({data}) => data.map(({y}) => y || 0))), ({y}) => ns(y)))] : [];
+}
+
+function offsetsOverTime(report, unit) {
+	const {count, drawn} = movedCores(report);
+	const sets = () => drawn.flatMap(({core, i}, place) => seriesBand(report.series, unit, `core ${whole(core.apic_id)}`, coreLine(place),
+		({cores}) => (cores[i] || {}).offset_ns));
+
+	return drawn.length ? [el("h3", null, "Offsets of the cores' TSCs"),
+		note("Against the boot core's, by the narrowest ping-pong of each row.",
+			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : ""),
+		legendKey(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
+		chart("chart-series-offsets", "Offsets of the cores' TSCs over the run",
+			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => nsDelta(value)), intervalSaid(nsDelta)))] : [];
+}
+
+/* Of each second in which a core was observed: rows are not of one length. */
+function gapsInTime(report, unit) {
+	const rate = (row) => (row.observed_ns > 0 && isNumber(row.gaps) ? row.gaps / (row.observed_ns / 1e9) : null);
+	const style = {borderColor: colour("gap"), backgroundColor: `${colour("gap")}44`, borderWidth: 1.5, stepped: "middle", fill: "origin"};
+
+	if (!report.series.some((row) => rate(row) > 0))
+		return [];
+	return [el("h3", null, "Gaps"), chart("chart-series-gaps", "Gaps in the cores' time over the run", () => seriesConfig(
+		[{...seriesLine(report.series, unit, "gaps", style, rate), borderColor: colour("gap"), backgroundColor: `${colour("gap")}44`}], unit,
+		{...linearAxis("gaps a second"), beginAtZero: true},
+		({row, y}) => `${precise(y, 3)} a second; the longest ${ns(row.worst_gap_ns)}`))];
+}
+
+function seriesTable(report) {
+	const figures = (id, name) => ({clocks}) => ns((clocks[id] || {})[name]);
+
+	return table(
+		[
+			["From", (row) => duration(row.from_ms), "name"],
+			["To", (row) => duration(row.to_ms)],
+			["Gaps", (row) => whole(row.gaps)],
+			["Longest", (row) => ns(row.worst_gap_ns)],
+			...readClocks(report).flatMap(({id}) => [[`${id}, 50 %`, figures(id, "p50_ns")], ["99 %", figures(id, "p99_ns")]]),
+		],
+		report.series, "The rows of the series");
+}
+
+function seriesSection(report) {
+	const rows = report.series || [];
+
+	if (rows.length < 2)
+		return null;
+	const unit = timeUnit(rows);
+
+	return section("series", "Over time",
+		note(`${plural(rows.length, "row")} of ${duration(median(rows.map((row) => row.to_ms - row.from_ms)))} each (median), `,
+			"from the end of the rates' window on."),
+		...ratesOverTime(report, unit), ...readsOverTime(report, unit), ...offsetsOverTime(report, unit), ...gapsInTime(report, unit),
+		details("The figures as a table", () => seriesTable(report)));
+}
