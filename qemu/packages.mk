@@ -23,7 +23,7 @@ PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter image kvm matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
-    $(if $(filter fleet bench check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
+    $(if $(filter fleet bench matrix check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \
     $(if $(filter fleet-spark check-spark,$(MAKECMDGOALS)),$(PACKAGES_spark)) \
     $(if $(filter fuzz kvm pictures check-spark,$(MAKECMDGOALS)),$(PACKAGES_test)) \
     $(if $(filter lint,$(MAKECMDGOALS)),$(PACKAGES_lint)) \
