@@ -10,7 +10,7 @@ import time
 
 # src/run/run.c, run_phases; one that comes more than once is meant where it comes first.
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
-          "timers", "stop-cores", "rates-again", "checks")
+          "series", "timers", "stop-cores", "rates-again", "checks")
 ANSWER_S = 30.0   # for one command, and
 WORK_S = 60.0     # for what a command has begun: both many times what a busy host was seen to take
 POLL_S = 0.02

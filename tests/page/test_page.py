@@ -728,7 +728,7 @@ def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 400_000
-    assert 500_000 < len(page_of(template, report)) < 620_000  # the template half of it, the matrix and the buckets most of the rest
+    assert 500_000 < len(page_of(template, report)) < 630_000  # the template half of it, the matrix and the buckets most of the rest
 
 
 def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):
