@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define BEHAVIOURS_MAX     144 /* timers make up to six each, and a chip set may have eight comparators */
-#define BEHAVIOUR_TEXT_SIZE 128 /* a sentence and its final 0 */
+#define BEHAVIOUR_TEXT_SIZE 192 /* a sentence and its final 0 */
 
 struct behaviour {
 	const char *rule;  /* id of its row in the rule catalogue; static storage */

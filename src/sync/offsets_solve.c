@@ -19,6 +19,7 @@
 #include "minority.h"
 
 #define PASSES         2  /* the second goes through cores that the first has narrowed */
+#define MOVED_ONE_IN   5  /* of the ways, at most: those through cores that moved alone */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
 
 struct picture { /* and the core that the vote is about */
@@ -306,6 +307,25 @@ count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high
 	return count;
 }
 
+/* Where ways contradict PLACE, more than of a core that moved, as of a group that drifts: all that any way says. */
+static struct offset
+with_contradicting_ways(const struct offsets *offsets, size_t rank, size_t ways, struct offset place)
+{
+	struct offset hull = place;
+	size_t against = 0;
+
+	for (size_t i = 1; i < offsets->cores; i++) {
+		struct offset way = way_of_pairs(offsets, i, rank);
+
+		if (!offset_is_known(way))
+			continue;
+		against += offset_gap(way, place) > 0;
+		hull.low = way.low < hull.low ? way.low : hull.low;
+		hull.high = way.high > hull.high ? way.high : hull.high;
+	}
+	return against * MOVED_ONE_IN > ways ? hull : place;
+}
+
 /*
  * A core that had no ping-pong with the boot core. A way through one that moved meanwhile is wrong; of those that are
  * right, half of all at least, none begins above the truth or ends below it. So the truth is not below the least value
@@ -327,7 +347,7 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
 			place.high = way.high;
 	}
-	return ways ? place : shared;
+	return ways ? with_contradicting_ways(offsets, rank, ways, place) : shared;
 }
 
 /*

@@ -22,7 +22,7 @@ function svg(tag, attributes, ...children) {
 }
 
 /* A table of at most so many rows is one of cards in a narrow window: a row below the other, with no column cut. */
-const CARDS_MAX = 32;
+const CARDS_MAX = 63;
 
 /* COLUMNS: [title, text(row), kind]; kind is "name" for the row's heading, "left" for words, else figures. */
 function table(columns, rows, caption) {

@@ -89,20 +89,25 @@ a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is(void **state)
 	}
 }
 
+#define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
+
 static void
 what_is_too_wide_is_said_with_what_would_tell(void **state)
 {
 	struct report *report = machine_without_behaviours();
 	struct behaviour *flag = literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
 	struct behaviour *uip = literal_behaviour(report, "rtc-update", "rtc", "UIP.");
+	struct behaviour *out = literal_behaviour(report, "pit-out", "pit", OUT_ROSE);
 
 	(void)state;
 	literal_figure(flag, -104445, 27026);
 	literal_figure(uip, 2000, 4000);
+	literal_figure(out, -157, 3893);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. To tell by the limit of 500 takes 263 times as long.");
 	assert_string_equal(uip->text, "UIP. To tell by the limit of 3000 takes an idle machine.");
+	assert_string_equal(out->text, OUT_ROSE " To tell by the limit of 100 takes an idle machine."); /* the longest */
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 	literal_free(report);

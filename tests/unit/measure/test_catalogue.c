@@ -1078,6 +1078,11 @@ run(const struct machine *machine, const struct ailment *fault)
 	bench->machine.begins = begins;
 	run_measure(&bench->run);
 	run_close(&bench->run);
+	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* whole sentences, none cut */
+		const char *text = bench->run.report.behaviours.rows[i].text;
+
+		assert_true(!text[0] || text[strlen(text) - 1] == '.');
+	}
 	leave_report(&bench->run.report);
 	return bench;
 }
