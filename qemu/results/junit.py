@@ -36,9 +36,9 @@ class Suites:
     """A file of several, each written when it is there: PATH has those of before until `end`."""
 
     def __init__(self, path):
-        self._path = path
+        self._path, self._new = path, path + ".new"
         self._flaw = None
-        self._file = files.fresh(path + ".new")
+        self._file = files.fresh(self._new)
         self._write(DECLARATION + b"<testsuites>\n")
 
     def add(self, made):
@@ -48,17 +48,16 @@ class Suites:
         """Why there is no such file, or None."""
         self._write(b"</testsuites>\n")
         self._file.close()
-        try:
-            if not self._flaw:
-                os.replace(self._path + ".new", self._path)
-        except OSError as error:
-            self._flaw = f"{self._path} cannot be written: {error.strerror}"
+        self._try(os.replace, self._new, self._path)
         return self._flaw
 
     def _write(self, data):
+        self._try(files.write_all, self._file, data)
+
+    def _try(self, action, *arguments):
         """A disk that is full ends nothing else."""
         try:
             if not self._flaw:
-                files.write_all(self._file, data)
+                action(*arguments)
         except OSError as error:
             self._flaw = f"{self._path} cannot be written: {error.strerror}"

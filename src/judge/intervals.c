@@ -11,7 +11,6 @@
 #define UNEVEN_SHARE    8u    /* of a period: a source that is late by more may as well have left one out */
 #define PIT_CLOCKS_2_NS 1677  /* OUT follows the clock behind the count's write, and falls or rises at one */
 #define NS_PER_US       1000
-#define SCATTERED       "its ticks lie all over their periods: which deadline each was of can't be told."
 
 struct asked { /* of one source, all that came of it */
 	const char *source, *kind;
@@ -130,6 +129,13 @@ set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
 	row->high = high;
 }
 
+static void
+leave_scattered_open(struct behaviour *row)
+{
+	row->open = true;
+	behaviour_say(row, "its ticks lie all over their periods: which deadline each was of can't be told.");
+}
+
 /* A LAPIC needs no pin; that an I/O APIC's leads to the core is proven by whatever came by it. */
 static bool
 judge_missing(struct report *report, const struct asked *asked)
@@ -204,8 +210,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 	if (!row)
 		return;
 	if (asked->scattered) {
-		row->open = true;
-		behaviour_say(row, SCATTERED);
+		leave_scattered_open(row);
 		return;
 	}
 	row->checked = seen && asked->came && !(asked->lost && (misses || report_is_emulated(report)));
@@ -244,8 +249,7 @@ judge_doubled(struct report *report, const struct asked *asked)
 	if (!row)
 		return;
 	if (asked->scattered && !asked->storms && !asked->doubled) {
-		row->open = true;
-		behaviour_say(row, SCATTERED);
+		leave_scattered_open(row);
 		return;
 	}
 	row->checked = asked->storms || !asked->doubled || !report_is_emulated(report);

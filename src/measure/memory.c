@@ -33,12 +33,11 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum tourna
 	memory->first.moments = take(&next, pairs * sizeof(*memory->first.moments));
 	memory->middle.moments = take(&next, pairs * sizeof(*memory->middle.moments));
 	memory->latest.moments = take(&next, pairs * sizeof(*memory->latest.moments));
+	memory->drifts = take(&next, pairs * sizeof(*memory->drifts));
 	pairs = tournament_pairs(TOURNAMENT_STAR, cores);
 	memory->star.pairs = take(&next, pairs * sizeof(*memory->star.pairs));
 	memory->star.moved_ticks = take(&next, pairs * sizeof(*memory->star.moved_ticks));
 	memory->star.moments = take(&next, pairs * sizeof(*memory->star.moments));
-	pairs = tournament_pairs(widest, cores);
-	memory->drifts = take(&next, pairs * sizeof(*memory->drifts));
 	memory->moved = take(&next, cores * sizeof(*memory->moved));
 	memory->solved = take(&next, cores * sizeof(*memory->solved));
 	memory->outlier = take(&next, cores * sizeof(*memory->outlier));

@@ -82,27 +82,6 @@ survey_series_begin(struct survey *survey)
 	begin_row(survey, ends);
 }
 
-void
-survey_series_close(struct survey *survey, bool last)
-{
-	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
-	struct series *series = &survey->report->series;
-	struct series_row *row = series_open_row(series);
-	uint64_t now_tsc = survey->hooks.tsc_ordered();
-
-	if (!row)
-		return;
-	survey_observe(survey);
-	take_ends(survey, ends);
-	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (row->clocks[i].first.end && survey->cuts == survey->series_cuts && !survey->tsc_stopped)
-			row->clocks[i].last = ends[i];
-	series_close(series, now_tsc, last);
-	if (!last)
-		begin_row(survey, ends);
-	survey_series_rates(survey);
-}
-
 /* What the TSC's rate was in a row by CLOCK, within its claim; as it changes from row to row, by its readings alone. */
 static struct rate_interval
 imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
@@ -116,14 +95,14 @@ imply(const struct survey *survey, const struct survey_track *track, struct seri
 	return rate_within(clock->implied, track->entry->clock.claimed_within_ppb);
 }
 
-void
-survey_series_rates(const struct survey *survey)
+static void
+find_rates(const struct survey *survey, size_t from_row)
 {
 	const struct report *report = survey->report;
 	const struct report_clock *by = report_find_clock(report, report->relative_to);
 	struct rate_interval rates[REPORT_CLOCKS_MAX];
 
-	for (size_t r = 0; by && r < report->series.count; r++) {
+	for (size_t r = from_row; by && r < report->series.count; r++) {
 		const struct series_row *row = &report->series.rows[r];
 
 		for (size_t i = 0; i < report->clock_count; i++)
@@ -134,4 +113,33 @@ survey_series_rates(const struct survey *survey)
 		if (rates[by - report->clocks].known)
 			row->clocks[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
 	}
+}
+
+void
+survey_series_rates(const struct survey *survey)
+{
+	find_rates(survey, 0);
+}
+
+void
+survey_series_close(struct survey *survey, bool last)
+{
+	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
+	struct series *series = &survey->report->series;
+	struct series_row *row = series_open_row(series);
+	size_t closed = series->count;
+	uint64_t now_tsc = survey->hooks.tsc_ordered();
+
+	if (!row)
+		return;
+	survey_observe(survey);
+	take_ends(survey, ends);
+	for (size_t i = 0; i < survey->report->clock_count; i++)
+		if (row->clocks[i].first.end && survey->cuts == survey->series_cuts && !survey->tsc_stopped)
+			row->clocks[i].last = ends[i];
+	series_close(series, now_tsc, last);
+	if (!last)
+		begin_row(survey, ends);
+	/* Where rows became one, all have other ends. */
+	find_rates(survey, series->count > closed ? closed : 0);
 }

@@ -171,7 +171,9 @@ function clockChanges(here, there) {
 }
 
 function bySource(report) {
-	return new Map(bootRows(report).map(({source}) => [source, bootRows(report).filter((row) => row.source === source)]));
+	const rows = bootRows(report);
+
+	return new Map(rows.map(({source}) => [source, rows.filter((row) => row.source === source)]));
 }
 
 /* Of the state that none is in whose interrupts were asked for; undefined: all were. */
@@ -203,7 +205,7 @@ const LATENESS = {
 	text: ({lateness_ns}) => nsDelta(lateness_ns.p50),
 	differs: never,
 	worse: ({lateness_ns: was}, {lateness_ns: now}, runs) => {
-		const [itself] = bySource(runs.was).get("self_ipi") || [{}];
+		const itself = bootRows(runs.was).find(({source}) => source === "self_ipi") || {};
 		const entry = (itself.lateness_ns || {}).p50 || 0;
 
 		return judgesLateness(runs) && beyond(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);

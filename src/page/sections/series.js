@@ -101,10 +101,11 @@ function readsOverTime(report, unit) {
 	const clocks = readClocks(report);
 	const figure = ({id}) => ({clocks: all}) => (all[id] && all[id].p99_ns > 0 ? all[id].p99_ns : null);
 	const sets = () => clocks.map((clock) => seriesLine(report.series, unit, clock.id, lineLook(report, clock), figure(clock)));
+	const config = (lines) => seriesConfig(lines, unit,
+		nsAxis("99 % of the reads, at most", lines.flatMap(({data}) => data.map(({y}) => y || 0))), ({y}) => ns(y));
 
 	return clocks.length ? [el("h3", null, "Reads, 99 %"), clockKey(report, clocks),
-		chart("chart-series-reads", "The 99th percentile of each clock's reads over the run", () => seriesConfig(sets(), unit,
-			nsAxis("99 % of the reads, at most", sets().flatMap(({data}) => data.map(({y}) => y || 0))), ({y}) => ns(y)))] : [];
+		chart("chart-series-reads", "The 99th percentile of each clock's reads over the run", () => config(sets()))] : [];
 }
 
 function offsetsOverTime(report, unit) {
@@ -123,12 +124,13 @@ function offsetsOverTime(report, unit) {
 /* Of each second in which a core was observed: rows are not of one length. */
 function gapsInTime(report, unit) {
 	const rate = (row) => (row.observed_ns > 0 && isNumber(row.gaps) ? row.gaps / (row.observed_ns / 1e9) : null);
-	const style = {borderColor: colour("gap"), backgroundColor: `${colour("gap")}44`, borderWidth: 1.5, stepped: "middle", fill: "origin"};
+	const style = () => (
+		{borderColor: colour("gap"), backgroundColor: `${colour("gap")}44`, borderWidth: 1.5, stepped: "middle", fill: "origin"});
 
 	if (!report.series.some((row) => rate(row) > 0))
 		return [];
 	return [el("h3", null, "Gaps"), chart("chart-series-gaps", "Gaps in the cores' time over the run", () => seriesConfig(
-		[{...seriesLine(report.series, unit, "gaps", style, rate), borderColor: colour("gap"), backgroundColor: `${colour("gap")}44`}], unit,
+		[seriesLine(report.series, unit, "gaps", style(), rate)], unit,
 		{...linearAxis("gaps a second"), beginAtZero: true},
 		({row, y}) => `${precise(y, 3)} a second; the longest ${ns(row.worst_gap_ns)}`))];
 }
