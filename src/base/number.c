@@ -8,6 +8,7 @@
 
 #define PS_PER_NS  1000
 #define DAY_S      86400
+#define TWO_DIGITS   100
 #define THREE_DIGITS 1000    /* one more than the largest number of three digits */
 #define SEVEN_DIGITS 10000000
 
@@ -116,4 +117,16 @@ number_times(uint64_t tenths)
 	if (rounded(tenths, 1, 0) >= 1000000)
 		return number_of(">1e6");
 	return number_with_unit(tenths, 1, tenths < 100000, "");
+}
+
+struct number_within
+number_within(int64_t value, uint64_t error)
+{
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, place = 1, near;
+
+	while (error / place >= TWO_DIGITS)
+		place *= 10;
+	near = scale_mul_div_nearest(size, 1, place) * place;
+	error += near > size ? near - size : size - near;
+	return (struct number_within){ value < 0 ? -(int64_t)near : (int64_t)near, (error + place - 1) / place * place };
 }

@@ -19,6 +19,16 @@ struct number number_rate(uint64_t millihz);
 /* PART of WHOLE in percent with DIGITS behind the point, at most 6; "-" where WHOLE is 0. */
 struct number number_percent(uint64_t part, uint64_t whole, unsigned digits);
 
+/*
+ * A figure as far as its error lets it be told: ERROR in two digits, rounded up so far that it holds for the rounded
+ * VALUE too, and VALUE to the same place: of 39231 +-8980 it is 39200 +-9100.
+ */
+struct number_within {
+	int64_t value;
+	uint64_t error;
+};
+struct number_within number_within(int64_t value, uint64_t error);
+
 /* TENTHS / 10, at most 6 characters: "12.3", "123456", ">1e6". */
 struct number number_times(uint64_t tenths);
 

@@ -172,6 +172,18 @@ judge_behaviours(struct report *report)
 	}
 }
 
+/* Of one that no kernel takes for its clocksource another clocksource= is no help. */
+static void
+advise_on_cost(struct finding *finding, const struct report_clock *entry)
+{
+	struct text text;
+
+	if (!finding || !entry->clock.caveat)
+		return;
+	text_init(&text, finding->advice, sizeof(finding->advice));
+	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
+}
+
 /*
  * Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not
  * slow.
@@ -181,6 +193,7 @@ judge_cost(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "clock-slow");
 	struct latency_within within;
+	struct finding *finding;
 	uint64_t median_ns;
 
 	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry) ||
@@ -190,10 +203,11 @@ judge_cost(struct report *report, const struct report_clock *entry)
 	within = latency_percentile_within(entry->latency, 50000);
 	if (!within.known || within.low_ns <= limit_ns)
 		return;
-	rules_set_count(rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
-					  "A read of %s takes %lu ns in the median, %lu ns at best.", entry->clock.id,
-					  median_ns, entry->latency->min_ns),
-			median_ns, limit_ns);
+	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
+				    "A read of %s takes %lu ns in the median, %lu ns at best: more than the limit of %lu ns.",
+				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns);
+	rules_set_count(finding, median_ns, limit_ns);
+	advise_on_cost(finding, entry);
 }
 
 static void

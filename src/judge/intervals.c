@@ -4,6 +4,7 @@
  */
 #include "judge_internal.h"
 
+#include "number.h"
 #include "offset.h"
 #include "text.h"
 
@@ -311,6 +312,7 @@ judge_late(struct report *report, const struct asked *asked)
 {
 	struct behaviour *row = asked->shots > 1 ? add_row(report, "irq-late", asked) : NULL;
 	const struct report_lateness *late;
+	struct number_within told;
 
 	if (!row)
 		return;
@@ -328,7 +330,8 @@ judge_late(struct report *report, const struct asked *asked)
 	set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns, late->p50_ns + (int64_t)late->error_ns);
 	if (row->low < 0)
 		row->low = 0;
-	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", late->p50_ns, late->error_ns,
+	told = number_within(late->p50_ns, late->error_ns);
+	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", told.value, told.error,
 		      row->checked ? "." : ": not judged in an emulator.");
 }
 

@@ -169,7 +169,7 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
-		.sentence = "Time stamps of this core cannot be compared with other cores'.",
+		.sentence = "Time stamps of cores whose TSCs are apart cannot be compared.",
 		.cause = "Firmware that wrote the TSC of some cores, a socket that was reset later, or a hypervisor "
 			 "that gives each core an offset of its own.",
 		.advice = "Update the firmware, in a guest the hypervisor; until then keep kernels off the TSC: "

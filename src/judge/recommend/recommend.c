@@ -78,6 +78,12 @@ put_tsc(const struct report *report, struct text *reason)
 		text_put(reason, ", not reported as invariant: it may follow the core's frequency, or stop when the core sleeps");
 }
 
+static bool
+is_of(const struct finding *finding, const struct report_clock *entry)
+{
+	return finding->clock && text_equal(finding->clock, entry->clock.id);
+}
+
 /* The first rule by which a finding of SEVERITY names ENTRY's clock, or NULL. */
 static const char *
 rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
@@ -85,10 +91,17 @@ rule_failed(const struct report *report, const struct report_clock *entry, enum 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->severity == severity && finding->clock && text_equal(finding->clock, entry->clock.id))
+		if (finding->severity == severity && is_of(finding, entry))
 			return finding->rule;
 	}
 	return NULL;
+}
+
+/* As the one that is off: a warp is of two. */
+static bool
+names_core(const struct finding *finding, const char *rule)
+{
+	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE && !text_equal(rule, "tsc-warp");
 }
 
 /* What makes kernels switch a clock off, though it is no failure: Linux does so for both. */
@@ -128,18 +141,60 @@ put_well(struct report *report, const struct report_clock *entry)
 	text_put_char(&reason, '.');
 }
 
+/* RULE, and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
+static void
+put_rule(struct text *text, const struct report *report, const char *rule)
+{
+	size_t count = 0, said = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		count += names_core(&report->findings[i], rule);
+	text_put(text, rule);
+	for (size_t i = 0; i < report->finding_count; i++) {
+		if (!names_core(&report->findings[i], rule))
+			continue;
+		text_put(text, !said ? count > 1 ? " (cores " : " (core " : said + 1 == count ? " and " : ", ");
+		text_printf(text, "%u", report->findings[i].core);
+		said++;
+	}
+	text_put(text, count ? ")" : "");
+}
+
+/* Whether finding I, of those that fail ENTRY's clock, is the first of its rule, and that is not FIRST. */
+static bool
+is_another(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
+{
+	const struct finding *finding = &report->findings[i];
+
+	if (finding->severity != VERDICT_FAIL || !is_of(finding, entry) || text_equal(finding->rule, first))
+		return false;
+	while (i--)
+		if (text_equal(report->findings[i].rule, finding->rule) && is_of(&report->findings[i], entry))
+			return false;
+	return true;
+}
+
 static void
 put_sick(struct report *report, const struct report_clock *entry)
 {
 	const char *rule = rule_failed(report, entry, VERDICT_FAIL);
 	struct text reason;
+	size_t more = 0;
 
 	if (!rule)
 		return;
 	reason = begin_row(&report->advice, entry->clock.id, true);
-	text_printf(&reason, "%s: %s", rule, rules_find(rule)->sentence);
+	put_rule(&reason, report, rule);
+	text_printf(&reason, ": %s", rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures its rate may use it all the same.");
+	for (size_t i = 0; i < report->finding_count; i++) {
+		if (!is_another(report, entry, i, rule))
+			continue;
+		text_put(&reason, more++ ? ", " : " Also ");
+		put_rule(&reason, report, report->findings[i].rule);
+	}
+	text_put(&reason, more ? "." : "");
 }
 
 static bool

@@ -38,18 +38,30 @@ has_finding(const struct report *report, const char *rule)
 	return false;
 }
 
-/* Why Linux marks the TSC unstable here; NULL: nothing that was seen makes it. */
-static const char *
-unstable(const struct report *report)
+#define UNSTABLE_MAX 3
+
+/* Why Linux marks the TSC unstable here: how many reasons, into WHY; 0: nothing that was seen makes it. */
+static size_t
+find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 {
+	size_t count = 0;
+
 	if (report->linux_distrusts_tsc)
-		return "it is not called invariant, on several cores of this vendor";
+		why[count++] = "it is not called invariant, on several cores of this vendor";
 	if (report_warps(&report->skew))
-		return "its check of two cores sees their warps";
+		why[count++] = "its check of two cores sees their warps";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))
-		return "its watchdog sees it stop, leap or change its rate";
-	return NULL;
+		why[count++] = "its watchdog sees it stop, leap or change its rate";
+	return count;
+}
+
+static bool
+is_unstable(const struct report *report)
+{
+	const char *why[UNSTABLE_MAX];
+
+	return find_unstable(report, why) > 0;
 }
 
 /* Of interfaces that are stacked Linux uses the one with the highest leaves: arch/x86/kernel/cpu/hypervisor.c. */
@@ -77,7 +89,7 @@ best(const struct report *report, const struct clock *not)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
-		    !is_linuxs(report, clock) || (text_equal(clock->id, "tsc") && unstable(report)))
+		    !is_linuxs(report, clock) || (text_equal(clock->id, "tsc") && is_unstable(report)))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
 			found = clock;
@@ -115,10 +127,34 @@ why_it_comes_first(const struct report *report, const struct clock *clock)
 }
 
 static void
+put_unstable(struct text *text, const struct report *report)
+{
+	const char *why[UNSTABLE_MAX];
+	size_t count = find_unstable(report, why);
+
+	for (size_t i = 0; i < count; i++)
+		text_printf(text, "%s%s", !i ? "; it marks the TSC unstable: " : ", and ", why[i]);
+}
+
+/* Those that it would take rather than FIRST, and which are not there or do not work. */
+static void
+put_missing(struct text *text, const struct report *report, const struct clock *first)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+
+		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_name(clock->id) && is_linuxs(report, clock) &&
+		    linux_rating(clock) > linux_rating(first))
+			text_printf(text, "; %s, %u, is %s", linux_name(clock->id), linux_rating(clock),
+				    clock_state_word(clock->state));
+	}
+}
+
+static void
 take_linux(struct report *report)
 {
 	const struct clock *first = best(report, NULL), *next = first ? best(report, first) : NULL;
-	const char *why = unstable(report);
+	bool has_tsc = report_has_clock(report, "tsc");
 	struct text text;
 
 	if (!first)
@@ -129,12 +165,13 @@ take_linux(struct report *report)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
 	if (first->falls_back) /* read_hv_clock_tsc() in hyperv_timer.c, whose clocksource is registered in any case */
 		text_put(&text, "; its page's sequence is 0, so each read of it is one of the MSR");
-	if (report_has_clock(report, "tsc") && why)
-		text_printf(&text, "; it marks the TSC unstable: %s", why);
+	put_missing(&text, report, first);
+	if (has_tsc)
+		put_unstable(&text, report);
+	if (has_tsc && first->by_tsc && linux_rating(first) > TSC_RATING)
+		text_put(&text, why_it_comes_first(report, first));
 	else if (text_equal(first->id, "tsc") && next && next->by_tsc)
 		text_put(&text, why_it_stands_back(next));
-	else if (first->by_tsc && report_has_clock(report, "tsc"))
-		text_put(&text, why_it_comes_first(report, first));
 	else if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
 		text_put(&text, "; it marks the TSC unstable once a core sleeps deeply, for it is not called invariant");
 	text_put_char(&text, '.');
@@ -144,7 +181,7 @@ take_linux(struct report *report)
 static void
 take_windows(struct report *report)
 {
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !unstable(report);
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !is_unstable(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 	const char *id = NULL;
 	struct text text;

@@ -65,11 +65,12 @@ static void
 put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
+	struct number_within told = number_within(late->p50_ns, late->error_ns);
 	bool named = false;
 
 	if (late->count)
-		text_printf(reason, " Half of its one-shots came within %ld ns of their deadline, +-%lu.", late->p50_ns,
-			    late->error_ns);
+		text_printf(reason, " Half of its one-shots came within %ld ns of their deadline, +-%lu.", told.value,
+			    told.error);
 	else
 		text_put(reason, " No figure of this run shows how late its interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {

@@ -119,6 +119,27 @@ failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named(void **state)
 }
 
 static void
+a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	rules_add_finding(report, "tsc-offset", "tsc", 8, "Core 8's TSC is behind.");
+	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
+	literal_find(report, "tsc")->verdict = VERDICT_FAIL;
+	recommend(report);
+	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs are apart "
+			    "cannot be compared. Also tsc-drift (core 9).");
+	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
+	rules_add_finding(report, "tsc-offset", "tsc", 12, "Core 12's TSC is behind.");
+	rules_add_finding(report, "tsc-warp", "tsc", 1, "Core 1's TSC read more than core 2's.");
+	recommend(report);
+	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
+			    "are apart cannot be compared. Also tsc-drift (core 9), tsc-warp.");
+	literal_free(report);
+}
+
+static void
 wrong_claim_is_no_reason_against_a_kernel_that_measures(void **state)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
@@ -276,6 +297,7 @@ main(void)
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
+		cmocka_unit_test(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each),
 		cmocka_unit_test(wrong_claim_is_no_reason_against_a_kernel_that_measures),
 		cmocka_unit_test(clock_that_kernels_switch_off_comes_behind_all_that_are_well),
 	};

@@ -89,9 +89,36 @@ warps_make_the_tsc_unstable(void **state)
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	report->clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; it marks the TSC unstable: its check of two "
-		     "cores sees their warps.");
+	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; it marks the TSC "
+		     "unstable: its check of two cores sees their warps.");
 	assert_taken(1, "Windows", "acpi_pm", "the platform's counter: the TSC is not to be relied on here.");
+}
+
+static void
+where_two_reasons_hold_both_are_said(void **state)
+{
+	struct report_clock *kvmclock;
+
+	(void)state;
+	report->tsc_is_invariant = false;
+	report->linux_distrusts_tsc = true;
+	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
+		     "not called invariant, on several cores of this vendor, and its check of two cores sees their warps.");
+	report->linux_distrusts_tsc = false;
+	kvmclock = add("kvmclock");
+	kvmclock->clock.rating = 400;
+	offer(PARAVIRTUAL_KVM);
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; it marks the TSC unstable: "
+		     "its check of two cores sees their warps; the TSC is not called invariant, so the hypervisor's clock comes "
+		     "first.");
+	report->tsc_is_invariant = true;
+	kvmclock->clock.rating = 299;
+	recommend_clocksource(report);
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; it marks the TSC unstable: "
+		     "its check of two cores sees their warps.");
 }
 
 static void
@@ -208,6 +235,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(warps_make_the_tsc_unstable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_two_reasons_hold_both_are_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_step_back_makes_it_unstable_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kvm_clock_comes_first_unless_the_tsc_is_invariant, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs, set_up, tear_down),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -571,6 +572,36 @@ a_counter_of_64_bits_that_steps_back_does_so_by_itself(void **state)
 	literal_free(report);
 }
 
+/* Another clocksource= is no help against one that no kernel keeps time by. */
+static void
+a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **state)
+{
+	static const char *const ids[] = { "hpet", "rtc" };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct sample sample = { 0, 0, 30000 };
+		struct report *report = literal_clean();
+		struct latency *latency = literal_find(report, ids[i])->latency;
+		char text[128];
+		struct scale scale;
+
+		(void)state;
+		scale_init(&scale, (struct rate){ 1000000000, 1 });
+		latency_clear(latency);
+		for (size_t reads = 0; reads < 100; reads++)
+			latency_fold(latency, &scale, &sample, 1);
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		snprintf(text, sizeof(text), "A read of %s takes %lu ns in the median, 30000 ns at best: more than the limit of "
+			 "20000 ns.", ids[i], latency_percentile_ns(latency, 50000));
+		assert_finding(report, 0, "clock-slow", ids[i], text);
+		assert_string_equal(rules_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
+				    "Read it seldom; kernels do not keep time by it: it ticks once a second: use it for the date "
+				    "only.");
+		literal_free(report);
+	}
+}
+
 static void
 device_that_is_read_two_ways_has_one_finding(void **state)
 {
@@ -790,6 +821,7 @@ main(void)
 		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
+		cmocka_unit_test(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),

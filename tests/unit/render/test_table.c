@@ -672,6 +672,27 @@ durations_take_at_most_6_characters(void **state)
 }
 
 static void
+a_figure_has_no_digit_that_its_error_does_not_let_be_told(void **state)
+{
+	static const struct {
+		int64_t value;
+		uint64_t error;
+		struct number_within told;
+	} cases[] = {
+		{ 1021, 31, { 1021, 31 } }, { 1021, 310, { 1020, 320 } }, { 39231, 8980, { 39200, 9100 } },
+		{ -449, 100, { -450, 110 } }, { 7, 0, { 7, 0 } }, { 40, 99999, { 0, 101000 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct number_within told = number_within(cases[i].value, cases[i].error);
+
+		assert_int_equal(told.value, cases[i].told.value);
+		assert_int_equal(told.error, cases[i].told.error);
+	}
+}
+
+static void
 ratios_take_at_most_6_characters(void **state)
 {
 	(void)state;
@@ -804,6 +825,7 @@ main(void)
 		cmocka_unit_test(sentence_on_tsc_adjust_says_none_equal_or_which),
 		cmocka_unit_test(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns),
 		cmocka_unit_test(durations_take_at_most_6_characters),
+		cmocka_unit_test(a_figure_has_no_digit_that_its_error_does_not_let_be_told),
 		cmocka_unit_test(ratios_take_at_most_6_characters),
 		cmocka_unit_test(rates_take_at_most_12_characters),
 		cmocka_unit_test(shares_are_rounded_to_nearest),
