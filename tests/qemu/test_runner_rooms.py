@@ -5,7 +5,7 @@ import pathlib
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-ROOMS = ["runner", "machine", "lab", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
+ROOMS = ["runner", "machine", "lab", "serve", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
 SCRIPTS = ["run", "fleet"]
 FILES_MAX = 12
 

@@ -1,0 +1,216 @@
+"""One request on a connection: what is asked for, and what is answered. The protocol stands in README.md."""
+import contextlib
+import http.server
+import io
+import re
+import socket
+import time
+import urllib.parse
+from http import HTTPStatus
+
+from heap import gather
+from results import reports
+from results.plain import clean
+from serve import limits, store
+
+LINE_MAX = 8 << 10        # bytes of the request's first line
+HEAD_MAX = 32 << 10       # bytes of it and the headers; that much of a body may come along with them
+HEAD_PART = 6             # the part of the deadline within which they are there
+BODY_BYTES_PER_S = 64 << 10  # slower is a client that only holds a place
+PIECE = 64 << 10
+DRAIN_MAX = 1 << 20       # bytes of what nobody asked for that are read, so that the answer is not lost by a reset
+DRAIN_S = 1.0
+FIELDS_MAX = 8            # of a query
+RETRY_S = 2               # when all places are taken
+TEXT = "text/plain; charset=us-ascii"
+EFI = "application/efi"   # UEFI 2.10, 24.7.3.1: by this, or by .efi, HTTP boot knows an application
+TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # RFC 9112, 3.2.1 and 3.2.2
+
+
+class Refused(Exception):
+    """What the client is told: a status, a sentence, and headers."""
+
+    def __init__(self, status, sentence, *headers):
+        super().__init__(sentence)
+        self.status, self.headers = HTTPStatus(status), headers
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """`server` (server.py) has `store`, `limits`, `deadline_s`, `checking`, application(), taken() and refused()."""
+    protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        begin_s = time.monotonic()
+        self.end_s = begin_s + self.server.deadline_s
+        self.head_s = self.server.deadline_s / HEAD_PART
+        self.stream = limits.Stream(self.request, begin_s + self.head_s, HEAD_MAX)
+        self.rfile = io.BufferedReader(self.stream, PIECE)
+        self.address = self.server.client(self.client_address[0])
+        self.command = self.path = ""
+        self.expects = False
+
+    def finish(self):
+        with contextlib.suppress(OSError):
+            self.rfile.close()
+
+    def handle(self):
+        with self.server.limits.connected(self.address) as allowed:
+            try:
+                self._one(allowed)
+            except OSError:
+                pass  # the client is gone, or reads nothing: there is nobody to tell
+
+    def _one(self, allowed):
+        try:
+            if not allowed:
+                raise busy(f"{limits.CONNECTIONS_MAX_EACH} connections of this address are open")
+            if self._request():
+                self._route()
+        except Refused as refused:
+            self.server.refused(self, refused)
+            self._answer(refused.status, f"{clean(refused)}\n".encode("ascii", "replace"), TEXT, *refused.headers)
+            self._drain()
+
+    def _request(self):
+        """Whether there is a request; then command, path and headers are."""
+        try:
+            self.raw_requestline = self.rfile.readline(LINE_MAX + 1)
+            if len(self.raw_requestline) > LINE_MAX:
+                raise Refused(414, f"the request's first line is longer than {LINE_MAX >> 10} KiB")
+            return bool(self.raw_requestline) and self.parse_request()
+        except socket.timeout:
+            raise Refused(408, f"there was no whole request within {self.head_s:g} s") from None
+        except limits.TooLong:
+            raise Refused(431, f"the request has more than {HEAD_MAX >> 10} KiB of headers") from None
+
+    def send_error(self, code, message=None, explain=None):
+        """Called by parse_request() alone."""
+        raise Refused(code, message)
+
+    def handle_expect_100(self):
+        """The client waits before it sends a body: it is told to once it is known that the body is wanted."""
+        self.expects = True
+        return True
+
+    def _route(self):
+        wait_s = self.server.limits.spend(self.address, "request")
+        if wait_s:
+            raise Refused(429, "too many requests of this address", f"Retry-After: {wait_s}")
+        target = TARGET.fullmatch(self.path)
+        routes = {"/baretick.efi": (("GET", "HEAD"), self._application),
+                  "/baretick.cfg": (("GET", "HEAD"), self._options),
+                  "/reports": (("POST",), self._report)}
+        if not target or target[1] not in routes:
+            raise Refused(404, "there are /baretick.efi, /baretick.cfg and, for POST, /reports")
+        methods, action = routes[target[1]]
+        if self.command not in methods:
+            raise Refused(405, f"{target[1]} takes {' and '.join(methods)}", f"Allow: {', '.join(methods)}")
+        try:
+            action(target[2] or "")
+        except store.Full as error:
+            raise Refused(507, f"there is no room for a report: {error}") from error
+        except store.Unusable as error:
+            raise Refused(500, str(error)) from error
+
+    def _application(self, _):
+        self._answer(HTTPStatus.OK, self.server.application(), EFI)
+
+    def _options(self, query):
+        try:
+            fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))  # of two the first
+        except ValueError:
+            raise Refused(400, f"the query has more than {FIELDS_MAX} fields") from None
+        mac = fields.get("mac", "").lower()
+        if mac and not re.fullmatch("[0-9a-f]{12}", mac):
+            raise Refused(400, "mac is not 12 hexadecimal digits")
+        data = self.server.store.options(mac, store.safe(fields.get("serial")))
+        if data is None:
+            raise Refused(404, "there are no options for this machine, and none for all")
+        self._answer(HTTPStatus.OK, data, TEXT)
+
+    def _report(self, _):
+        if "Origin" in self.headers:
+            raise Refused(403, "reports are not taken from web pages")
+        length = self._length()
+        wait_s = self.server.limits.spend(self.address)
+        if wait_s:
+            raise Refused(429, f"more than {self.server.limits.rate} reports a minute of this address",
+                          f"Retry-After: {wait_s}")
+        with self.server.limits.posting(self.address) as allowed:
+            if not allowed:
+                raise busy("too many reports are being sent at this moment")
+            with self.server.store.incoming(length) as incoming:
+                self._receive(length, incoming)
+                machine, verdict = self._checked(incoming)
+                name = self.server.store.keep(incoming, machine, store.now())
+        try:
+            self._answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
+        finally:
+            self.server.taken(self, machine, verdict, name)  # whether the client has heard of it or not
+
+    def _length(self):
+        """How long the body is, in bytes."""
+        if "Transfer-Encoding" in self.headers:
+            raise Refused(411, "a report comes with Content-Length, and without Transfer-Encoding")
+        found = set(self.headers.get_all("Content-Length", []))
+        if not found:
+            raise Refused(411, "a report comes with Content-Length")
+        length = found.pop()
+        if found or not re.fullmatch("[0-9]+", length):
+            raise Refused(400, "Content-Length is not one number")
+        if len(length.lstrip("0")) > 15 or int(length) > reports.SIZE_MAX:
+            raise Refused(413, f"a report has at most {reports.SIZE_MAX >> 20} MiB")
+        return int(length)
+
+    def _receive(self, length, incoming):
+        """LENGTH bytes of the body into INCOMING."""
+        if self.expects:
+            self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.stream.left = length
+        self.stream.end_s = min(self.end_s, time.monotonic() + self.head_s + length / BODY_BYTES_PER_S)
+        left = length
+        while left:
+            try:
+                piece = self.rfile.read1(min(left, PIECE))
+            except socket.timeout:
+                raise Refused(408, f"{left} of {length} bytes did not come in time") from None
+            if not piece:
+                raise Refused(400, f"{left} of {length} bytes did not come")
+            incoming.write(piece)
+            left -= len(piece)
+
+    def _checked(self, incoming):
+        """(machine, verdict) of the report in INCOMING. One at a time: it costs more memory than the body."""
+        if not self.server.checking.acquire(timeout=max(0, self.end_s - time.monotonic())):
+            raise busy("too many reports are being read at this moment")
+        try:
+            report = gather.parse(incoming.read())
+        except (ValueError, MemoryError, RecursionError) as error:
+            flaw = f"the body is no report: it {error}" if str(error) else "the report needs too much memory"
+            raise Refused(422, flaw) from error
+        finally:
+            self.server.checking.release()
+        identity = ((report.get("machine") or {}).get("identity")) or {}
+        names = (identity.get("serial"), (report.get("options") or {}).get("label"), identity.get("product"))
+        return next((name for name in names if store.safe(name)), None), report["verdict"]
+
+    def _answer(self, status, body, kind, *headers):
+        head = [f"HTTP/1.1 {status.value} {status.phrase}", f"Date: {self.date_time_string()}", "Server: baretick",
+                f"Content-Type: {kind}", f"Content-Length: {len(body)}", "Connection: close", *headers, "", ""]
+        self._send("\r\n".join(head).encode("ascii") + (b"" if self.command == "HEAD" else body))
+
+    def _send(self, data):
+        limits.wait(self.request, self.end_s)
+        self.request.sendall(data)  # the timeout is that of all of it
+
+    def _drain(self):
+        """Closing with something unread would be a reset, which takes the answer along."""
+        self.request.shutdown(socket.SHUT_WR)
+        rest = limits.Stream(self.request, min(self.end_s, time.monotonic() + DRAIN_S), DRAIN_MAX)
+        with contextlib.suppress(limits.TooLong):
+            while rest.readinto(bytearray(PIECE)):
+                pass
+
+
+def busy(sentence):
+    return Refused(503, sentence, f"Retry-After: {RETRY_S}")

@@ -1,0 +1,102 @@
+"""What one client may take of the server: so long, so much, so often, so many at once."""
+import collections
+import contextlib
+import io
+import math
+import socket
+import threading
+import time
+
+CONNECTIONS_MAX = 64         # each has a thread; what comes on top waits in the kernel
+CONNECTIONS_MAX_EACH = 32    # of one address
+POSTS_MAX = 16               # reports that are taken at the same time
+POSTS_MAX_EACH = 8
+POST_WAIT_S = 5.0            # for one of them to end
+REQUESTS_PER_REPORT = 10     # of the rate: the application, its options, and what was tried twice
+ADDRESSES_MAX = 4096         # that are remembered
+
+
+class TooLong(Exception):
+    """The client has said more than it may."""
+
+
+class Stream(io.RawIOBase):
+    """What a client says on CONNECTION until `end_s` (of time.monotonic()), at most `left` bytes; or it raises."""
+
+    def __init__(self, connection, end_s, left):
+        super().__init__()
+        self.connection, self.end_s, self.left = connection, end_s, left
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if self.left <= 0:
+            raise TooLong
+        wait(self.connection, self.end_s)
+        got = self.connection.recv_into(memoryview(buffer)[:self.left])
+        self.left -= got
+        return got
+
+
+def wait(connection, end_s):
+    """The next call of CONNECTION waits until END_S at most; a call of its own for each piece would wait for each."""
+    left_s = end_s - time.monotonic()
+    if left_s <= 0:
+        raise socket.timeout("timed out")
+    connection.settimeout(left_s)
+
+
+class Limits:
+    """Who is connected, who sends a report, how often each has asked. An address is whatever stands for one client."""
+
+    def __init__(self, rate):
+        """RATE: reports a minute of one address."""
+        self.rate = rate
+        self.lock = threading.Condition()
+        self.connections, self.posts = collections.Counter(), collections.Counter()
+        self.spent = {}  # (address, what): (tokens, when); the one that was asked for last is the last
+
+    @contextlib.contextmanager
+    def connected(self, address):
+        """Whether ADDRESS may have one more connection."""
+        with self.lock:
+            self.connections[address] += 1
+            allowed = self.connections[address] <= CONNECTIONS_MAX_EACH
+        try:
+            yield allowed
+        finally:
+            self._less(self.connections, address)
+
+    @contextlib.contextmanager
+    def posting(self, address):
+        """Whether ADDRESS may send a report now, or within a moment."""
+        with self.lock:
+            allowed = self.lock.wait_for(lambda: sum(self.posts.values()) < POSTS_MAX and
+                                         self.posts[address] < POSTS_MAX_EACH, POST_WAIT_S)
+            self.posts[address] += allowed
+        try:
+            yield allowed
+        finally:
+            self._less(self.posts, address, allowed)
+
+    def _less(self, counter, address, by=1):
+        with self.lock:
+            counter[address] -= by
+            if counter[address] <= 0:
+                del counter[address]
+            self.lock.notify_all()
+
+    def spend(self, address, what="report"):
+        """0, or after how many whole seconds ADDRESS may ask for WHAT again: a bucket of a minute's tokens, which fills
+        steadily."""
+        most = self.rate * (1 if what == "report" else REQUESTS_PER_REPORT)
+        now_s = time.monotonic()
+        with self.lock:
+            tokens, then_s = self.spent.pop((address, what), (most, now_s))
+            tokens = min(most, tokens + (now_s - then_s) * most / 60)
+            allowed = tokens >= 1
+            self.spent[address, what] = (tokens - allowed, now_s)
+            if len(self.spent) > ADDRESSES_MAX:
+                del self.spent[next(iter(self.spent))]
+        return 0 if allowed else max(1, math.ceil((1 - tokens) * 60 / most))

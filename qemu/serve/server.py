@@ -1,0 +1,167 @@
+"""qemu/fleet --serve: the server from start to end."""
+import contextlib
+import ipaddress
+import os
+import signal
+import socket
+import socketserver
+import sys
+import threading
+import time
+
+from results import files
+from results.plain import clean
+from serve import handler, limits, store
+
+APPLICATION_MAX = 64 << 20  # bytes
+REFUSED_MAX = 10_000        # refusals that are printed
+GRACE_S = 3.0               # for who is connected at the end
+SHOWN_MAX = 300             # characters of a line
+
+
+class Missing(Exception):
+    """A sentence: it cannot serve."""
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """A thread for each connection, and a bound on them."""
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, options, home):
+        self.store, self.limits = home, limits.Limits(options.rate)
+        self.deadline_s = options.deadline
+        self.efi, self.read = options.application, (None, b"")
+        self.checking, self.saying = threading.Lock(), threading.Lock()
+        self.places = threading.Semaphore(limits.CONNECTIONS_MAX)
+        self.open = set()
+        self.reports = self.refusals = 0
+        self.deaf = None  # the error of an output that nobody reads any more
+        self.application()
+        try:
+            family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
+                                                          flags=socket.AI_PASSIVE)[0]
+            self.address_family = family
+            super().__init__(address, handler.Handler)
+        except (OSError, UnicodeError) as error:
+            problem = getattr(error, "strerror", None) or error
+            raise Missing(f"{options.listen}, port {options.port}: {problem}") from error
+
+    # A connection.
+
+    def process_request(self, request, client_address):
+        self.places.acquire()
+        self.open.add(request)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._gone(request)
+            raise
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._gone(request)
+
+    def _gone(self, request):
+        self.open.discard(request)
+        self.places.release()
+
+    def handle_error(self, request, client_address):
+        kind, error, _ = sys.exc_info()
+        self.say(f"{client_address[0]}: internal error: {kind.__name__}: {error}", sys.stderr)
+
+    @staticmethod
+    def client(address):
+        """What stands for one client: an IPv4 address, or 64 bits of an IPv6 one: a host has all of those."""
+        found = ipaddress.ip_address(address.partition("%")[0])
+        if found.version == 6 and not found.ipv4_mapped:
+            return str(ipaddress.ip_network((found, 64), strict=False))
+        return str(getattr(found, "ipv4_mapped", None) or found)
+
+    # What a request needs.
+
+    def application(self):
+        """The bytes of the application, read again when the file is another."""
+        try:
+            about = os.stat(self.efi)
+            known, data = self.read
+            if known != (about.st_mtime_ns, about.st_size, about.st_ino):
+                data = files.read(self.efi, APPLICATION_MAX)
+                self.read = ((about.st_mtime_ns, about.st_size, about.st_ino), data)
+        except OSError as error:
+            raise store.Unusable(f"the application cannot be read: {files.flaw(error)}") from error
+        except ValueError as error:
+            raise store.Unusable(f"the application: {self.efi} {error}") from error
+        return data
+
+    def taken(self, request, machine, verdict, name):
+        with self.saying:
+            self.reports += 1
+        self.say(f"{begin(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")
+
+    def refused(self, request, refusal):
+        with self.saying:
+            self.refusals += 1
+        if self.refusals <= REFUSED_MAX and (request.command == "POST" or refusal.status >= 500):
+            self.say(f"{begin(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
+
+    def say(self, line, where=None):
+        """A line for who watches; when nobody does, the server ends."""
+        with self.saying:
+            try:
+                print(clean(line, SHOWN_MAX), file=where or sys.stdout, flush=True)
+            except OSError as error:
+                if not self.deaf:
+                    self.deaf = error
+                    threading.Thread(target=self.shutdown, daemon=True).start()
+
+    # The end.
+
+    def end(self):
+        """Nobody new; who is connected has a moment."""
+        self.server_close()
+        end_s = time.monotonic() + GRACE_S
+        for _ in range(limits.CONNECTIONS_MAX):
+            if not self.places.acquire(timeout=max(0, end_s - time.monotonic())):
+                break
+        for request in list(self.open):
+            with contextlib.suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
+        until_s = time.monotonic() + 1
+        while self.open and time.monotonic() < until_s:
+            time.sleep(0.01)
+
+
+def begin(request):
+    """What a line begins with: when, and who."""
+    return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def serve(options):
+    """Until Ctrl-C or SIGTERM. Missing, store.Busy, OSError: it cannot be done."""
+    try:
+        server = Server(options, store.Store(options.serve, options.keep_free << 20))
+    except store.Unusable as error:
+        raise Missing(str(error)) from error
+    except store.Full as error:
+        raise Missing(f"{options.serve}: {error}") from error
+    signal.signal(signal.SIGTERM, interrupted)
+    host, port = server.server_address[:2]
+    server.say(f"http://{f'[{host}]' if ':' in host else host}:{port}/ hands out {options.application} and takes "
+               f"reports into {os.path.join(options.serve, 'reports')}; Ctrl-C ends it")
+    try:
+        server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        with contextlib.suppress(KeyboardInterrupt):
+            server.end()
+    if server.deaf:
+        raise server.deaf
+    server.say(f"{server.reports} report{'' if server.reports == 1 else 's'} taken, {server.refusals} request"
+               f"{'' if server.refusals == 1 else 's'} refused")

@@ -1,0 +1,175 @@
+"""The folder DIR that is served: DIR/options is handed out, DIR/reports is filled; no link is followed."""
+import contextlib
+import datetime
+import errno
+import fcntl
+import itertools
+import os
+import re
+import stat
+
+from heap import places
+from results import files
+from results.plain import clean
+
+NAME_MAX = 64            # characters of a name that a report or a client made
+OPTIONS_MAX = 64 << 10   # bytes of a file of options
+TRIES_MAX = 10_000       # names for reports of one machine in one second
+REPORTS_MAX = places.FILES_MAX  # as many as qemu/fleet reads
+PREFIX = ".incoming-"    # what no reader of the folder takes for a report
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class Busy(Exception):
+    """Another server has the folder."""
+
+
+class Full(Exception):
+    """A sentence: there is no room for a report."""
+
+
+class Unusable(Exception):
+    """A sentence: something in DIR is not as it should be."""
+
+
+def safe(text):
+    """TEXT as a file's name: ASCII letters, digits, dot, dash, underscore; no dot or dash first; "": none of them."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", text or "")[:NAME_MAX]
+    return re.sub(r"^[.-]+", "_", name) if name.strip("._-") else ""
+
+
+class Store:
+    def __init__(self, folder, keep_free):
+        """FOLDER, which is made where it is not there; KEEP_FREE bytes of its file system stay free."""
+        self.keep_free = keep_free
+        self.numbers = itertools.count(1)
+        os.makedirs(folder, exist_ok=True)
+        self.folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir("reports", dir_fd=self.folder)
+        self.reports = os.open("reports", FOLDER, dir_fd=self.folder)
+        try:
+            fcntl.flock(self.reports, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Busy(f"{folder} is served already") from error
+        self._sweep()
+        with self.incoming(0) as probe:
+            self._link(probe.name, PREFIX + "probe")
+        os.remove(PREFIX + "probe", dir_fd=self.reports)
+
+    def _sweep(self):
+        """What a server that was killed has left."""
+        names = os.listdir(self.reports)
+        for name in (name for name in names if name.startswith(PREFIX)):
+            os.remove(name, dir_fd=self.reports)
+        self.count = sum(not name.startswith(PREFIX) for name in names)
+
+    def options(self, mac, serial):
+        """What stands in the first file that is there: of MAC, of SERIAL (safe names, or ""), of all; None: none is."""
+        with contextlib.ExitStack() as opened:
+            try:
+                options = os.open("options", FOLDER, dir_fd=self.folder)
+                opened.callback(os.close, options)
+            except FileNotFoundError:
+                options = None
+            except OSError as error:
+                raise Unusable(f"options is no folder: {error.strerror}") from error
+            own = [(f"{name}.cfg", options) for name in (mac, serial) if name and options is not None]
+            return next((data for data in (self._read(*each) for each in [*own, ("baretick.cfg", self.folder)])
+                         if data is not None), None)
+
+    def _read(self, name, folder):
+        """What is in the file NAME; None: it is not there. Unusable, and not the next file, where it cannot be read."""
+        try:
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Unusable(f"{name} is a link: none is followed" if error.errno == errno.ELOOP else
+                           f"{name} cannot be read: {error.strerror}") from error
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Unusable(f"{name} is no file")
+            with self._sorry(), open(fd, "rb", closefd=False) as file:
+                data = file.read(OPTIONS_MAX + 1)
+        finally:
+            os.close(fd)
+        if len(data) > OPTIONS_MAX:
+            raise Unusable(f"{name} is longer than {OPTIONS_MAX >> 10} KiB")
+        return data
+
+    @contextlib.contextmanager
+    def incoming(self, length):
+        """A new file for LENGTH bytes, which is gone afterwards; Full: there is no room."""
+        free = os.fstatvfs(self.reports)
+        if free.f_bavail * free.f_frsize - length < self.keep_free:
+            raise Full(f"less than {self.keep_free >> 20} MiB of the disk would stay free")
+        if self.count >= REPORTS_MAX:
+            self.count = len(os.listdir(self.reports))
+        if self.count >= REPORTS_MAX:
+            raise Full(f"{REPORTS_MAX:,} reports are there, and qemu/fleet reads no more")
+        name = f"{PREFIX}{next(self.numbers)}"
+        with self._sorry():
+            fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=self.reports)
+        try:
+            with open(fd, "r+b", buffering=0) as file:
+                yield Incoming(name, file, self._sorry)
+        finally:
+            with contextlib.suppress(OSError):
+                os.remove(name, dir_fd=self.reports)
+
+    def keep(self, incoming, machine, arrived):
+        """The name under which the whole report stays: MACHINE's, and the time at which it ARRIVED; never another's."""
+        stem = f"{safe(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
+        with self._sorry():
+            os.fsync(incoming.file.fileno())
+            for number in range(1, TRIES_MAX + 1):
+                name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
+                try:
+                    self._link(incoming.name, name)
+                except FileExistsError:
+                    continue
+                os.fsync(self.reports)
+                self.count += 1
+                return name
+        raise Unusable(f"{stem}.json and {TRIES_MAX - 1:,} more are there already")
+
+    def _link(self, old, new):
+        """NEW only where it is not there yet; whoever sees it sees all of it."""
+        try:
+            os.link(old, new, src_dir_fd=self.reports, dst_dir_fd=self.reports, follow_symlinks=False)
+        except OSError as error:
+            if error.errno in (errno.EPERM, errno.EOPNOTSUPP):
+                raise Unusable("the file system of the folder reports has no hard links") from error
+            raise
+
+    @staticmethod
+    @contextlib.contextmanager
+    def _sorry():
+        try:
+            yield
+        except OSError as error:
+            if error.errno in FULL:
+                raise Full(error.strerror) from error
+            raise Unusable(clean(files.flaw(error))) from error
+
+
+class Incoming:
+    """A report on its way: a file that is no report yet."""
+
+    def __init__(self, name, file, sorry):
+        self.name, self.file, self._sorry = name, file, sorry
+
+    def write(self, data):
+        with self._sorry():
+            files.write_all(self.file, data)
+
+    def read(self):
+        with self._sorry():
+            self.file.seek(0)
+            return self.file.read()
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)

@@ -1,0 +1,628 @@
+"""qemu/fleet --serve: what it hands out, what it takes, and what it does not let be done to it. All of it on 127.0.0.1."""
+import collections
+import concurrent.futures
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import ROOT
+from serve import store
+
+FLEET = ROOT / "qemu" / "fleet"
+GOLDEN = (ROOT / "tests" / "goldens" / "clean.json").read_bytes()
+WAIT_S = 120  # the machine may be busy
+EFI = b"MZ the application"
+MIB = 1 << 20
+MEMORY_MAX_MIB = 400
+SMALL = {"schema": "baretick.report/2", "verdict": "pass", "clocks": [{"id": "tsc", "verdict": "pass"}]}
+
+
+def small(**more):
+    return json.dumps({**SMALL, **more}).encode("ascii")
+
+
+def of(serial, **more):
+    return small(machine={"identity": {"serial": serial}}, **more)
+
+
+class Server:
+    """`process` serves the folder `lab`."""
+
+    def __init__(self, lab, *arguments, before=None):
+        lab.parent.joinpath("app.efi").write_bytes(EFI)
+        self.lab, self.said = lab, lab.parent / "said"
+        self.errors = open(lab.parent / "errors", "w+")
+        self.process = subprocess.Popen(
+            [FLEET, "--serve", lab, "--port", "0", "--application", lab.parent / "app.efi", "--keep-free", "0", *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, preexec_fn=before)
+        self.first = self.process.stdout.readline()
+        self.port = int(re.search(r":(\d+)/ ", self.first)[1])
+
+    def connect(self, timeout=WAIT_S):
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def raw(self, *pieces):
+        """(status, headers in lower case, body) of what is answered to the bytes PIECES; status None: nothing is."""
+        with self.connect() as line:
+            with contextlib.suppress(OSError):
+                for piece in pieces:
+                    line.sendall(piece)
+            return answer(line)
+
+    def get(self, target, method="GET"):
+        return self.raw(f"{method} {target} HTTP/1.1\r\nHost: lab\r\n\r\n".encode("latin-1"))
+
+    def post(self, body, *headers, length=None):
+        head = [f"Content-Length: {len(body) if length is None else length}", *headers]
+        return self.raw("\r\n".join(["POST /reports HTTP/1.1", "Host: lab", *head, "", ""]).encode("latin-1") + body)
+
+    def reports(self):
+        return sorted(path.name for path in (self.lab / "reports").iterdir())
+
+    def memory_mib(self):
+        return int(re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1]) >> 10
+
+    def end(self, by=signal.SIGINT):
+        """(status, what was printed after the first line)."""
+        self.process.send_signal(by)
+        out, _ = self.process.communicate(timeout=WAIT_S)
+        self.errors.seek(0)
+        return self.process.returncode, out.splitlines()
+
+
+def answer(line):
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while piece := line.recv(65536):
+            data += piece
+    data = data.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+    if not data:
+        return None, {}, b""
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *rest = head.decode("ascii").split("\r\n")
+    return int(first.split()[1]), {name.lower(): value for name, value in (each.split(": ", 1) for each in rest)}, body
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts a server with further arguments; each is ended, and has then said nothing of an internal error."""
+    started = []
+
+    def start(*arguments, lab="lab", **more):
+        started.append(Server(tmp_path / lab, *arguments, **more))
+        return started[-1]
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.end()
+        each.process.stdout.close()
+        each.errors.seek(0)
+        assert "internal error" not in each.errors.read()
+        each.errors.close()
+
+
+# What it does.
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_application_is_handed_out(serve, method):
+    status, headers, body = serve().get("/baretick.efi", method)
+    assert (status, body) == (200, EFI if method == "GET" else b"")
+    assert headers["content-length"] == str(len(EFI)) and headers["content-type"] == "application/efi"
+
+
+def test_a_new_build_is_handed_out_next(serve, tmp_path):
+    server = serve()
+    assert server.get("/baretick.efi")[2] == EFI
+    (tmp_path / "app.efi.new").write_bytes(b"MZ another, of another length")
+    (tmp_path / "app.efi.new").rename(tmp_path / "app.efi")
+    assert server.get("/baretick.efi")[2] == b"MZ another, of another length"
+    (tmp_path / "app.efi").unlink()
+    assert server.get("/baretick.efi")[0] == 500
+
+
+def test_options_are_the_first_of_a_macs_a_serials_and_everybodys(serve):
+    server = serve()
+    folder = server.lab / "options"
+    asked = "/baretick.cfg?mac=525400ABCDEF&serial=SN%2F42"
+    assert server.get(asked)[0] == 404
+    (server.lab / "baretick.cfg").write_text("profile=quick\n")
+    assert server.get(asked)[2] == b"profile=quick\n" == server.get("/baretick.cfg")[2]
+    folder.mkdir()
+    (folder / "SN_42.cfg").write_text("label=serial\n")
+    assert server.get(asked)[2] == b"label=serial\n"
+    (folder / "525400abcdef.cfg").write_text("label=mac\n")
+    status, headers, body = server.get(asked)
+    assert (status, body, headers["content-length"]) == (200, b"label=mac\n", "10")
+    assert server.get(asked, "HEAD")[1]["content-length"] == "10" and server.get(asked, "HEAD")[2] == b""
+    assert server.get("http://lab:8080" + asked)[2] == b"label=mac\n"
+    assert server.get("/baretick.cfg?mac=&serial=")[2] == b"profile=quick\n"
+
+
+def test_a_report_is_kept_byte_for_byte_under_machine_and_time(serve):
+    server = serve()
+    status, _, body = server.post(GOLDEN)
+    name = body.decode().strip()
+    assert status == 201 and re.fullmatch(r"SN-0042-20\d{6}T\d{6}Z\.json", name)
+    assert server.reports() == [name] and (server.lab / "reports" / name).read_bytes() == GOLDEN
+    ended, lines = server.end()
+    assert ended == 0 and lines[-1] == "1 report taken, 0 requests refused"
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d  127\.0\.0\.1  SN-0042  pass  reports/{re.escape(name)}", lines[0])
+
+
+def test_an_earlier_schema_is_taken_and_a_machine_is_its_serial_else_its_label_else_its_product(serve):
+    server = serve()
+    bodies = [small(machine={"identity": {"serial": "S", "product": "P"}}, options={"label": "L", "clocks": []}),
+              small(machine={"identity": {"serial": None, "product": "P"}}, options={"label": "L", "clocks": []}),
+              small(machine={"identity": {"product": "P"}}, schema="baretick.report/1"), small(machine=None)]
+    assert [server.post(body)[2].decode().split("-")[0] for body in bodies] == ["S", "L", "P", "unknown"]
+
+
+def test_reports_of_one_name_are_both_kept(serve):
+    server = serve()
+    names = [server.post(of("twin", elapsed_ms=n))[2].decode().strip() for n in range(8)]
+    assert sorted(names) == server.reports() and len(set(names)) == 8
+    seconds = collections.Counter(re.match(r"twin-(\w+Z)", name)[1] for name in names)
+    assert sorted(names) == sorted(f"twin-{second}{f'-{n}' if n > 1 else ''}.json" for second, count in seconds.items()
+                                   for n in range(1, count + 1))
+    kept = {json.loads((server.lab / "reports" / name).read_bytes())["elapsed_ms"] for name in names}
+    assert kept == set(range(8))
+
+
+def test_what_is_there_is_never_written_over(serve):
+    server = serve()
+    begin = time.time()
+    for second in range(-1, 60):
+        stem = "mine-" + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(begin + second))
+        (server.lab / "reports" / f"{stem}.json").write_text("kept")
+        (server.lab / "reports" / f"{stem}-2.json").symlink_to(server.lab / "elsewhere")
+    status, _, body = server.post(of("mine"))
+    assert status == 201 and body.endswith(b"Z-3.json\n") and not (server.lab / "elsewhere").exists()
+    assert sum((server.lab / "reports" / name).read_text() == "kept" for name in server.reports()
+               if not name.endswith(("-2.json", "-3.json"))) == 61
+
+
+def test_curl_waits_before_it_sends_a_body(serve):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(f"POST /reports HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: {len(GOLDEN)}\r\n\r\n".encode())
+        assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        line.sendall(GOLDEN)
+        assert answer(line)[0] == 201
+    assert server.post(b"", "Expect: 100-continue", length=17 * MIB)[0] == 413
+
+
+def test_pythons_own_client_is_understood(serve):
+    server = serve()
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT_S)
+    client.request("HEAD", "/baretick.efi")
+    assert client.getresponse().status == 200
+    client.request("POST", "/reports", GOLDEN)
+    assert client.getresponse().status == 201
+
+
+def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
+    from lab import engine
+    try:
+        engine.load()
+    except engine.Missing as error:
+        pytest.skip(str(error))
+    server = serve()
+    report = json.loads(GOLDEN)
+    for n in range(6):
+        report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
+        report["elapsed_ms"] = n
+        assert server.post(json.dumps(report).encode())[0] == 201
+    with server.connect() as line:  # half a report on its way is none
+        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
+        until(lambda: len(server.reports()) == 7)
+        done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 0 and done.stdout.startswith("6 reports taken, 0 in already, 0 skipped; 6 in the data set\n"), done
+
+
+def until(true):
+    end_s = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < end_s
+        time.sleep(0.02)
+
+
+# How it is called, and how it ends.
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--serve", "lab", "report.json"], "--serve takes no reports"), (["--serve", "lab", "--db", "x"], "--serve takes no reports"),
+    (["--port", "80", "x.json"], "--port goes with --serve"), ([], "the following arguments are required: REPORT"),
+    (["--serve", "lab", "--port", "65536"], "is not a whole number from 0 to 65535"), (["--serve", "lab", "--rate", "0"], "from 1"),
+    (["--serve", "lab", "--deadline", "nan"], "is not a number of seconds"), (["--serve", "lab", "--deadline", "-1"], "is not a number"),
+    (["--serve", "lab", "--application", "none.efi"], "there is no none.efi: type `make` first"),
+    (["--serve", "lab", "--application", "."], ".: Is a directory"), (["--serve", "file", "--application", "file"], "file: "),
+    (["--serve", "lab", "--application", "file", "--listen", "192.0.2.99"], "192.0.2.99, port 8080: "),
+    (["--serve", "linked", "--application", "file"], "reports"),
+    (["--serve", "lab", "--application", "file", "--keep-free", str(1 << 40)], "would stay free"),
+])
+def test_what_cannot_be_served_is_a_sentence_and_status_2(tmp_path, arguments, sentence):
+    (tmp_path / "file").write_text("MZ")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "reports").symlink_to(tmp_path)
+    done = subprocess.run([FLEET, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr and "internal" not in done.stderr, done
+    assert done.stdout == ""
+
+
+def test_a_port_or_a_folder_that_another_server_has_is_named(serve, tmp_path):
+    server = serve()
+    for folder, port, sentence in ((server.lab, 0, "is served already"), (tmp_path / "b", server.port, "Address already in use")):
+        done = subprocess.run([FLEET, "--serve", folder, "--port", str(port), "--application", tmp_path / "app.efi"],
+                              capture_output=True, text=True, timeout=WAIT_S)
+        assert done.returncode == 2 and sentence in done.stderr and len(done.stderr.splitlines()) == 1, done
+
+
+def test_it_listens_on_loopback_alone(serve):
+    server = serve()
+    assert server.first.startswith("http://127.0.0.1:")
+    tables = pathlib.Path("/proc/net/tcp").read_text() + pathlib.Path("/proc/net/tcp6").read_text()
+    assert re.findall(rf" (\w+):{server.port:04X} \w+:0000 0A ", tables) == ["0100007F"]
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, by):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
+        until(lambda: len(server.reports()) == 1)
+        assert server.end(by) == (0, ["0 reports taken, 1 request refused"])
+    assert server.reports() == []
+
+
+def test_what_a_killed_server_left_is_gone_with_the_next(serve):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
+        until(lambda: len(server.reports()) == 1)
+        assert server.end(signal.SIGKILL)[0] == -signal.SIGKILL
+    assert len(server.reports()) == 1
+    serve()
+    assert server.reports() == []
+
+
+def test_when_nobody_reads_what_it_says_it_ends(serve):
+    server = serve()
+    server.process.stdout.close()
+    assert server.post(GOLDEN)[0] == 201
+    assert server.process.wait(WAIT_S) == 2
+
+
+# What is refused, and that the next is served.
+
+def refusals():
+    head = "POST /reports HTTP/1.1\r\n"
+    return {
+        "no length": (head + "\r\n", 411), "chunked": (head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 411),
+        "both": (head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello", 411),
+        "two lengths": (head + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400),
+        "signed": (head + "Content-Length: -1\r\n\r\n", 400), "plus": (head + "Content-Length: +5\r\n\r\nhello", 400),
+        "a list": (head + "Content-Length: 5, 5\r\n\r\nhello", 400), "hex": (head + "Content-Length: 0x10\r\n\r\n", 400),
+        "digits of elsewhere": (head + "Content-Length: \xb2\r\n\r\n", 400), "huge": (head + f"Content-Length: {'9' * 5000}\r\n\r\n", 413),
+        "one too many": (head + f"Content-Length: {16 * MIB + 1}\r\n\r\n", 413), "empty": (head + "Content-Length: 0\r\n\r\n", 422),
+        "from a page": (head + "Origin: http://evil.example\r\nContent-Length: 2\r\n\r\n{}", 403),
+        "elsewhere": ("POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", 404), "a name": ("POST /reports/a.json HTTP/1.1\r\n\r\n", 404),
+        "put": ("PUT /reports HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", 405), "a list of them": ("GET /reports HTTP/1.1\r\n\r\n", 405),
+        "posted": ("POST /baretick.efi HTTP/1.1\r\n\r\n", 405), "own word": ("BREW /baretick.cfg HTTP/1.1\r\n\r\n", 405),
+        "the root": ("GET / HTTP/1.1\r\n\r\n", 404), "star": ("OPTIONS * HTTP/1.1\r\n\r\n", 404), "tunnel": ("CONNECT a:1 HTTP/1.1\r\n\r\n", 404),
+        "version": ("GET / HTTP/9.1\r\n\r\n", 505), "no version": ("GET / FTP/1\r\n\r\n", 400), "words": ("a b c d e\r\n\r\n", 400),
+        "long line": ("GET /" + "a" * 9000 + " HTTP/1.1\r\n\r\n", 414), "long header": ("GET / HTTP/1.1\r\nA: " + "a" * 200000 + "\r\n\r\n", 431),
+        "many headers": ("GET / HTTP/1.1\r\n" + "A: b\r\n" * 500 + "\r\n", 431),
+        "many fields": ("GET /baretick.cfg?" + "a=b&" * 9 + " HTTP/1.1\r\n\r\n", 400),
+        "a bad mac": ("GET /baretick.cfg?mac=../../etc/pass HTTP/1.1\r\n\r\n", 400), "tls": ("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 400),
+    }
+
+
+def test_what_is_refused_gets_its_status_and_leaves_nothing(serve):
+    server = serve()
+    for name, (text, wanted) in refusals().items():
+        status, headers, body = server.raw(text.encode("latin-1"))
+        assert status == wanted and headers["connection"] == "close", name
+        assert body.endswith(b"\n") and body.strip().decode("ascii").isprintable(), name
+        assert wanted != 405 or headers["allow"], name
+        assert server.reports() == [] and server.get("/baretick.efi")[0] == 200, name
+
+
+@pytest.mark.parametrize("body, sentence", [
+    (b"{}", "is not of schema"), (GOLDEN[:9000], "is not JSON"), (b"[" * 100000, "is not JSON"), (b"a,b\n1,2\n", "is not JSON"),
+    (b'{"a":[' + b"0," * 1_600_000 + b"0]}", "has more than 1,500,000 values"), (b"\xff" * 5000, "is not JSON"), (b"\x00" * 5000, "is not JSON"),
+    (b'{"schema": "baretick.report/\\u001b[31m\\n9"}', "but of"), (GOLDEN + GOLDEN, "is not JSON"),
+    (small(machine=[]), "machine is no object"), (small(verdict=None), "verdict is null"),
+], ids=range(11))
+def test_what_is_no_report_is_not_kept_and_is_told_why(serve, body, sentence):
+    server = serve()
+    status, _, said = server.post(body)
+    assert status == 422 and sentence in said.decode("ascii") and said.decode("ascii").strip().isprintable()
+    assert server.reports() == []
+    assert server.end() == (0, ["0 reports taken, 1 request refused"])
+    line, = server.errors.read().splitlines()
+    assert "refused: 422 the body is no report: it " in line and line.isprintable()
+
+
+def test_a_body_that_ends_early_leaves_nothing(serve):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 5000\r\n\r\n" + of("half"))
+        line.shutdown(socket.SHUT_WR)
+        status, _, body = answer(line)
+    assert status == 400 and b"did not come" in body and server.reports() == []
+
+
+def test_a_report_that_writes_to_the_terminal_does_not(serve):
+    server = serve()
+    text = "\x1b]0;owned\x07\x1b[2J\r\n\u202ekcab\ud800"
+    assert server.post(of(text + "x", verdict="pa\x1b[31mss\n"))[0] == 201
+    _, lines = server.end()
+    assert len(lines) == 2 and all(line.isprintable() for line in lines) and "owned" in lines[0]
+
+
+# Path tricks.
+
+OUTSIDE = ["/../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "//etc/passwd", "/etc/passwd", "/%2e%2e/secret.cfg", "/baretick.cfg/../../secret.cfg",
+           "/baretick.efi%00.cfg", "/baretick.cfg%00", "/options/../../secret.cfg", "/options/", "/reports/", "/./baretick.cfg", "/baretick.cfg;a",
+           "/..\\..\\secret.cfg", "file:///etc/passwd", "http://lab/../secret.cfg", "\\\\lab\\secret", "/" + "../" * 500, "/baretick.cfg#x"]
+SERIALS = ["../../secret", "..%2f..%2fsecret", "%2fetc%2fpasswd", "..", ".", "%00secret", "secret%00", "/secret", "%ff%fe", "a" * 4000, "-rf", "",
+           "~root", "..%5csecret", "%2e%2e%2fsecret", "%F0%9F%98%80", "secret.cfg%0a", "&serial=../secret", "=", "baretick.cfg"]
+
+
+@pytest.fixture
+def secret(tmp_path):
+    for name in ("secret.cfg", "secret", "passwd.cfg"):
+        (tmp_path / name).write_text("SECRET")
+
+
+def test_no_path_leads_out(serve, secret):
+    server = serve()
+    (server.lab / "options").mkdir()
+    for target in OUTSIDE:
+        status, _, body = server.get(target)
+        assert status in (400, 404) and b"SECRET" not in body and b"root:" not in body, target
+    for serial in SERIALS:
+        status, _, body = server.get(f"/baretick.cfg?serial={serial}")
+        assert status == 404 and b"SECRET" not in body, serial
+
+
+def tree(folder):
+    """{path: its bytes, or what kind it is}."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else path.is_symlink() for path in folder.rglob("*")
+            if path.name != "errors"}
+
+
+def test_no_serial_number_leads_out(serve, secret, tmp_path):
+    server = serve("--rate", 1000)
+    before = tree(tmp_path)
+    names = ["../../evil", "/etc/evil", "..", ".", "...", ".hidden", "a\x00b", "\\evil", "a" * 5000, "-rf", "\ud800\u202e", "C:\\x", "a/b/c", "\n", " ",
+             "con", "%2e%2e%2f", "~", "$(reboot)", "`x`", "é", ""]
+    for name in names:
+        status, _, body = server.post(of(name))
+        assert status == 201, name
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,100}\.json", body.decode().strip()), name
+    after = tree(tmp_path)
+    assert len(server.reports()) == len(names)
+    assert {path for path in after if path not in before} == {f"lab/reports/{name}" for name in server.reports()}
+    assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.parametrize("where, kind", [("options", "link"), *itertools.product(
+    ["baretick.cfg", "options/525400123456.cfg", "options/SN.cfg"], ["link", "fifo", "long", "folder"])])
+def test_a_link_a_pipe_and_what_is_too_long_are_not_handed_out(serve, secret, tmp_path, where, kind):
+    server = serve()
+    path = server.lab / where
+    path.parent.mkdir(exist_ok=True)
+    if where == "options":
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "SN.cfg").write_text("SECRET")
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        {"link": lambda: path.symlink_to(tmp_path / "secret.cfg"), "fifo": lambda: os.mkfifo(path), "folder": path.mkdir,
+         "long": lambda: path.write_bytes(b"SECRET" * 20000)}[kind]()
+    status, _, body = server.get("/baretick.cfg?mac=525400123456&serial=SN")
+    assert status == 500 and b"SECRET" not in body
+
+
+def test_a_folder_that_becomes_a_link_is_not_followed(serve, tmp_path):
+    server = serve()
+    (tmp_path / "outside").mkdir()
+    (server.lab / "reports").rename(server.lab / "before")
+    (server.lab / "reports").symlink_to(tmp_path / "outside")
+    assert server.post(GOLDEN)[0] == 201
+    assert not list((tmp_path / "outside").iterdir()) and len(list((server.lab / "before").iterdir())) == 1
+
+
+# Too much, too slow, too many.
+
+@pytest.mark.parametrize("length", ["10000000000", None])
+def test_ten_gigabytes_are_refused_before_they_are_read(serve, length):
+    server = serve()
+    sent = 0
+    with server.connect() as line:
+        line.sendall(b"POST /reports HTTP/1.1\r\n" + (f"Content-Length: {length}\r\n\r\n" if length else "Transfer-Encoding: chunked\r\n\r\n").encode())
+        with contextlib.suppress(OSError):
+            while sent < 10_000_000_000:
+                sent += line.send(b"0" * MIB)
+    assert sent < 64 * MIB
+    assert server.post(b"", length=length or "")[0] in (400, 413)
+    assert server.reports() == [] and server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
+
+
+def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(serve):
+    server = serve()
+    body = b'{"schema": "baretick.report/2", "clocks": [' + b"[]," * 1_499_000 + b"0]}"
+    bodies = [body.ljust(16 * MIB)] * 4
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert {status for status, _, _ in pool.map(server.post, bodies)} <= {422, 503}
+    assert server.memory_mib() < MEMORY_MAX_MIB and server.post(GOLDEN)[0] == 201
+
+
+def trickle(server, head, stop):
+    """The time until the server ends a connection on which a byte is sent now and then, and what it has answered."""
+    begin_s = time.monotonic()
+    with server.connect(0.1) as line:
+        line.sendall(head)
+        data = b""
+        while not stop.is_set():
+            try:
+                line.sendall(b"a")
+                piece = line.recv(1000)
+                data += piece
+                if not piece:
+                    break
+            except socket.timeout:
+                continue
+            except ConnectionError:
+                break
+        else:
+            return None
+    return time.monotonic() - begin_s, data
+
+
+@pytest.mark.parametrize("head", [b"", b"GET /baretick.efi HTTP/1.1\r\nA: ", b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"],
+                         ids=["nothing", "headers", "body"])
+def test_who_sends_a_byte_now_and_then_is_ended_by_the_deadline(serve, head):
+    server = serve("--deadline", 1.2)
+    stop = threading.Event()
+    watch = threading.Timer(WAIT_S / 4, stop.set)
+    watch.start()
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(lambda _: trickle(server, head, stop), range(20)))
+    watch.cancel()
+    assert None not in found and not stop.is_set()
+    assert server.reports() == [] and server.get("/baretick.efi")[0] == 200
+
+
+def test_who_reads_nothing_is_ended_by_the_deadline(serve, tmp_path):
+    server = serve("--deadline", 1)
+    (tmp_path / "app.efi").write_bytes(b"MZ".ljust(32 * MIB))
+    with server.connect() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.sendall(b"GET /baretick.efi HTTP/1.1\r\n\r\n")
+        until(lambda: threads(server) > 1)
+        until(lambda: threads(server) == 1)
+    assert server.get("/baretick.efi", "HEAD")[0] == 200
+
+
+def threads(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/task"))
+
+
+def test_two_hundred_posts_at_once_are_each_taken_or_told_to_come_again(serve):
+    server = serve("--rate", 1000)
+    bodies = [of(f"M{n % 50}", elapsed_ms=n, reason="x" * 20000) for n in range(200)]
+    gate = threading.Barrier(200, timeout=WAIT_S)
+
+    def post(body):
+        gate.wait()
+        return server.post(body)
+    with concurrent.futures.ThreadPoolExecutor(200) as pool:
+        answers = list(pool.map(post, bodies))
+    taken = {body: answer[2].decode().strip() for body, answer in zip(bodies, answers) if answer[0] == 201}
+    assert {status for status, _, _ in answers} <= {201, 503} and taken
+    assert all(int(headers["retry-after"]) > 0 for status, headers, _ in answers if status == 503)
+    assert sorted(taken.values()) == server.reports()
+    assert all((server.lab / "reports" / name).read_bytes() == body for body, name in taken.items())
+    assert server.memory_mib() < MEMORY_MAX_MIB
+    status, lines = server.end()
+    assert status == 0 and lines[-1] == f"{len(taken)} reports taken, {200 - len(taken)} request{'' if len(taken) == 199 else 's'} refused"
+
+
+def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve):
+    server = serve("--deadline", 12)
+    seen = [0]
+
+    def look():
+        seen.append(threads(server))
+        return seen[-1]
+    with contextlib.ExitStack() as lines:
+        for _ in range(200):
+            line = lines.enter_context(socket.socket())
+            line.setblocking(False)
+            line.connect_ex(("127.0.0.1", server.port))
+        until(lambda: look() > 32)
+        until(lambda: look() < 8)
+    assert max(seen) <= 65  # the first, and one for each connection
+    assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
+
+
+def test_who_posts_too_often_is_told_when_to_come_again(serve):
+    server = serve("--rate", 3)
+    answers = [server.post(of("often")) for _ in range(6)]
+    statuses = [status for status, _, _ in answers]
+    assert statuses[:3] == [201] * 3 and statuses.count(429) >= 2
+    assert all(1 <= int(headers["retry-after"]) <= 20 for status, headers, _ in answers if status == 429)
+    assert len(server.reports()) == statuses.count(201) and server.get("/baretick.efi")[0] == 200
+    assert 429 in [server.get("/baretick.cfg")[0] for _ in range(40)]
+
+
+def test_what_is_to_stay_free_of_the_disk_does(tmp_path):
+    home = store.Store(tmp_path / "lab", 0)
+    home.keep_free = 1 << 60
+    with pytest.raises(store.Full, match="would stay free"), home.incoming(1):
+        pass
+    assert not list((tmp_path / "lab" / "reports").iterdir())
+
+
+def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+    server = serve(before=limit)
+    assert server.post(GOLDEN)[0] == 507 and server.reports() == []
+    assert server.post(of("short"))[0] == 201
+
+
+# Drawn at random.
+
+PIECES = [b"GET", b"POST", b"HEAD", b" ", b"/", b"/baretick.efi", b"/baretick.cfg", b"/reports", b"?mac=", b"&serial=", b"..", b"%00", b"%", b"\x00",
+          b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/", b":", b"Content-Length: ", b"Transfer-Encoding: chunked",
+          b"Expect: 100-continue\r\n", b"Connection: keep-alive", b"Host: a", b"7", b"16777216", b"-1", b"\xff\xfe", b"\x1b[2J", b"a" * 3000, b"{}",
+          b"http://", b"#", b"\t", b"Origin: x\r\n", b"\x80", b"Content-Type: multipart/form-data; boundary=a\r\n"]
+WHOLE = [b"GET /baretick.efi HTTP/1.1\r\nHost: a\r\n\r\n", b"POST /reports HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(small()), small()),
+         b"GET /baretick.cfg?mac=525400123456&serial=a HTTP/1.1\r\n\r\n"]
+
+
+def drawn(draw):
+    """The bytes of one connection: pieces at random, or a whole request spoiled."""
+    if draw.random() < 0.5:
+        return b"".join(draw.choice(PIECES) for _ in range(draw.randrange(1, 30)))
+    data = bytearray(draw.choice(WHOLE))
+    for _ in range(draw.randrange(1, 5)):
+        at = draw.randrange(len(data))
+        data[at:at + draw.randrange(3)] = draw.choice(PIECES)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(20_000, marks=pytest.mark.long)])
+def test_whatever_a_client_says_is_answered_or_closed(serve, count):
+    server = serve("--rate", 1_000_000)
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    draw = random.Random(seed)
+    taken = 0
+    for at in range(count):
+        data = drawn(draw)
+        with server.connect() as line:
+            with contextlib.suppress(ConnectionError):
+                line.sendall(data)
+                line.shutdown(socket.SHUT_WR)
+            status, _, body = answer(line)
+        assert status is None or status in (200, 201, 400, 403, 404, 405, 408, 411, 413, 414, 422, 431, 503, 505), (at, data)
+        assert status in (None, 200) or body.strip().decode("ascii").isprintable(), (at, data)
+        taken += status == 201
+    assert len(server.reports()) == taken and server.memory_mib() < MEMORY_MAX_MIB
+    assert server.get("/baretick.efi")[0] == 200
+    assert all(line.isprintable() for line in server.end()[1])
