@@ -40,6 +40,7 @@ struct acpi_hpet {
 
 struct acpi_madt {
 	bool found;
+	bool has_pics;       /* flag PCAT_COMPAT: two 8259s as in a PC-AT */
 	uint32_t enabled;    /* distinct enabled APIC ids in the table; core_count is less where they did not fit */
 	size_t core_count;
 	uint32_t *apic_ids;  /* the caller's, space for core_max; enabled ones, in table order, each id once */

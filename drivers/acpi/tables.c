@@ -26,6 +26,8 @@
 #define HPET_SIZE     56u
 
 /* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
+#define MADT_FLAGS         40u /* 5.2.12 */
+#define MADT_PCAT_COMPAT   1u  /* table 5.20 */
 #define MADT_STRUCTURES    44u
 /* Its structures begin with a byte of type and one of length; 5.2.12.2, .3, .5, .8 and .12. */
 #define STRUCTURE_HEADER_SIZE 2u
@@ -230,6 +232,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	madt->found = true;
+	madt->has_pics = acpi_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
 	whole = read_structures(&walk);
 	if (walk.invalid > 0)
 		acpi_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "

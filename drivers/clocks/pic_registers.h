@@ -6,5 +6,15 @@
 #define PIC_SLAVE_MASK  0xa1u /* likewise */
 #define PIC_IRQ_0       0x01u
 #define PIC_IRQ_8       0x01u
+#define PIC_CASCADE     0x04u /* of the first: where the second comes in */
+
+#define PIC_MASTER      0x20u /* ICW1, OCW2 */
+#define PIC_SLAVE       0xa0u
+#define PIC_ICW1        0x11u /* edge, in cascade, ICW4 follows */
+#define PIC_ICW3_MASTER PIC_CASCADE
+#define PIC_ICW3_SLAVE  0x02u /* its input of the first */
+#define PIC_ICW4        0x01u /* 8086 mode, EOIs by OCW2 */
+#define PIC_EOI(n)      (0x60u | (n)) /* OCW2: specific, of input N */
+#define PIC_ALL_MASKED  0xffu
 
 #endif

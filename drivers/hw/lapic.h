@@ -21,6 +21,7 @@
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode one register of 64 bits with the next */
 #define LAPIC_ICR_HIGH      0x310u
 #define LAPIC_LVT_TIMER     0x320u
+#define LAPIC_LVT_LINT0     0x350u
 #define LAPIC_INITIAL_COUNT 0x380u
 #define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u

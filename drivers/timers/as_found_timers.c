@@ -1,5 +1,6 @@
 /* What the sources write, as it reads before and after. See timers.h. */
 #include "hpet_registers.h"
+#include "pic_registers.h"
 #include "pit_registers.h"
 #include "rtc_registers.h"
 #include "timers.h"
@@ -71,6 +72,7 @@ timers_as_found(struct as_found *registers, const struct platform *platform)
 	add_in_service(registers);
 	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
 	as_found_add(registers, "the mode of PIT channel 0", pit_mode());
+	as_found_add(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))
 		add_rtc(registers);
 	if (fadt->found && !fadt->hw_reduced && fadt->pm1_evt_blk && fadt->pm1_evt_len >= 4)

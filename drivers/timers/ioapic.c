@@ -90,8 +90,8 @@ line_of(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 {
 	for (size_t i = 0; i < madt->override_count; i++)
 		if (madt->overrides[i].irq == irq)
-			return (struct ioapic_line){ madt->overrides[i].pin, bits_of(madt->overrides[i].flags, bus) };
-	return (struct ioapic_line){ irq, bus };
+			return (struct ioapic_line){ irq, madt->overrides[i].pin, bits_of(madt->overrides[i].flags, bus) };
+	return (struct ioapic_line){ irq, irq, bus };
 }
 
 struct ioapic_line

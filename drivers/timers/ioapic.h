@@ -23,6 +23,7 @@ void ioapic_write(uint64_t address, uint32_t entry, uint64_t value); /* high hal
 uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
 
 struct ioapic_line {
+	uint32_t irq;  /* of the ISA bus: that of the PICs */
 	uint32_t pin;  /* global number */
 	uint64_t bits; /* of an entry: level, active low */
 };

@@ -12,7 +12,7 @@
 #define EVENT_LENGTH  4u /* 4.8.3.1: two bytes each, or more */
 
 enum { BY_STATUS, BY_SCI }; /* driver->way */
-enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE, SAVED_ENTRY };
+enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
 
 static uint64_t
 pm_timer_now(const struct timer *timer)
@@ -49,7 +49,6 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->state = CLOCK_PRESENT;
 	if (!find_blocks(fadt, timer))
 		return;
-	timer->line_bits = line.bits;
 	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not asked.");
 	else if (timer->driver->way == BY_SCI)
@@ -67,10 +66,8 @@ pm_timer_take(struct timer *timer, uint32_t vector)
 {
 	timer->route.vector = vector;
 	timer->saved[SAVED_ENABLE] = hw_in16((uint16_t)timer->saved[ENABLE_PORT]);
-	if (timer->driver->way == BY_STATUS)
-		return;
-	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
-	timer_route_line(timer, vector);
+	if (timer->driver->way == BY_SCI)
+		timer_route_line(timer, vector);
 }
 
 static uint64_t
@@ -118,7 +115,7 @@ pm_timer_give_back(struct timer *timer)
 {
 	pm_timer_disarm(timer);
 	if (timer->driver->way == BY_SCI)
-		ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
+		timer_return_line(timer);
 	pm_timer_acknowledge(timer);
 }
 

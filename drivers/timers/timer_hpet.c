@@ -29,7 +29,7 @@
 #define ISA_PINS     0xffffu   /* of devices whose lines may be shared; those above are PCI's */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
-enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_ENTRY, SAVED_FSB, SAVED_GENERAL };
+enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
 enum { BY_IOAPIC, BY_FSB, BY_LEGACY }; /* driver->way */
 
 static uint64_t
@@ -160,8 +160,7 @@ hpet_timer_take(struct timer *timer, uint32_t vector)
 		take_messages(timer, lapic_id(&lapic), vector);
 		configuration |= FSB_EN;
 	} else {
-		timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
-		ioapic_write(timer->pin_address, timer->entry, ioapic_edge_to(lapic_id(&lapic), vector));
+		timer_route_line(timer, vector);
 	}
 	if (timer->driver->way == BY_IOAPIC)
 		configuration |= timer->route.pin << ROUTE_SHIFT;
@@ -221,7 +220,7 @@ hpet_timer_give_back(struct timer *timer)
 	if (timer->driver->way == BY_FSB)
 		give_messages_back(timer);
 	else
-		ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
+		timer_return_line(timer);
 }
 
 #define HPET_DRIVER(name, text, ...)                                                                            \

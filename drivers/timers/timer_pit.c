@@ -18,7 +18,7 @@
 #define TICKS_MIN       2u    /* mode 2: a count of 1 is not allowed */
 #define POLLS_MAX       1000u /* until such a count is over, in 1.7 us */
 
-enum { SAVED_STATUS, SAVED_ENTRY };
+enum { SAVED_STATUS };
 
 uint8_t
 timer_pit_status(void)
@@ -35,8 +35,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 	timer->hz = (struct rate){ 105000000, 88 };
 	timer->ticks_max = TICKS_MAX - 1;
 	timer->phase_ticks = 1; /* the count is loaded by the clock's next pulse */
-	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
-	timer->line_bits = line.bits;
+	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
 	if (timer_pit_status() == 0xff)
 		timer_refuse(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
@@ -87,9 +86,7 @@ pit_timer_settle(struct timer *timer)
 static void
 pit_timer_take(struct timer *timer, uint32_t vector)
 {
-	timer->route.vector = vector;
 	timer->saved[SAVED_STATUS] = timer_pit_status();
-	timer->saved[SAVED_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
 	pit_timer_end_count(timer);
 	timer_route_line(timer, vector);
 }
@@ -128,7 +125,7 @@ pit_timer_give_back(struct timer *timer)
 {
 	uint8_t control = timer->saved[SAVED_STATUS] & STATUS_CONTROL;
 
-	ioapic_write(timer->pin_address, timer->entry, timer->saved[SAVED_ENTRY]);
+	timer_return_line(timer);
 	if (!(control & STATUS_ACCESS))
 		control |= ACCESS_WORD; /* QEMU's channel after reset */
 	hw_out8(PIT_CONTROL, CONTROL_0 | control);
@@ -137,16 +134,15 @@ pit_timer_give_back(struct timer *timer)
 		hw_out8(DATA_0, 0);
 }
 
-const struct timer_driver timer_pit = {
-	.id = "pit0",
-	.title = "PIT channel 0, modes 0 and 2",
-	.periodic = true,
-	.open = pit_timer_open,
-	.take = pit_timer_take,
-	.settle = pit_timer_settle,
-	.arm = pit_timer_arm,
-	.expired = pit_timer_expired,
-	.left = pit_timer_left,
-	.disarm = pit_timer_disarm,
-	.give_back = pit_timer_give_back,
+#define PIT_DRIVER(name, text, ...)                                                                             \
+	{                                                                                                       \
+		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open, .take = pit_timer_take, \
+		.settle = pit_timer_settle, .arm = pit_timer_arm, .expired = pit_timer_expired, .left = pit_timer_left, \
+		.disarm = pit_timer_disarm, .give_back = pit_timer_give_back,                                   \
+	}
+
+const struct timer_driver timer_pit[TIMER_PITS] = {
+	PIT_DRIVER("pit0", "PIT channel 0, modes 0 and 2", .acknowledge = NULL),
+	PIT_DRIVER("pit0_pic", "PIT channel 0, by the first PIC", .secondary = true, .by_pic = true,
+		   .acknowledge = timer_end_line),
 };

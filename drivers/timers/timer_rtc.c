@@ -21,7 +21,7 @@
 #define SELECT(shift)    ((uint8_t)((shift) + 1)) /* periodic rate table */
 
 enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* driver->way */
-enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_ENTRY, FOUND_NMI, FOUND_INDEX };
+enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device
 device_of(const struct timer *timer)
@@ -49,7 +49,6 @@ look_at(const struct platform *platform, struct timer *timer)
 	uint8_t a = rtc_read_register(&device, REGISTER_A), b = rtc_read_register(&device, REGISTER_B);
 
 	timer->state = CLOCK_PRESENT;
-	timer->line_bits = line.bits;
 	if ((a & b & rtc_read_register(&device, REGISTER_D)) == RTC_UNREADABLE)
 		timer_refuse(timer, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
 	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
@@ -66,7 +65,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 {
 	uint64_t interrupts;
 
-	timer->route = (struct timer_route){ .kind = "ioapic" };
+	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic" };
 	timer->hz = (struct rate){ timer->driver->way == RTC_PERIODIC ? CRYSTAL_HZ : 1, 1 };
 	timer->ticks_max = timer->driver->way == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
 	timer->own_phase = true;
@@ -102,11 +101,9 @@ rtc_timer_take(struct timer *timer, uint32_t vector)
 
 	find(timer);
 	device = device_of(timer);
-	timer->route.vector = vector;
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
 	timer->saved[FOUND_ALARM] = timer_rtc_alarm(&device);
-	timer->saved[FOUND_ENTRY] = ioapic_read(timer->pin_address, timer->entry);
 	(void)rtc_read_register(&device, REGISTER_C);
 	timer_route_line(timer, vector);
 }
@@ -146,6 +143,7 @@ rtc_timer_acknowledge(const struct timer *timer)
 {
 	hw_out8((uint16_t)timer->address, (uint8_t)timer->saved[FOUND_NMI] | REGISTER_C);
 	(void)hw_in8((uint16_t)timer->address + RTC_DATA);
+	timer_end_line(timer);
 }
 
 /* Its flag is up: the handler has not been there. */
@@ -185,7 +183,7 @@ rtc_timer_give_back(struct timer *timer)
 	struct device device = device_of(timer);
 
 	rtc_timer_disarm(timer);
-	ioapic_write(timer->pin_address, timer->entry, timer->saved[FOUND_ENTRY]);
+	timer_return_line(timer);
 	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
 	if (timer->driver->way == RTC_ALARM)
 		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);
@@ -203,4 +201,6 @@ const struct timer_driver timer_rtc[TIMER_RTCS] = {
 	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .way = RTC_PERIODIC, .fit = rtc_timer_fit),
 	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .way = RTC_UPDATE),
 	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .way = RTC_ALARM),
+	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true, .way = RTC_PERIODIC,
+		   .fit = rtc_timer_fit, .secondary = true, .by_pic = true),
 };

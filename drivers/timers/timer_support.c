@@ -1,5 +1,6 @@
 /* What several sources need. See timers.h. */
 #include "hw.h"
+#include "pic.h"
 #include "pic_registers.h"
 #include "text.h"
 #include "timers.h"
@@ -47,6 +48,9 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 {
 	struct lapic lapic;
 
+	timer->line_bits = line.bits;
+	if (timer->driver->by_pic)
+		return pic_find(platform, timer, line.irq);
 	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_refuse(timer, CLOCK_DISABLED,
@@ -58,10 +62,32 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 }
 
 void
-timer_route_line(const struct timer *timer, uint32_t vector)
+timer_route_line(struct timer *timer, uint32_t vector)
 {
 	struct lapic lapic;
 
+	timer->route.vector = vector;
+	if (timer->driver->by_pic) {
+		pic_take(timer->route.pin, vector);
+		return;
+	}
+	timer->line_found = ioapic_read(timer->pin_address, timer->entry);
 	if (!lapic_open(&lapic))
 		ioapic_write(timer->pin_address, timer->entry, ioapic_edge_to(lapic_id(&lapic), vector) | timer->line_bits);
+}
+
+void
+timer_end_line(const struct timer *timer)
+{
+	if (timer->driver->by_pic)
+		pic_end(timer->route.pin);
+}
+
+void
+timer_return_line(const struct timer *timer)
+{
+	if (timer->driver->by_pic)
+		pic_give_back(timer->route.pin);
+	else
+		ioapic_write(timer->pin_address, timer->entry, timer->line_found);
 }

@@ -9,16 +9,17 @@
 #include "timer.h"
 
 #define TIMER_HPETS 10
-#define TIMER_RTCS  3
+#define TIMER_PITS  2
+#define TIMER_RTCS  4
 #define TIMER_PMS   2
 
-extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hpet[TIMER_HPETS], timer_pit,
-	timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
+extern const struct timer_driver timer_self, timer_lapic, timer_deadline, timer_hpet[TIMER_HPETS],
+	timer_pit[TIMER_PITS], timer_rtc[TIMER_RTCS], timer_acpi_pm[TIMER_PMS];
 extern const struct timer_driver *const timer_drivers[]; /* ends with NULL */
 
 /*
  * Adds what the sources write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's alarm, the PM timer's
- * enable.
+ * enable, the PICs' masks.
  */
 void timers_as_found(struct as_found *registers, const struct platform *platform);
 
@@ -32,7 +33,7 @@ struct lapic timer_lapic_of(const struct timer *timer);
 /* IRQ 0 of the PIC, which a firmware that ticks by the PIT has open; else refuses. */
 bool timer_pic_is_masked(struct timer *timer);
 
-/* The I/O APIC entry of LINE, if it is masked; else refuses. */
+/* The I/O APIC entry of LINE, if it is masked; or, BY_PIC, the PICs, if all of their inputs are; else refuses. */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
 /* What as_found.c reads of the sources, beside what each has for itself. */
@@ -40,7 +41,9 @@ struct device;
 uint8_t timer_pit_status(void); /* of channel 0 */
 uint32_t timer_rtc_alarm(const struct device *device); /* its three registers */
 
-/* That entry, which is to be saved before, then goes to VECTOR of this core. */
-void timer_route_line(const struct timer *timer, uint32_t vector);
+/* What was found then: routed to VECTOR of this core, in the handler, and as it was before, or masked: a PIC. */
+void timer_route_line(struct timer *timer, uint32_t vector);
+void timer_end_line(const struct timer *timer);
+void timer_return_line(const struct timer *timer);
 
 #endif

@@ -45,7 +45,7 @@ timer_slot_kept(const struct timer_slot *slot)
 
 struct timer_route {
 	const char *kind; /* "lapic", "ioapic", "fsb", "pic", "status"; static storage */
-	uint32_t pin;     /* of the I/O APIC's, by its global number; 0 where there is none */
+	uint32_t pin;     /* of the I/O APIC's, by its global number, or of the PICs', an IRQ; 0 where there is none */
 	uint32_t vector;
 };
 
@@ -69,7 +69,8 @@ struct timer {
 	/* The driver's own. */
 	uint64_t address, pin_address;
 	uint32_t entry; /* of the I/O APIC at PIN_ADDRESS, */
-	uint64_t line_bits; /* with these: level, active low */
+	uint64_t line_bits;  /* with these: level, active low; */
+	uint64_t line_found; /* all of it, as it was */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
@@ -90,6 +91,7 @@ struct timer_driver {
 	bool secondary;      /* one of several alike: asked for less */
 	bool in_quick;       /* asked in a quick run, too */
 	bool only_all;       /* asked with irq=all only */
+	bool by_pic;         /* asked with pic=on only, and then in any run: its interrupts come by the PICs */
 	bool on_each_core;   /* each core has its own: take() and what follows are called there */
 	unsigned unit, way;  /* the driver's own */
 	/* Fills TIMER, which is zeroed, in every case; writes nothing. */

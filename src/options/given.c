@@ -100,6 +100,7 @@ options_put_given(struct text *out, const struct options *options)
 	put_word(out, "serial", options_serial_word(options->serial), options_serial_word(usual.serial));
 	put_word(out, "identity", options->identity ? "on" : "off", "on");
 	put_word(out, "irq", options_irq_word(options->irq), "auto");
+	put_word(out, "pic", options->pic ? "on" : "off", "off");
 	if (options->label[0]) {
 		begin(out, "label");
 		text_printf(out, "\"%s\"", options->label);

@@ -43,6 +43,7 @@ struct options {
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
 	enum options_irq irq; /* timers are programmed, and their interrupts taken */
+	bool pic;             /* by the PICs, too */
 	char label[OPTIONS_LABEL_SIZE]; /* what this machine or run is called, printable ASCII; "": nothing */
 	uint64_t deadline_ns; /* of the whole run, 10 ms to 24 h; 0: by the plan of the run */
 	uint64_t tsc_hz;      /* what the reader says of the TSC's rate, checked like a claim of CPUID; 0: nothing */

@@ -133,7 +133,7 @@ static const char *const serial_words[] = {
 	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_FULL] = "full",
 };
 static const char *const save_words[] = { "off", "auto" };
-static const char *const identity_words[] = { "off", "on" };
+static const char *const switch_words[] = { "off", "on" };
 static const char *const irq_words[] = { "off", "auto", "all" };
 
 #define CHOOSE(value, words) choose(value, words, sizeof(words) / sizeof(words[0]))
@@ -230,7 +230,14 @@ static bool
 parse_identity(struct word value, const struct options_names *names, struct options *options)
 {
 	(void)names;
-	return take_switch(value, identity_words, &options->identity);
+	return take_switch(value, switch_words, &options->identity);
+}
+
+static bool
+parse_pic(struct word value, const struct options_names *names, struct options *options)
+{
+	(void)names;
+	return take_switch(value, switch_words, &options->pic);
 }
 
 static bool
@@ -296,6 +303,8 @@ const struct option options_table[] = {
 	{ "irq", parse_irq, "auto, all or off", NULL, "irq=off", "auto",
 	  "Whether timers are programmed and their interrupts taken; all: also those that take another device's place or the "
 	  "SCI, and in a quick run every source." },
+	{ "pic", parse_pic, "on or off", NULL, "pic=on", "off",
+	  "Whether PIT and RTC interrupt by the two PICs as well, which then stay masked, with vectors of baretick's." },
 	{ "deadline", parse_deadline, "auto, or a whole number and ms, s, m or h, from 10ms to 24h", NULL, "deadline=10m",
 	  "auto: three times the plan and a minute",
 	  "When the run ends at the latest: what was measured by then is reported, as incomplete." },

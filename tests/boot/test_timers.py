@@ -36,20 +36,23 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
     assert found["lapic", "periodic"]["held"]["delivered"] == 21, "20 on time, and of those that were masked one"
 
 
-@pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all")
+@pytest.mark.boot(*ONE_CORE, *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
     """All that QEMU has, by each way in. Doubled ticks of the HPET are QEMU's own: they are counted, not accused."""
     found = rows(checked(booted))
-    shots = {"hpet0", "hpet1", "hpet2", "hpet_fsb", "hpet_legacy", "pit0"}
+    shots = {"hpet0", "hpet1", "hpet2", "hpet_fsb", "hpet_legacy", "pit0", "pit0_pic"}
     for source in shots:
         row = found[source, "one-shot"]
         assert row["delivered"] == row["asked"]["count"] == 100 and not row["early"] and not row["doubled"], row
         assert row["lateness_ns"]["max"] - row["lateness_ns"]["min"] <= 100 and abs(row["lateness_ns"]["p50"]) < 1000, row
-    for source in {*shots, "rtc"}:
+    for source in {*shots, "rtc", "rtc_pic"}:
         row = found[source, "periodic"]
         assert not row["empty"] and not row["early"] and not row["excused"] and row["expected"] in (79, 80), row
-    assert not found["pit0", "periodic"]["doubled"] and not found["rtc", "periodic"]["doubled"]
-    assert found["rtc", "periodic"]["asked"]["period_ns"] == 976563 and found["rtc", "periodic"]["lateness_ns"]["max"] < 100
+    for source in ("pit0", "pit0_pic", "rtc", "rtc_pic"):
+        assert not found[source, "periodic"]["doubled"], found[source, "periodic"]
+    for source in ("rtc", "rtc_pic"):
+        row = found[source, "periodic"]
+        assert row["asked"]["period_ns"] == 976563 and row["lateness_ns"]["max"] < 100, row
     for source in ("rtc_update", "rtc_alarm", "acpi_pm", "acpi_pm_sci"):
         row = found[source, "one-shot"]
         assert row["delivered"] == row["expected"] == 1 and row["state"] == "present", row
@@ -58,6 +61,8 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
         assert abs(late["p50"]) <= late["error"] + 2000, late
     routes = {source: row["route"] for (source, _), row in found.items()}
     assert routes["pit0"]["pin"] == 2 and routes["rtc"]["pin"] == 8 and routes["acpi_pm_sci"]["pin"] == 9
+    assert [routes[source]["kind"] for source in ("pit0_pic", "rtc_pic")] == ["pic", "pic"]
+    assert (routes["pit0_pic"]["pin"], routes["rtc_pic"]["pin"]) == (0, 8)
     assert routes["hpet_fsb"]["kind"] == "fsb" and routes["hpet_legacy"]["pin"] == 2 and routes["acpi_pm"]["kind"] == "status"
 
 

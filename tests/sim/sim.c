@@ -1,5 +1,6 @@
 /* World time, and the hardware leaves on the simulated machine. See sim.h. */
 #include "sim_internal.h"
+#include "sim_sources.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #define RFLAGS_IF   (UINT64_C(1) << 9)
 #define RTC_B_PIE   0x40u
 #define ACCESSES_MAX 50000000u
-#define PORT_PIC_MASTER 0x21
-#define PORT_PIC_SLAVE  0xa1
+#define PORT_PIC_MASTER 0x20
+#define PORT_PIC_SLAVE  0xa0
 
 struct sim sim;
 
@@ -201,8 +202,8 @@ hw_in8(uint16_t port)
 		return sim_pit_in(port);
 	if (is_rtc(port))
 		return sim_rtc_in(port);
-	if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
-		return sim.pic_mask[port == PORT_PIC_SLAVE];
+	if (port == PORT_PIC_MASTER + 1 || port == PORT_PIC_SLAVE + 1)
+		return sim.pic_mask[port > PORT_PIC_SLAVE];
 	return 0xff;
 }
 
@@ -240,8 +241,8 @@ hw_out8(uint16_t port, uint8_t value)
 		sim_pit_out(port, value);
 	else if (is_rtc(port))
 		sim_rtc_out(port, value);
-	else if (port == PORT_PIC_MASTER || port == PORT_PIC_SLAVE)
-		sim.pic_mask[port == PORT_PIC_SLAVE] = value;
+	else if ((port & ~1u) == PORT_PIC_MASTER || (port & ~1u) == PORT_PIC_SLAVE)
+		sim_pic_out(port, value);
 }
 
 void

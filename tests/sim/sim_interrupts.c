@@ -216,8 +216,10 @@ deliver(struct sim_timer *timer)
 		timer->waits = false;
 		go_on(timer, true);
 	}
-	if (vector)
+	if (vector) {
+		sim_source_taken(source);
 		take(vector, timer);
+	}
 	if (vector && sim_source_is_up(source))
 		timer->pending++;
 }
@@ -309,6 +311,8 @@ sim_interrupts_plug(void)
 	all->lapic_hz = 100000000;
 	all->entry_ps = 500 * SIM_PS_PER_NS;
 	sim_ioapic_reset();
+	sim.pic_mask[0] = sim.pic_mask[1] = 0xff;
+	sim.lapic.registers[SIM_LINT0] = SIM_LINT0_EXTINT;
 	sim_interrupts_offer();
 	sim_map((struct sim_region){ SIM_IOAPIC_BASE, 4096, sim_ioapic_read, sim_ioapic_write });
 }

@@ -16,6 +16,9 @@
 #define SIM_IOAPIC_PINS  24u
 #define SIM_TIMER_VECTOR 0xe0u
 #define SIM_COMPARATORS  3
+#define SIM_LINT0        0x35u /* of the local APIC's registers */
+#define SIM_LINT0_EXTINT 0x700u
+#define SIM_LINT0_MASKED 0x10000u
 
 enum sim_policy { /* of periods while interrupts are masked */
 	SIM_DISCARD, SIM_CATCH_UP, SIM_DELAY
@@ -59,6 +62,12 @@ struct sim_taken { /* by the recorder */
 	uint64_t due_ps, read_ps; /* the handler's first reading */
 };
 
+struct sim_pic {
+	unsigned step; /* the initialization word that is to come; 0: none */
+	uint8_t base, cascade, in_service;
+	bool initialized;
+};
+
 struct sim_interrupts {
 	union {
 		struct {
@@ -76,6 +85,7 @@ struct sim_interrupts {
 	bool plugged, in_window, open, in_handler;
 	uint32_t self; /* a vector that the core has sent to itself; 0: none */
 	uint32_t selected;
+	struct sim_pic pics[2];
 	uint64_t entries[SIM_IOAPIC_PINS];
 	uint64_t comparators[SIM_COMPARATORS], hpet_periods[SIM_COMPARATORS], messages[SIM_COMPARATORS];
 	uint64_t lapic_armed_ps, deadline_ticks;

@@ -27,6 +27,8 @@
 #define MESSAGES        0xfeeu /* the address's upper bits */
 #define PIT_PIN         2u     /* by an override, as nearly everywhere */
 #define RTC_PIN         8u
+#define PIT_IRQ         0u
+#define RTC_IRQ         8u
 #define SCI_PIN         9u
 #define B_PIE           0x40u
 #define B_AIE           0x20u
@@ -285,6 +287,30 @@ sim_source_count(enum sim_source source)
 	}
 }
 
+/* By an I/O APIC's pin, or where that is masked by the PICs. */
+static uint32_t
+line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
+{
+	uint32_t vector = sim_ioapic_vector(pin ^ beside);
+
+	return vector ? vector : sim_pic_vector(irq ^ beside);
+}
+
+static bool
+is_by_pic(uint32_t pin, uint32_t irq)
+{
+	return !sim_ioapic_vector(pin) && sim_pic_vector(irq);
+}
+
+void
+sim_source_taken(enum sim_source source)
+{
+	if (source == SIM_PIT_0 && is_by_pic(PIT_PIN, PIT_IRQ))
+		sim_pic_serve(PIT_IRQ);
+	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_by_pic(RTC_PIN, RTC_IRQ))
+		sim_pic_serve(RTC_IRQ);
+}
+
 uint32_t
 sim_source_vector(enum sim_source source)
 {
@@ -295,11 +321,11 @@ sim_source_vector(enum sim_source source)
 	case SIM_DEADLINE:
 		return lvt() & LVT_MASKED ? 0 : lvt() & 0xff;
 	case SIM_PIT_0:
-		return sim_ioapic_vector(PIT_PIN ^ beside);
+		return line_vector(PIT_PIN, PIT_IRQ, beside);
 	case SIM_RTC_PERIODIC:
 	case SIM_RTC_UPDATE:
 	case SIM_RTC_ALARM:
-		return sim_ioapic_vector(RTC_PIN ^ beside);
+		return line_vector(RTC_PIN, RTC_IRQ, beside);
 	case SIM_PM_STATUS:
 		return sim_ioapic_vector(SCI_PIN ^ beside);
 	default:

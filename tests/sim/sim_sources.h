@@ -9,6 +9,7 @@ uint64_t sim_source_count(enum sim_source source);
 
 /* 0: the way to the core is masked, and what comes is lost. */
 uint32_t sim_source_vector(enum sim_source source);
+void sim_source_taken(enum sim_source source); /* by the core, with that vector */
 
 /* It is due. False: its line was up before, so that no interrupt follows. */
 bool sim_source_due(enum sim_source source);
@@ -25,5 +26,9 @@ uint64_t sim_ioapic_read(uint64_t address, unsigned width_bytes);
 void sim_ioapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_ioapic_reset(void);
 uint32_t sim_ioapic_vector(uint32_t pin); /* 0: masked */
+
+void sim_pic_out(uint16_t port, uint8_t value);
+uint32_t sim_pic_vector(uint32_t irq); /* 0: it does not come to the core now */
+void sim_pic_serve(uint32_t irq);      /* the core takes it */
 
 #endif

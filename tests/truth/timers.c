@@ -21,7 +21,7 @@ static const struct timer_source sources[] = {
 	{ &timer_deadline, SIM_DEADLINE, SHOTS | BIT(STANDS), TSC, true },
 	{ &timer_hpet[0], SIM_HPET_0, SHOTS | PERIODS | BY_PIN | BIT(STALE), HPET, true },
 	{ &timer_hpet[1], SIM_HPET_1, SHOTS | PERIODS | BY_PIN, HPET, true },
-	{ &timer_pit, SIM_PIT_0, SHOTS | PERIODS | BY_PIN | BIT(STANDS), PIT, true },
+	{ &timer_pit[0], SIM_PIT_0, SHOTS | PERIODS | BY_PIN | BIT(STANDS), PIT, true },
 	{ &timer_rtc[0], SIM_RTC_PERIODIC, PERIODS | BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },
 	{ &timer_rtc[1], SIM_RTC_UPDATE, BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },
 	{ &timer_rtc[2], SIM_RTC_ALARM, BIT(NEVER) | BIT(DOUBLES) | BIT(STORMS) | BY_PIN, RTC, false },

@@ -272,6 +272,8 @@ is_asked(const struct timer_driver *driver, const struct report *report)
 {
 	bool all = report->options.irq == IRQ_ALL;
 
+	if (driver->by_pic)
+		return report->options.pic;
 	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
 }
 

@@ -5,6 +5,7 @@
 #include "report_sizes.h"
 #include "rules.h"
 #include "scale.h"
+#include "text.h"
 
 #define NS_PER_US      1000
 #define MILLIHZ_PER_HZ 1000

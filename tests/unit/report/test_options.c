@@ -260,14 +260,14 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
+		       "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
-				  "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, "
+				  "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
+			    "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
-				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, deadline, "
+				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
@@ -438,7 +438,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 {
 	(void)state;
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
-				     "profile, cutoff, exit, save, serial, label, identity, irq, deadline, tsc_hz, gap, "
+				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
 }
@@ -578,7 +578,7 @@ options_that_were_given_read_as_the_same(void **state)
 		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
 		"duration=1s", "interval=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
 		"profile=soak exit=debug-exit", "clocks=rtc", "identity=off label=\"rack 7, #3 = left\" clocks=tsc",
-		"serial=off", "serial=summary identity=off",
+		"serial=off", "pic=on", "serial=summary identity=off",
 	};
 
 	(void)state;
@@ -605,7 +605,8 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=off serial=summary identity=off");
+					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=off serial=summary "
+					"identity=off irq=all pic=on");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 

@@ -36,12 +36,14 @@ static const struct source sources[] = {
 	{ &timer_hpet[1], SIM_HPET_1, true, true, true, true },
 	{ &timer_hpet[8], SIM_HPET_0, true, true, false, true }, /* messages */
 	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* legacy replacement */
-	{ &timer_pit, SIM_PIT_0, true, true, true, false },
+	{ &timer_pit[0], SIM_PIT_0, true, true, true, false },
 	{ &timer_rtc[0], SIM_RTC_PERIODIC, false, true, true, false },
 	{ &timer_rtc[1], SIM_RTC_UPDATE, false, false, true, false },
 	{ &timer_rtc[2], SIM_RTC_ALARM, false, false, true, false },
 	{ &timer_acpi_pm[0], SIM_PM_STATUS, false, false, false, false },
 	{ &timer_acpi_pm[1], SIM_PM_STATUS, false, false, true, false },
+	{ &timer_pit[1], SIM_PIT_0, true, true, true, true },
+	{ &timer_rtc[3], SIM_RTC_PERIODIC, false, true, true, true },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -49,8 +51,10 @@ static const struct source sources[] = {
 enum { /* of which sources: bits */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
-	HPETS = HPET0 | HPET1 | FSB | LEGACY, SHOTS = LAPIC | DEADLINE | HPETS | PIT, PERIODS = LAPIC | HPETS | PIT | RTC,
-	AWAITED = UPDATE | ALARM | SCI, PINS = HPET0 | HPET1 | LEGACY | PIT | RTC | AWAITED
+	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13,
+	HPETS = HPET0 | HPET1 | FSB | LEGACY, SHOTS = LAPIC | DEADLINE | HPETS | PIT | PIT_PIC,
+	PERIODS = LAPIC | HPETS | PIT | RTC | PIT_PIC | RTC_PIC,
+	AWAITED = UPDATE | ALARM | SCI, PINS = HPET0 | HPET1 | LEGACY | PIT | RTC | PIT_PIC | RTC_PIC | AWAITED
 };
 
 static const struct {
@@ -64,7 +68,8 @@ static const struct {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
 	{ "drops one shot in five", SHOTS, { .drop_shots_every = 5 }, "irq-missing", NULL, 0, 0 },
 	{ "never interrupts", LAPIC | DEADLINE, { .never = true }, "irq-missing", "its own status says", 0, 0 },
-	{ "never interrupts", HPET0 | LEGACY | PIT | RTC | AWAITED, { .never = true }, NOBODY, "none ", 0, 0 },
+	{ "never interrupts", HPET0 | LEGACY | PIT | RTC | PIT_PIC | RTC_PIC | AWAITED, { .never = true },
+	  NOBODY, "none ", 0, 0 },
 	{ "sends one in eight twice", LAPIC | HPETS | PIT, { .double_every = 8 }, "irq-doubled", NULL, 20, 23 },
 	{ "sends one in eight twice", DEADLINE, { .double_every = 8 }, "irq-doubled", NULL, 12, 13 },
 	{ "sends one in eight twice", RTC, { .double_every = 8 }, "irq-doubled", NULL, 9, 10 },
@@ -74,7 +79,7 @@ static const struct {
 	{ "ticks 1,500 ppm fast", PERIODS, { .fast_ppm = 1500 }, "irq-rate", NULL, 1502, 1503 },
 	{ "ticks 2,000 ppm slowly", PERIODS, { .fast_ppm = -2000 }, "irq-rate", NULL, -1997, -1996 },
 	{ "is 60 to 180 us late", SHOTS, { .late_ps = 120000 * NS }, "irq-late", NULL, 100000, 140000 },
-	{ "storms", SHOTS | RTC | AWAITED, { .storms = true }, "irq-doubled", NULL, 0, 0 },
+	{ "storms", SHOTS | RTC | RTC_PIC | AWAITED, { .storms = true }, "irq-doubled", NULL, 0, 0 },
 	{ "stays up", SCI, { .sticks = true }, "irq-doubled", NULL, 0, 0 },
 	{ "stays up", RTC, { .sticks = true }, "irq-lost", NULL, 77, 80 },
 	{ "stays set", STATUS, { .sticks = true }, NOBODY, "can't be cleared", 0, 0 },
@@ -136,6 +141,8 @@ ask(const struct source *source)
 	survey_timers(&run->survey, &run->timers);
 }
 
+static bool without_pics;
+
 static const struct report *
 played(const struct source *source)
 {
@@ -146,6 +153,8 @@ played(const struct source *source)
 	bench->clocks = clocks;
 	bench_open(bench, 1);
 	bench->run.report.options.irq = IRQ_ALL;
+	bench->run.report.options.pic = true;
+	bench->platform.acpi.madt.has_pics = !without_pics;
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
 	ask(source);
@@ -321,6 +330,81 @@ the_pit_is_due_where_its_data_sheet_says(void **state)
 	assert_in_range(shots->lateness.min_ns + (int64_t)shots->lateness.error_ns, 0, 3000);
 }
 
+static void
+have_none(void)
+{
+	without_pics = true;
+}
+
+static void
+open_inputs(void)
+{
+	sim.pic_mask[1] = 0xfe;
+}
+
+static void
+mask_lint0(void)
+{
+	sim.lapic.registers[SIM_LINT0] |= SIM_LINT0_MASKED;
+}
+
+static void
+fix_lint0(void)
+{
+	sim.lapic.registers[SIM_LINT0] = 0;
+}
+
+static void
+pics_that_are_used_or_lead_elsewhere_are_not_touched(void **state)
+{
+	static const struct {
+		void (*prepare)(void);
+		enum clock_state state;
+		const char *words;
+	} machines[] = {
+		{ open_inputs, CLOCK_DISABLED, "In use by the firmware" },
+		{ mask_lint0, CLOCK_DISABLED, "do not lead to this core" },
+		{ fix_lint0, CLOCK_DISABLED, "do not lead to this core" },
+		{ have_none, CLOCK_ABSENT, "there are no PICs" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		const struct report *report;
+		uint8_t masks[2];
+
+		begin();
+		machines[i].prepare();
+		memcpy(masks, sim.pic_mask, sizeof(masks));
+		report = played(&sources[12]);
+		assert_nobody_is_named(report);
+		assert_int_equal(report->interval_count, 1);
+		assert_int_equal(report->intervals[0].state, machines[i].state);
+		assert_non_null(strstr(report->intervals[0].reason, machines[i].words));
+		assert_memory_equal(sim.pic_mask, masks, sizeof(masks));
+		assert_false(sim.interrupts.pics[0].initialized);
+	}
+	without_pics = false;
+}
+
+static void
+pics_are_left_with_all_masked_and_nothing_in_service(void **state)
+{
+	(void)state;
+	for (size_t i = 12; i < SOURCES; i++) {
+		const struct report *report;
+
+		begin();
+		report = played(&sources[i]);
+		assert_string_equal(report->intervals[0].route_kind, "pic");
+		assert_true(sim.interrupts.pics[0].initialized);
+		for (size_t n = 0; n < 2; n++) {
+			assert_int_equal(sim.pic_mask[n], 0xff);
+			assert_int_equal(sim.interrupts.pics[n].in_service, 0);
+		}
+	}
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end_test)
 
 int
@@ -332,6 +416,8 @@ main(void)
 		TEST(a_status_that_cant_be_cleared_passes_nothing),
 		TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source),
 		TEST(the_pit_is_due_where_its_data_sheet_says),
+		TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched),
+		TEST(pics_are_left_with_all_masked_and_nothing_in_service),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,75 @@
+/* See pic.h. */
+#include "pic.h"
+
+#include "hw.h"
+#include "lapic.h"
+#include "pic_registers.h"
+#include "timers.h"
+
+#define INPUTS 8u /* of each */
+#define DELIVERY_EXTINT 0x700u /* SDM vol. 3A, 10.5.1, figure 10-8: bits 8 to 10 */
+
+static bool
+leads_to_this_core(void)
+{
+	struct lapic lapic;
+	uint32_t lint0;
+
+	if (lapic_open(&lapic))
+		return false;
+	lint0 = lapic_read(&lapic, LAPIC_LVT_LINT0);
+	return (lint0 & DELIVERY_EXTINT) == DELIVERY_EXTINT && !(lint0 & LAPIC_LVT_MASKED);
+}
+
+bool
+pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
+{
+	timer->route = (struct timer_route){ .kind = "pic", .pin = irq };
+	if (platform->acpi.madt.found && !platform->acpi.madt.has_pics)
+		return timer_refuse(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
+	if ((hw_in8(PIC_MASTER_MASK) | PIC_CASCADE) != PIC_ALL_MASKED || hw_in8(PIC_SLAVE_MASK) != PIC_ALL_MASKED)
+		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): not asked.");
+	if (!leads_to_this_core())
+		return timer_refuse(timer, CLOCK_DISABLED,
+				    "The PICs do not lead to this core: LINT0 of its local APIC is masked, or not ExtINT.");
+	return true;
+}
+
+/* PORT, and behind it that of the mask. */
+static void
+initialize(uint16_t port, uint32_t vector, uint8_t cascade)
+{
+	hw_out8(port, PIC_ICW1);
+	hw_out8(port + 1, (uint8_t)vector);
+	hw_out8(port + 1, cascade);
+	hw_out8(port + 1, PIC_ICW4);
+	hw_out8(port + 1, PIC_ALL_MASKED);
+}
+
+void
+pic_take(uint32_t irq, uint32_t vector)
+{
+	bool second = irq >= INPUTS;
+
+	initialize(PIC_MASTER, second ? vector + INPUTS : vector, PIC_ICW3_MASTER);
+	initialize(PIC_SLAVE, second ? vector : vector + INPUTS, PIC_ICW3_SLAVE);
+	hw_out8(PIC_MASTER_MASK, (uint8_t)~(second ? PIC_CASCADE : 1u << irq));
+	if (second)
+		hw_out8(PIC_SLAVE_MASK, (uint8_t)~(1u << (irq - INPUTS)));
+}
+
+void
+pic_end(uint32_t irq)
+{
+	if (irq >= INPUTS)
+		hw_out8(PIC_SLAVE, PIC_EOI(irq - INPUTS));
+	hw_out8(PIC_MASTER, irq >= INPUTS ? PIC_EOI(PIC_ICW3_SLAVE) : PIC_EOI(irq));
+}
+
+void
+pic_give_back(uint32_t irq)
+{
+	hw_out8(PIC_SLAVE_MASK, PIC_ALL_MASKED);
+	hw_out8(PIC_MASTER_MASK, PIC_ALL_MASKED);
+	pic_end(irq);
+}
