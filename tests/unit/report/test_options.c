@@ -260,12 +260,14 @@ unknown_key_is_answered_with_all_keys(void **state)
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
+		       "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
+		       "rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
 				  "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				  "interval, rules, help, limit.RULE.");
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
-			    "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, rules, help, limit.RULE.");
+			    "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
+			    "rules, help, limit.RULE.");
 	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
 				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
