@@ -78,7 +78,7 @@ def test_sbat_names_component_generation_and_version(header):
     assert not section[5] & (WRITE | EXECUTE)
 
 
-def test_is_under_790_kilobytes_with_the_page_inside():
+def test_is_under_800_kilobytes_with_the_page_inside():
     assert IMAGE.stat().st_size < SIZE_MAX
 
 
