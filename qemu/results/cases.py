@@ -24,7 +24,8 @@ def of(report, problem, comparison=None, events=()):
     for row in report.get("behaviours") or []:
         if row.get("outcome") == "not_determined":
             open_.setdefault(row.get("clock"), []).append(row["rule"])
-    found = [_clock_case(clock, texts.get(clock["id"], []), open_.get(clock["id"], [])) for clock in report["clocks"]]
+    found = [_clock_case(clock, *(said.get(clock["id"]) or said.get(clock.get("main") or clock["id"], []) for said in (texts, open_)))
+             for clock in report["clocks"]]
     found += _timer_cases(report, open_)
     found += _rule_cases(report)
     if comparison:

@@ -261,6 +261,7 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 	uint64_t limit = rules_limit_of(report, rule), jumps = count_jumps(report, id);
 	uint64_t leaps = back ? 0 : leaps_of(report, alone->members[0]);
 	char by[REPORT_SENTENCE], more[64] = "";
+	struct finding *finding;
 	struct text text;
 
 	if (jumps <= limit || is_named(report, rule, id))
@@ -281,9 +282,10 @@ name_jump(struct report *report, const struct report_discontinuity *row, const s
 	text_init(&text, more, sizeof(more));
 	if (leaps > jumps)
 		text_printf(&text, " By the TSC it jumped ahead %lu times in all.", leaps);
-	rules_set_count(rules_add_finding(report, rule, id, REPORT_NO_CORE,
-					  "%s jumped%s went on together.%s", id, by, more),
-			leaps > jumps ? leaps : jumps, limit);
+	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s went on together.%s", id, by, more);
+	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
+	if (finding)
+		finding->one_way = false; /* other clocks show that the counter moved, however it is read */
 }
 
 /* Those that tell the groups of ROW apart. */

@@ -30,7 +30,7 @@ judge_cores(struct report *report)
 			missing, limit);
 }
 
-/* A finding of the caller's own that names a clock lowers that clock's verdict too. */
+/* A finding lowers the verdict of the clock that it names, and where it is of the counter of all ways of reading it. */
 static void
 apply_findings(struct report *report)
 {
@@ -40,7 +40,7 @@ apply_findings(struct report *report)
 		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
 			struct report_clock *entry = &report->clocks[c];
 
-			if (!text_equal(entry->clock.id, finding->clock))
+			if (!rules_is_about(report, entry, finding->clock, finding->one_way))
 				continue;
 			if (entry->verdict == VERDICT_PASS ||
 			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))

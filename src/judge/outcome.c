@@ -340,6 +340,22 @@ judge_leaps_of(struct report *report, const struct report_clock *entry)
 		      entry->monotonic.reads);
 }
 
+/* Of ENTRY's clock, or of the counter that is read so. */
+static size_t
+count_open(const struct report *report, const struct report_clock *entry)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+		const struct rule *rule = rules_find(row->rule);
+
+		count += rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
+			 rules_is_about(report, entry, row->clock, rule && rule->one_way);
+	}
+	return count;
+}
+
 void
 judge_outcomes(struct report *report)
 {
@@ -356,5 +372,5 @@ judge_outcomes(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++)
 		judge_leaps_of(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open = rules_count(report, report->clocks[i].clock.id, OUTCOME_NOT_DETERMINED);
+		report->clocks[i].open = count_open(report, &report->clocks[i]);
 }

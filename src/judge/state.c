@@ -146,6 +146,9 @@ name_steps_back(struct report *report, const struct report_clock *entry, const s
 					    "%s stepped back %lu time%s in the brackets around other readings.",
 					    id, steps, plural);
 	rules_set_count(finding, steps, rules_limit(rule, &report->options));
+	if (finding && text_equal(entry->clock.main, "tsc") &&
+	    (entry->monotonic.bracket_backward || steps > entry->monotonic.backward))
+		finding->one_way = false; /* the brackets showed it, too, which read the counter in another way */
 }
 
 /*

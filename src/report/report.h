@@ -297,6 +297,7 @@ struct finding {
 	enum verdict severity; /* warn or fail */
 	const char *clock;    /* id, or NULL */
 	uint32_t core;        /* APIC id, or REPORT_NO_CORE */
+	bool one_way;         /* of that way of reading the clock, not of its counter */
 	bool has_measured;
 	int64_t measured, low, high, limit;
 	const char *unit;

@@ -9,6 +9,7 @@ const struct rule rules[] = {
 		.limit = 0,
 		.unit = "steps",
 		.severity = VERDICT_FAIL,
+		.one_way = true,
 		.sentence = "A clock that steps back gives negative durations and events in the wrong order.",
 		.cause = "A counter that is read in parts while it counts, a register that is not latched, or a "
 			 "hypervisor that moves it.",
@@ -29,6 +30,7 @@ const struct rule rules[] = {
 		.id = "clock-broken",
 		.clock = "any",
 		.severity = VERDICT_FAIL,
+		.one_way = true,
 		.sentence = "The readings contradict each other or the table that describes the clock.",
 		.cause = "A table that points nowhere, or a device that is only partly there.",
 		.advice = "Update the firmware; until then keep kernels off this clock.",
@@ -44,7 +46,8 @@ const struct rule rules[] = {
 		.sentence = "A reading jumped further than the time around it allows: durations across it are "
 			    "too long.",
 		.cause = "A counter that was written while it ran, or one whose upper half was read torn.",
-		.advice = "Find what writes it (SMM firmware, a hypervisor's restore); use another clocksource=.",
+		.advice = "Find what writes it (firmware in system management mode, a hypervisor's restore); use another "
+			  "clocksource=.",
 		.source = "Linux kernel/time/clocksource.c, the watchdog",
 	},
 	{
@@ -66,6 +69,7 @@ const struct rule rules[] = {
 		.limit = 20000,
 		.unit = "ns",
 		.severity = VERDICT_WARN,
+		.one_way = true,
 		.sentence = "A read takes so long that timing becomes most of the work.",
 		.cause = "Nested hypervisors that both emulate the clock, or a slow bus.",
 		.advice = "Use another clocksource=; in a guest, a paravirtual one.",
@@ -296,6 +300,7 @@ const struct rule rules[] = {
 		.id = "hpet-torn",
 		.clock = "hpet",
 		.severity = VERDICT_FAIL,
+		.one_way = true,
 		.sentence = "A 64-bit read was torn: it is off by 2^32 ticks.",
 		.cause = "A bus or an emulator that splits the access.",
 		.advice = "Read 32 bits only, as Linux does, or the halves in the order high, low, high.",
@@ -355,6 +360,7 @@ const struct rule rules[] = {
 		.id = "pit-latch",
 		.clock = "pit",
 		.severity = VERDICT_FAIL,
+		.one_way = true,
 		.sentence = "A latched count must be held until it is read: else its two bytes are halves of two "
 			    "counts.",
 		.cause = "An emulator without the latch.",

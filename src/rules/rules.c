@@ -45,6 +45,18 @@ rules_severity(const struct rule *rule, const struct report *report)
 }
 
 bool
+rules_is_about(const struct report *report, const struct report_clock *entry, const char *named, bool one_way)
+{
+	const struct report_clock *main;
+
+	if (!named || text_equal(entry->clock.id, named))
+		return named != NULL;
+	main = one_way || !text_equal(entry->clock.main, named) ? NULL : report_find_clock(report, named);
+	return main && entry->clock.claimed.num == main->clock.claimed.num &&
+	       entry->clock.claimed.den == main->clock.claimed.den;
+}
+
+bool
 rules_failed(const struct report *report, const struct behaviour *row)
 {
 	return rules_outcome(row, &report->options) == OUTCOME_FAILED;
@@ -102,7 +114,7 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	}
 	finding = &report->findings[report->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
-				     .core = core, .unit = rule->unit, .source = rule->source };
+				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);

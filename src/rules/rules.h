@@ -20,6 +20,7 @@ struct rule {
 	uint64_t limit;        /* the highest figure that breaks nothing, unless options.limits has another */
 	const char *unit;      /* of figure and limit; NULL for a fact */
 	enum verdict severity; /* warn or fail; pass: only a limit, which breaks nothing */
+	bool one_way;          /* of one way of reading the clock, not of the counter that all of them read */
 	bool warns_in_guest;   /* there the host may be the cause, and it is a warning */
 	const char *sentence;  /* what it means, for people */
 	const char *cause;     /* what it mostly comes from */
@@ -39,6 +40,13 @@ uint64_t rules_limit(const struct rule *rule, const struct options *options);
 
 /* Of what breaks RULE on the report's machine. */
 enum verdict rules_severity(const struct rule *rule, const struct report *report);
+
+/*
+ * Whether what was found of the clock NAMED (NULL: of none) holds for ENTRY: it is that clock, or another way of
+ * reading its counter and what was found is not of ONE_WAY alone. An RTC's seconds and its periodic flag are two
+ * counters, as their claims say.
+ */
+bool rules_is_about(const struct report *report, const struct report_clock *entry, const char *named, bool one_way);
 
 /* What came of ROW's promise by the limit of its rule. */
 enum outcome rules_outcome(const struct behaviour *row, const struct options *options);

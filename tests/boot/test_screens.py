@@ -23,7 +23,7 @@ SHELL = (80, 50)  # the text mode that EDK II's shell is in on a screen of LARGE
 BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
 BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
 INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00",
-        "absent": b"\x00\x98\x98", "open": b"\x00\x98\x98"}
+        "absent": b"\x00\x98\x98", "n.d.": b"\x00\x98\x98"}
 PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "About", "Timers"]
 
 
@@ -131,8 +131,8 @@ def after_verdict(rows, report):
 
 
 def word_of(clock):
-    """As the tables have it: of a clock without a finding, of which something is not determined, the verdict is open."""
-    return "open" if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
+    """As the tables have it: of a clock without a finding, of which something is not determined, that is the word."""
+    return "n.d." if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
 
 
 def check_clocks(reader, picture, report):

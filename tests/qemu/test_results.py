@@ -60,6 +60,14 @@ def full():
     }
 
 
+def test_what_is_said_of_a_clock_is_said_of_its_other_ways_of_reading_where_nothing_else_is():
+    document = full()
+    document["clocks"] += [{"id": "hpet_32", "main": "hpet", "verdict": "fail", "reason": None},
+                           {"id": "acpi_pm_3", "main": "acpi_pm", "verdict": "pass", "reason": None, "not_determined": 1}]
+    found = {case.name: (case.outcome, case.text) for case in cases.of(document, None) if case.group == "clocks"}
+    assert found["hpet_32"] == ("fail", "hpet is torn.") and found["acpi_pm_3"] == ("skip", "not determined: pm-glitch")
+
+
 EXPECTED = [
     ("clocks", "tsc", "pass", ""),
     ("clocks", "hpet", "fail", "hpet is torn."),

@@ -247,7 +247,7 @@ function clocksTable(report) {
 		table(
 			[
 				["Clock", clockName, "name"],
-				["Verdict", (clock) => (isOpen(clock) ? badge("open") : badge(clock.verdict)), "left"],
+				["Verdict", (clock) => (isOpen(clock) ? badge("open", "not determined") : badge(clock.verdict)), "left"],
 				["Rate", rateOf],
 				["Off by, ppm", offBy],
 				["Resolution", (clock) => ns(clock.resolution_ns)],

@@ -72,18 +72,15 @@ put_clock(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
 	const struct report_clock *entry = &report->clocks[screen->clock];
-	bool any = false;
 
 	if (!report->clock_count) {
 		text_put(left, "No clock was measured.\n");
 		return;
 	}
 	screen_clock_facts(left, report, entry);
-	for (size_t i = 0; i < report->finding_count; i++)
-		any |= report->findings[i].clock && text_equal(report->findings[i].clock, entry->clock.id);
-	if (any) {
+	if (table_has_findings(report, entry)) {
 		put_heading(left, "Findings");
-		table_findings(left, report, entry->clock.id, true);
+		table_findings(left, report, entry, true);
 	}
 	table_behaviours_of(left, report, entry->clock.main);
 	table_histogram_of(left, report, screen->clock);

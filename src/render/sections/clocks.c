@@ -26,7 +26,7 @@ word_of(const struct report_clock *entry)
 {
 	if (entry->verdict == VERDICT_INCOMPLETE)
 		return "-";
-	return is_open(entry) ? "open" : verdict_word(entry->verdict);
+	return is_open(entry) ? "n.d." : verdict_word(entry->verdict);
 }
 
 static void
@@ -111,7 +111,7 @@ table_clocks(struct text *out, const struct report *report)
 			put_state(out, entry);
 	}
 	if (any_open)
-		table_wrap(out, out->length, 2, "  open: no fault was seen, but not all could be told: see not determined.");
+		table_wrap(out, out->length, 2, "  n.d.: not determined: no fault was seen, but not all could be told.");
 	if (any_few)
 		table_wrap(out, out->length, 2, "  - for a percentile: too few reads.");
 }

@@ -55,13 +55,23 @@ says_the_same(const struct report *report, size_t i)
 	       text_equal(report->clocks[i - 1].clock.reason, clock->reason);
 }
 
+bool
+table_has_findings(const struct report *report, const struct report_clock *entry)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		any |= rules_is_about(report, entry, report->findings[i].clock, report->findings[i].one_way);
+	return any;
+}
+
 void
-table_findings(struct text *out, const struct report *report, const char *clock, bool detailed)
+table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (!clock || (finding->clock && text_equal(finding->clock, clock)))
+		if (!entry || rules_is_about(report, entry, finding->clock, finding->one_way))
 			put_finding(out, finding, detailed);
 	}
 	if (!report->finding_count)

@@ -38,7 +38,8 @@ put_gaps(struct text *text, const struct report *report)
 	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; no clock is judged by it.",
 		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_ns(all->worst_ns).text, all->worst_core,
-		    report->hypervisor[0] ? "A busy host or SMIs" : "SMIs");
+		    report->hypervisor[0] ? "A busy host or SMIs (system management interrupts)" :
+					    "SMIs (system management interrupts)");
 }
 
 static void

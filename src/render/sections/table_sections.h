@@ -13,8 +13,10 @@ void table_machine(struct text *out, const struct report *report);    /* the res
 void table_verdict(struct text *out, const struct report *report);
 /* How much time was stolen; nothing before it is judged. */
 void table_quality(struct text *out, const struct report *report);
-/* Of the clock of that id; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
-void table_findings(struct text *out, const struct report *report, const char *clock, bool detailed);
+/* Whether any holds for ENTRY. */
+bool table_has_findings(const struct report *report, const struct report_clock *entry);
+/* That hold for ENTRY; NULL: all. Where there are none a sentence says so. DETAILED: with cause and advice. */
+void table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
 void table_notes(struct text *out, const struct report *report); /* and what there is to say of present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row each */
 void table_histogram(struct text *out, const struct report *report);  /* side by side */

@@ -572,6 +572,78 @@ a_counter_of_64_bits_that_steps_back_does_so_by_itself(void **state)
 	literal_free(report);
 }
 
+static void
+assert_verdicts(struct report *report, const char *const *ids, enum verdict verdict)
+{
+	for (; *ids; ids++)
+		assert_int_equal(literal_find(report, *ids)->verdict, verdict);
+}
+
+/* An RTC's periodic flag is another counter than its seconds. */
+static void
+what_is_of_the_counter_holds_for_each_way_of_reading_it(void **state)
+{
+	static const struct {
+		const char *rule, *named, *ways[4], *others[4];
+	} cases[] = {
+		{ "rate-wrong", "tsc", { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL }, { "hpet", "rtc", NULL } },
+		{ "tsc-offset", "tsc", { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL }, { "null", NULL } },
+		{ "pit-step", "pit", { "pit_rdback", NULL }, { "tsc", NULL } },
+		{ "rtc-seconds", "rtc", { NULL }, { "rtc_pf", NULL } },
+		{ "hpet-torn", "hpet", { NULL }, { "hpet_32", NULL } },
+		{ "clock-backward", "hpet", { NULL }, { "hpet_32", NULL } },
+		{ "clock-backward", "hpet_32", { NULL }, { "hpet", NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = literal_clean();
+
+		rules_add_finding(report, cases[i].rule, cases[i].named, REPORT_NO_CORE, "It was seen.");
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_int_equal(literal_find(report, cases[i].named)->verdict, VERDICT_FAIL);
+		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
+		assert_verdicts(report, cases[i].others, VERDICT_PASS);
+		literal_free(report);
+	}
+}
+
+static void
+a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read(void **state)
+{
+	static const char *const ways[] = { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL };
+
+	(void)state;
+	for (int brackets = 0; brackets < 2; brackets++) {
+		struct report *report = literal_clean();
+
+		literal_find(report, "tsc")->monotonic.backward = 3;
+		if (brackets)
+			literal_find(report, "tsc")->monotonic.bracket_backward = 3;
+		judge_report(report);
+		assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
+		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
+		literal_free(report);
+	}
+}
+
+static void
+what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it(void **state)
+{
+	struct report *report = literal_clean();
+	struct behaviour *row = literal_behaviour(report, "pit-out", "pit", "OUT rose late.");
+
+	(void)state;
+	row->open = true;
+	literal_behaviour(report, "pit-latch", "pit", "One of them.")->open = true;
+	judge_report(report);
+	assert_int_equal(literal_find(report, "pit")->open, 2);
+	assert_int_equal(literal_find(report, "pit_rdback")->open, 1);
+	assert_int_equal(literal_find(report, "hpet")->open, 0);
+	literal_free(report);
+}
+
 /* Another clocksource= is no help against one that no kernel keeps time by. */
 static void
 a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **state)
@@ -821,6 +893,9 @@ main(void)
 		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
 		cmocka_unit_test(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody),
 		cmocka_unit_test(a_counter_of_64_bits_that_steps_back_does_so_by_itself),
+		cmocka_unit_test(what_is_of_the_counter_holds_for_each_way_of_reading_it),
+		cmocka_unit_test(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read),
+		cmocka_unit_test(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it),
 		cmocka_unit_test(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),

@@ -172,7 +172,7 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
 					  "after it; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
-	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL); /* it reads the same counter */
 	literal_free(report);
 	assert_clean(machine_with_warps(0, 0));
 }

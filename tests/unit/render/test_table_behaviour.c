@@ -63,15 +63,15 @@ gaps_are_described_with_the_worst_and_blamed_on_nobody(void **state)
 	assert_has(table_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
 		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
-		   "  steal time; no clock is judged by it.\n");
+		   "  (system management interrupts) steal time; no clock is judged by it.\n");
 	literal_take_away(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_interference, report,
 		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
 		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. A busy host or SMIs\n"
-		   "  steal time; no clock is judged by it. The boot core counted 1 SMI in the\n"
-		   "  whole run.\n");
+		   "  (system management interrupts) steal time; no clock is judged by it. The boot\n"
+		   "  core counted 1 SMI in the whole run.\n");
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->verdict, VERDICT_PASS);
@@ -86,7 +86,7 @@ on_bare_metal_there_is_no_host_to_be_busy(void **state)
 	(void)state;
 	literal_take_away(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
-	assert_has(table_interference, report, "on core 0. SMIs steal time;");
+	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
 	literal_free(report);
 }
 
