@@ -7,7 +7,7 @@ PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
-                  python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium?
+                  python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base?
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \

@@ -10,16 +10,19 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
+import textwrap
 import threading
 import time
 
 import pytest
 
 from harness import ROOT
-from serve import store
+from serve import limits, store
+from serve.server import Server as server_of
 
 FLEET = ROOT / "qemu" / "fleet"
 GOLDEN = (ROOT / "tests" / "goldens" / "clean.json").read_bytes()
@@ -41,13 +44,17 @@ def of(serial, **more):
 class Server:
     """`process` serves the folder `lab`."""
 
-    def __init__(self, lab, *arguments, before=None):
+    def __init__(self, lab, *arguments, before=lambda: None):
         lab.parent.joinpath("app.efi").write_bytes(EFI)
         self.lab, self.said = lab, lab.parent / "said"
         self.errors = open(lab.parent / "errors", "w+")
+
+        def prepare():
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # it may be ignored where the tests run
+            before()
         self.process = subprocess.Popen(
             [FLEET, "--serve", lab, "--port", "0", "--application", lab.parent / "app.efi", "--keep-free", "0", *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=self.errors, text=True, preexec_fn=before)
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, preexec_fn=prepare)
         self.first = self.process.stdout.readline()
         self.port = int(re.search(r":(\d+)/ ", self.first)[1])
 
@@ -286,6 +293,27 @@ def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, by):
     assert server.reports() == []
 
 
+def test_a_report_on_its_way_at_the_end_is_taken(serve):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(GOLDEN) + GOLDEN[:500])
+        until(lambda: len(server.reports()) == 1)
+        server.process.send_signal(signal.SIGTERM)
+        until(lambda: is_closed(server))
+        line.sendall(GOLDEN[500:])
+        assert answer(line)[0] == 201
+    assert server.process.wait(WAIT_S) == 0
+    assert server.process.stdout.read().endswith("1 report taken, 0 requests refused\n")
+
+
+def is_closed(server):
+    try:
+        server.connect().close()
+    except ConnectionError:
+        return True
+    return False
+
+
 def test_what_a_killed_server_left_is_gone_with_the_next(serve):
     server = serve()
     with server.connect() as line:
@@ -323,6 +351,7 @@ def refusals():
         "the root": ("GET / HTTP/1.1\r\n\r\n", 404), "star": ("OPTIONS * HTTP/1.1\r\n\r\n", 404), "tunnel": ("CONNECT a:1 HTTP/1.1\r\n\r\n", 404),
         "version": ("GET / HTTP/9.1\r\n\r\n", 505), "no version": ("GET / FTP/1\r\n\r\n", 400), "words": ("a b c d e\r\n\r\n", 400),
         "long line": ("GET /" + "a" * 9000 + " HTTP/1.1\r\n\r\n", 414), "long header": ("GET / HTTP/1.1\r\nA: " + "a" * 200000 + "\r\n\r\n", 431),
+        "wide headers": ("GET / HTTP/1.1\r\n" + f"A: {'b' * 1000}\r\n" * 80 + "\r\n", 431),
         "many headers": ("GET / HTTP/1.1\r\n" + "A: b\r\n" * 500 + "\r\n", 431),
         "many fields": ("GET /baretick.cfg?" + "a=b&" * 9 + " HTTP/1.1\r\n\r\n", 400),
         "a bad mac": ("GET /baretick.cfg?mac=../../etc/pass HTTP/1.1\r\n\r\n", 400), "tls": ("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 400),
@@ -337,6 +366,15 @@ def test_what_is_refused_gets_its_status_and_leaves_nothing(serve):
         assert body.endswith(b"\n") and body.strip().decode("ascii").isprintable(), name
         assert wanted != 405 or headers["allow"], name
         assert server.reports() == [] and server.get("/baretick.efi")[0] == 200, name
+
+
+def test_an_answer_is_not_lost_by_a_reset(serve):
+    server = serve()
+    with server.connect() as line:
+        line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
+        assert answer(line)[0] == 404
+        until(lambda: threads(server) == 1)  # it has closed; with something unread that would be a reset
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
 
 
 @pytest.mark.parametrize("body, sentence", [
@@ -559,6 +597,41 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
     assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
+def test_one_address_leaves_places_for_others(monkeypatch):
+    monkeypatch.setattr(limits, "POST_WAIT_S", 0.01)
+    bounds = limits.Limits(60)
+    for take, each, everybody in ((bounds.posting, 8, 16), (bounds.connected, 32, 1000)):
+        with contextlib.ExitStack() as taken:
+            assert [taken.enter_context(take("a")) for _ in range(each + 2)] == [True] * each + [False] * 2
+            assert [taken.enter_context(take(f"b{n}")) for n in range(20)].count(True) == min(20, everybody - each)
+        with take("a") as allowed:
+            assert allowed
+    assert not bounds.posts and not bounds.connections
+
+
+def test_a_place_that_gets_free_is_taken():
+    bounds = limits.Limits(60)
+    with contextlib.ExitStack() as taken, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        for _ in range(8):
+            taken.enter_context(bounds.posting("a"))
+
+        def wait():
+            with bounds.posting("a") as allowed:
+                return allowed
+        waiting = pool.submit(wait)
+        taken.close()
+        assert waiting.result(WAIT_S) is True
+
+
+def test_addresses_beyond_number_are_forgotten_and_a_host_has_one_ipv6_network():
+    bounds = limits.Limits(1)
+    for n in range(10_000):
+        assert bounds.spend(f"10.0.{n >> 8}.{n & 255}") == 0
+    assert len(bounds.spent) <= limits.ADDRESSES_MAX and bounds.spend("10.0.39.15") > 0
+    assert server_of.client("2001:db8:1:2:3:4:5:6") == server_of.client("2001:db8:1:2::%eth0") != server_of.client("2001:db8:1:3::")
+    assert server_of.client("::ffff:192.0.2.1") == "192.0.2.1"
+
+
 def test_who_posts_too_often_is_told_when_to_come_again(serve):
     server = serve("--rate", 3)
     answers = [server.post(of("often")) for _ in range(6)]
@@ -583,6 +656,26 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
     server = serve(before=limit)
     assert server.post(GOLDEN)[0] == 507 and server.reports() == []
     assert server.post(of("short"))[0] == 201
+
+
+# As its README says.
+
+def recipes():
+    """The configurations of dnsmasq, each a whole one: that of PXE goes on the one before it."""
+    text = (ROOT / "qemu" / "serve" / "README.md").read_text()
+    http, pxe, proxy = (textwrap.dedent(block) for block in re.findall(r"^\*\*[\s\S]*?\n\n((?: {4}.*\n)+)", text, re.M))
+    return {"http": http, "pxe": http + pxe, "proxy": proxy}
+
+
+@pytest.mark.parametrize("name", ["http", "pxe", "proxy"])
+def test_dnsmasq_understands_the_recipe(tmp_path, name):
+    program = shutil.which("dnsmasq", path=f"{os.environ['PATH']}:/usr/sbin")
+    if not program:
+        pytest.skip("there is no dnsmasq")
+    (tmp_path / "dnsmasq.conf").write_text(recipes()[name])
+    done = subprocess.run([program, "--test", "-C", tmp_path / "dnsmasq.conf"], capture_output=True, text=True, timeout=WAIT_S)
+    assert done.returncode == 0 and "syntax check OK" in done.stderr, done
+    assert "baretick.efi" in recipes()[name]
 
 
 # Drawn at random.
