@@ -256,6 +256,7 @@ def until(true):
     (["--serve", "lab", "--application", "none.efi"], "there is no none.efi: type `make` first"),
     (["--serve", "lab", "--application", "."], ".: Is a directory"), (["--serve", "file", "--application", "file"], "file: "),
     (["--serve", "lab", "--application", "file", "--listen", "192.0.2.99"], "192.0.2.99, port 8080: "),
+    (["--serve", "lab", "--application", "file", "--listen", ""], "'' is no address"),
     (["--serve", "linked", "--application", "file"], "reports"),
     (["--serve", "lab", "--application", "file", "--keep-free", str(1 << 40)], "would stay free"),
 ])
@@ -281,6 +282,18 @@ def test_it_listens_on_loopback_alone(serve):
     assert server.first.startswith("http://127.0.0.1:")
     tables = pathlib.Path("/proc/net/tcp").read_text() + pathlib.Path("/proc/net/tcp6").read_text()
     assert re.findall(rf" (\w+):{server.port:04X} \w+:0000 0A ", tables) == ["0100007F"]
+
+
+def test_it_listens_where_it_is_told_to(serve):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    server = serve("--listen", "::1")
+    assert server.first.startswith("http://[::1]:")
+    with socket.create_connection(("::1", server.port), WAIT_S) as line:
+        line.sendall(b"GET /baretick.efi HTTP/1.1\r\n\r\n")
+        assert answer(line)[::2] == (200, EFI)
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
