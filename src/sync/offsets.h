@@ -62,8 +62,8 @@ struct offsets_summary {
 
 /*
  * Fills PLACES (one for each core) with the offset of each against the boot core: its own pair's, or where there was no
- * ping-pong, where it is if half of the ways through others at least are right; where more than one way in five
- * contradicts that, anywhere that a way has it. Each holds at the moment at which it was measured.
+ * ping-pong, where it is if half of the ways through others at least are right; where not all of them but one agree,
+ * anywhere that a way has it. Each holds at the moment at which it was measured.
  *
  * OUTLIER is whether the core is off the majority, as minority.h has it, by what is proven of pairs.
  * DISPUTED is scratch, as long. Where some are proven to differ, but none from so many, there is no_majority: then

@@ -19,7 +19,7 @@
 #include "minority.h"
 
 #define PASSES         2  /* the second goes through cores that the first has narrowed */
-#define MOVED_ONE_IN   5  /* of the ways, at most: those through cores that moved alone */
+#define AGREE_STEPS    2  /* the one that is wrong may begin the highest */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
 
 struct picture { /* and the core that the vote is about */
@@ -307,23 +307,39 @@ count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high
 	return count;
 }
 
-/* Where ways contradict PLACE, more than of a core that moved, as of a group that drifts: all that any way says. */
 static struct offset
-with_contradicting_ways(const struct offsets *offsets, size_t rank, size_t ways, struct offset place)
+way_by_pairs(const void *context, size_t through)
 {
-	struct offset hull = place;
-	size_t against = 0;
+	const struct picture *picture = context;
+
+	return way_of_pairs(picture->offsets, through, picture->rank);
+}
+
+/* All ways but one agree: that one is by way of a core that moved. Of cores that drift more are wrong. */
+static bool
+agree_but_for_one(const struct offsets *offsets, size_t rank)
+{
+	const struct picture picture = { offsets, NULL, rank };
+	struct marzullo ways = marzullo_find(way_by_pairs, &picture, offsets->cores, AGREE_STEPS);
+
+	return ways.votes + 1 >= ways.voters;
+}
+
+/* Anywhere that a way has it. */
+static struct offset
+hull_of_ways(const struct offsets *offsets, size_t rank)
+{
+	struct offset hull = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset way = way_of_pairs(offsets, i, rank);
 
 		if (!offset_is_known(way))
 			continue;
-		against += offset_gap(way, place) > 0;
 		hull.low = way.low < hull.low ? way.low : hull.low;
 		hull.high = way.high > hull.high ? way.high : hull.high;
 	}
-	return against * MOVED_ONE_IN > ways ? hull : place;
+	return hull;
 }
 
 /*
@@ -347,7 +363,9 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
 			place.high = way.high;
 	}
-	return ways ? with_contradicting_ways(offsets, rank, ways, place) : shared;
+	if (!ways)
+		return shared;
+	return agree_but_for_one(offsets, rank) ? place : hull_of_ways(offsets, rank);
 }
 
 /*
