@@ -77,9 +77,9 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
  * against another, between two readings by the TSC, may as well be a TSC that stood between these.
  */
 static bool
-may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
+may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock)
 {
-	return halves && vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
+	return vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
 	       (vote_accusers(&vote->found) & sources->siblings);
 }
 
@@ -165,7 +165,7 @@ rate_changes_judge(struct vote *vote, bool halves)
 			continue;
 		if (vote->by_doubtful_tsc)
 			vote->changed |= set_of(i);
-		else if (may_be_the_tscs(vote, &sources, i, halves))
+		else if (may_be_the_tscs(vote, &sources, i))
 			name_change_or_tsc(vote, i, halves, limit);
 		else
 			name_change(vote, i, halves, limit);
