@@ -435,7 +435,7 @@ truth_lies_in_every_interval_of_cores_of_all_offsets(void **state)
 	}
 }
 
-/* Of the ways half say one thing and half another, and one holds both: which is right can't be told, nor by a way more. */
+/* Of the ways half say one thing and half another, one holds both: nothing tells which are right, nor does one more. */
 static void
 where_half_of_the_ways_say_otherwise_a_place_holds_both(void **state)
 {
