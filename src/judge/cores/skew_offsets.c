@@ -4,16 +4,38 @@
 #include "skew_internal.h"
 
 #define NOBODYS_FAULT "and nothing shows which of them is right"
+#define CAUSE_SIZE    128 /* "off the majority, of which core 4294967295 is one: likely ..." */
+#define WHEN_SIZE     (SKEW_MOMENTS_SIZE + 20)
 #define SUBJECT_SIZE  64 /* "18446744073709551615 cores, core 4294967295's among them" */
 
+/* By what it is against OTHER, a core in order. */
 static const char *
-cause_of_offset(const struct view *view)
+put_cause(const struct view *view, size_t other, char cause[CAUSE_SIZE])
 {
+	struct text text;
+
+	text_init(&text, cause, CAUSE_SIZE);
 	if (view->no_majority)
-		return NOBODYS_FAULT;
-	if (view->report->hypervisor[0])
-		return "off the majority: likely the hypervisor gives it an offset of its own";
-	return "off the majority: likely the firmware wrote it, or it was reset later";
+		text_put(&text, NOBODYS_FAULT);
+	else
+		text_printf(&text, "off the majority, of which core %u is one: likely the %s", view_core(view, other)->apic_id,
+			    view->report->hypervisor[0] ? "hypervisor gives it an offset of its own" :
+			    "firmware wrote it, or it was reset later");
+	return cause;
+}
+
+/* The moment of a pair's own ping-pong; and of which tournament that is, where there were several. */
+static const char *
+put_when(const struct view *view, struct moment moment, char when[WHEN_SIZE])
+{
+	char moments[SKEW_MOMENTS_SIZE];
+	struct text text;
+
+	text_init(&text, when, WHEN_SIZE);
+	text_put(&text, skew_put_moment(view, moment, moments));
+	if (view->skew->drift_measured)
+		text_printf(&text, " (%s tournament)", view->offsets == &view->skew->latest ? "last" : "first");
+	return when;
 }
 
 /* Whether those that are off are just the cores of one package. */
@@ -48,13 +70,13 @@ static void
 name_group(struct report *report, const struct view *view, const struct group *group)
 {
 	struct distance distance = group->distance;
-	char moments[SKEW_MOMENTS_SIZE];
+	char when[WHEN_SIZE], cause[CAUSE_SIZE];
 
 	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", REPORT_NO_CORE,
 				       "The TSCs of %s, are %lu to %lu ns %s core %u's %s, %s.", group->subject,
 				       distance.near, distance.far, distance.ahead ? "ahead of" : "behind",
-				       view_core(view, group->other)->apic_id, skew_put_moment(view, group->moment, moments),
-				       cause_of_offset(view)),
+				       view_core(view, group->other)->apic_id, put_when(view, group->moment, when),
+				       put_cause(view, group->other, cause)),
 		     distance, view->offset_limit_ns);
 }
 
@@ -120,13 +142,13 @@ name_core(struct report *report, const struct view *view, size_t rank, size_t ot
 	  const char *rest)
 {
 	struct distance distance = view_pair_ns(view, other, rank);
-	char moments[SKEW_MOMENTS_SIZE];
+	char when[WHEN_SIZE];
 
 	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
 				       "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s",
 				       view_core(view, rank)->apic_id, distance.near, distance.far,
 				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
-				       skew_put_moment(view, view_moment(view, other, rank), moments), cause, rest),
+				       put_when(view, view_moment(view, other, rank), when), cause, rest),
 		     distance, view->offset_limit_ns);
 }
 
@@ -134,7 +156,7 @@ static void
 name_cores(struct report *report, const struct view *view, size_t off)
 {
 	size_t count = 0, other;
-	char rest[SKEW_REST_SIZE];
+	char rest[SKEW_REST_SIZE], cause[CAUSE_SIZE];
 
 	for (size_t i = 0; i < view->offsets->cores && count < SKEW_NAMED_MAX; i++) {
 		if (!view_is_off(view, i))
@@ -142,7 +164,7 @@ name_cores(struct report *report, const struct view *view, size_t off)
 		count++;
 		view_offset_ns(view, i, &other);
 		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
-			  cause_of_offset(view), skew_put_rest(rest, count, off));
+			  put_cause(view, other, cause), skew_put_rest(rest, count, off));
 	}
 }
 
@@ -167,6 +189,7 @@ void
 skew_judge_latest(struct report *report, const struct view *first, bool any_said)
 {
 	struct view view = view_latest(first);
+	char cause[CAUSE_SIZE];
 	size_t off = 0, other;
 
 	if (!any_said) {
@@ -177,6 +200,6 @@ skew_judge_latest(struct report *report, const struct view *first, bool any_said
 		if (!view_is_off(&view, i) || view_is_off(first, i) || off++ >= SKEW_NAMED_MAX)
 			continue;
 		view_offset_ns(&view, i, &other);
-		name_core(report, &view, i, other, view_core(&view, i)->apic_id, cause_of_offset(&view), "");
+		name_core(report, &view, i, other, view_core(&view, i)->apic_id, put_cause(&view, other, cause), "");
 	}
 }

@@ -3,6 +3,8 @@
 
 #include "text.h"
 
+#define LONG_NS UINT64_C(100000000) /* a tournament that takes longer is said with its begin */
+
 /* What the tournaments say as a whole; the first that holds. */
 enum synchrony {
 	SYNC_ALONE,        /* no second core ran */
@@ -76,8 +78,16 @@ synchrony(const struct report *report)
 static void
 put_then(struct text *text, const struct report *report, const char *words)
 {
-	text_printf(text, "%s at ", words);
-	report_put_moment(text, report, report_shown(report)->end_tsc);
+	const struct offsets *shown = report_shown(report);
+	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns(report, shown->end_tsc);
+
+	text_put(text, words);
+	if (end_ns - begin_ns >= LONG_NS) { /* each pair's moment is one between the two */
+		text_put(text, " between ");
+		report_put_moment(text, report, shown->begin_tsc);
+	}
+	text_put(text, end_ns - begin_ns >= LONG_NS ? " and " : " at ");
+	report_put_moment(text, report, shown->end_tsc);
 }
 
 static void

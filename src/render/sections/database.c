@@ -75,6 +75,8 @@ put_row(struct text *out, const struct report *report, const struct report_clock
 	put_ms(out, cost->rows_ps.high, 8);
 	if (worse)
 		text_printf(out, "%11s", "-");
+	else if (entry != least && cost->rows_ps.low <= least->cost.rows_ps.high)
+		text_printf(out, "%11s", "not told");
 	else
 		put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
 	text_printf(out, "  %6s  %6s  %6s\n", number_ps((uint64_t)cost->read_ps.value).text,
@@ -104,8 +106,9 @@ table_database(struct text *out, const struct report *report)
 	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
 		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
 		       "and most are of any core, with two standard errors of each mean. Over best is ms less that of the clock "
-		       "that costs least. The loop is the boot core's, hits included, less its null: pg_test_timing's "
-		       "Average loop time is higher, by its own loop and the system's call. Linux reads the TSC as tsc_lfence or "
+		       "that costs least; not told where the two's least and most overlap. The loop is the boot core's, hits "
+		       "included, less its null: pg_test_timing's Average loop time is higher, by its own loop and the system's "
+		       "call. Linux reads the TSC as tsc_lfence or "
 		       "tsc_rdtscp does.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);

@@ -111,6 +111,18 @@ put_paravirtual(struct text *out, const struct report *report)
 	}
 }
 
+/* What was planned for each clock, and what came of that where a key ended it. */
+static void
+put_duration(struct text *text, const struct report *report)
+{
+	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
+
+	text_printf(text, "%s per clock", number_ns(report->duration_ns).text);
+	if (report->hurried && report->duration_ns > quick_ns)
+		text_printf(text, " to %lu.%lu s, then %s", report->hurried_ms / 1000, report->hurried_ms / 100 % 10,
+			    number_ns(quick_ns).text);
+}
+
 void
 table_machine(struct text *out, const struct report *report)
 {
@@ -126,9 +138,10 @@ table_machine(struct text *out, const struct report *report)
 	else
 		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
 	put_paravirtual(out, report);
-	table_line(out, "cores", "%u listed, %u started; %s per clock; TSC bracket %s",
-		   report->cores_listed, report->cores_started, number_ns(report->duration_ns).text,
-		   or_dash(report->fence));
+	text_init(&text, line, sizeof(line));
+	put_duration(&text, report);
+	table_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,
+		   report->cores_started, line, or_dash(report->fence));
 	put_options(out, report);
 	table_line(out, "tsc", "%s%s%s, %s",
 		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
@@ -150,9 +163,11 @@ table_verdict(struct text *out, const struct report *report)
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, ", %zu finding%s%s%s", report->finding_count, table_plural(report->finding_count),
-		    report->hurried ? "; ended early by a key" : "",
-		    report->incomplete ? "; not everything was measured" : "");
+	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural(report->finding_count));
+	if (report->hurried)
+		text_printf(&text, "; ended early by a key at %lu.%lu s", report->hurried_ms / 1000,
+			    report->hurried_ms / 100 % 10);
+	text_put(&text, report->incomplete ? "; not everything was measured" : "");
 	if (open)
 		text_printf(&text, "; %zu not determined", open);
 	if (unchecked)

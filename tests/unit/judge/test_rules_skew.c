@@ -254,7 +254,8 @@ core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
 	(void)state;
 	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
-				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s, off the majority: likely "
+				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first tournament), off "
+			    "the majority, of which core 0 is one: likely "
 				      "the firmware wrote it, or it was reset later.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
 	literal_free(report);
@@ -269,7 +270,8 @@ core_behind_is_named_as_such_and_a_guest_has_another_cause(void **state)
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
-			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s, off the majority: likely the hypervisor "
+			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first tournament), off "
+			    "the majority, of which core 6 is one: likely the hypervisor "
 			    "gives it an offset of its own.");
 	literal_free(report);
 }
@@ -324,7 +326,7 @@ two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off(void **state)
 	(void)state;
 	judge(report);
 	assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
-			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s, and nothing shows "
+			    "Core 2's TSC is 978 to 1024 ns ahead of core 0's at 3.1 s (first tournament), and nothing shows "
 			    "which of them is right.");
 	literal_free(report);
 }
@@ -380,7 +382,7 @@ skewed_half_that_is_no_package_is_one_finding_without_a_core(void **state)
 	assert_true(finding->low <= 1000 && finding->high >= 1000);
 	assert_non_null(strstr(finding->text, "The TSCs of 2 cores, core 2's among them, are "));
 	assert_non_null(strstr(finding->text, " ns ahead of core "));
-	assert_non_null(strstr(finding->text, "'s at 3.1 s, and nothing shows which of them is right."));
+	assert_non_null(strstr(finding->text, "'s at 3.1 s (first tournament), and nothing shows which of them is right."));
 	literal_free(report);
 }
 
@@ -393,8 +395,8 @@ half_of_cores_with_faults_of_their_own_is_no_half(void **state)
 		int64_t truth_ticks[6];
 		const char *text;
 	} machines[] = {
-		{ 4, { 0, 0, 2000, -20000 }, "Core 6's TSC is 10976 to 11022 ns behind core 4's at 3.1 s, " },
-		{ 6, { 0, 0, 0, 5000, -5000, 15000 }, "Core 10's TSC is 9978 to 10024 ns ahead of core 8's at 3.1 s, " },
+		{ 4, { 0, 0, 2000, -20000 }, "Core 6's TSC is 10976 to 11022 ns behind core 4's at 3.1 s " },
+		{ 6, { 0, 0, 0, 5000, -5000, 15000 }, "Core 10's TSC is 9978 to 10024 ns ahead of core 8's at 3.1 s " },
 	};
 
 	(void)state;
@@ -448,7 +450,7 @@ pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 	(void)state;
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-offset", REPORT_NO_CORE,
-					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s, and nothing shows "
+					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first tournament), and nothing shows "
 					  "which of them is right."),
 		      499500, 499500, 500500, 0);
 	for (size_t i = 0; i < 4; i++)
@@ -913,7 +915,7 @@ core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **st
 	assert_int_equal(last->finding_count, 1);
 	assert_string_equal(last->findings[0].rule, "tsc-offset");
 	assert_int_equal(last->findings[0].core, 4);
-	assert_non_null(strstr(last->findings[0].text, " at 21.1 s, off the majority"));
+	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last tournament), off the majority"));
 	assert_true(last->cores[2].off_majority);
 	assert_false(last->skew.synchronised);
 	literal_free(last);

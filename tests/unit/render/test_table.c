@@ -441,6 +441,8 @@ sentence_on_synchrony_is_what_the_pairs_prove(void **state)
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000; /* each pair has its moment in that second */
+	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two differed by more than 10024 ns.\n");
 	literal_free(report);
 	literal_free(skewed);
@@ -672,6 +674,47 @@ durations_take_at_most_6_characters(void **state)
 }
 
 static void
+costs_of_which_the_ranges_overlap_are_not_told_apart(void **state)
+{
+	static char bytes[8192];
+	struct report *report = literal_clean();
+	struct text text;
+
+	(void)state;
+	judge_report(report);
+	text_init(&text, bytes, sizeof(bytes));
+	table_database(&text, report);
+	assert_null(strstr(bytes, "   not told"));
+	literal_find(report, "tsc_lfence")->cost.rows_ps.low = literal_find(report, "tsc")->cost.rows_ps.high;
+	text_init(&text, bytes, sizeof(bytes));
+	table_database(&text, report);
+	assert_memory_equal(strstr(bytes, "   not told") - 42, "\ntsc_lfence ", 12);
+	literal_free(report);
+}
+
+static void
+what_a_key_left_of_the_plan_is_said_with_the_moment(void **state)
+{
+	static char bytes[4096];
+	struct report *report = literal_clean();
+	struct text text;
+
+	(void)state;
+	report->hurried = true;
+	report->hurried_ms = 12345;
+	text_init(&text, bytes, sizeof(bytes));
+	table_machine(&text, report);
+	table_verdict(&text, report);
+	assert_non_null(strstr(bytes, "; 1.00 s per clock to 12.3 s, then 100 ms; "));
+	assert_non_null(strstr(bytes, "; ended early by a key at 12.3 s"));
+	report->duration_ns = 100000000;
+	text_init(&text, bytes, sizeof(bytes));
+	table_machine(&text, report);
+	assert_non_null(strstr(bytes, "; 100 ms per clock; "));
+	literal_free(report);
+}
+
+static void
 a_figure_has_no_digit_that_its_error_does_not_let_be_told(void **state)
 {
 	static const struct {
@@ -825,6 +868,8 @@ main(void)
 		cmocka_unit_test(sentence_on_tsc_adjust_says_none_equal_or_which),
 		cmocka_unit_test(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns),
 		cmocka_unit_test(durations_take_at_most_6_characters),
+		cmocka_unit_test(costs_of_which_the_ranges_overlap_are_not_told_apart),
+		cmocka_unit_test(what_a_key_left_of_the_plan_is_said_with_the_moment),
 		cmocka_unit_test(a_figure_has_no_digit_that_its_error_does_not_let_be_told),
 		cmocka_unit_test(ratios_take_at_most_6_characters),
 		cmocka_unit_test(rates_take_at_most_12_characters),
