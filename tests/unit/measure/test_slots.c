@@ -164,6 +164,17 @@ what_is_made_up_for_well_before_a_deadline_is_of_those_before(void **state)
 	assert_told(folded(ticks, 400), 0, 0, 1);
 }
 
+/* Two that a gap kept back, each beside a later one; a third was not owed. */
+static void
+what_is_made_up_for_slots_behind_a_gap_is_not_doubled(void **state)
+{
+	static const double ticks[] = { 100.1, 410, 500.1, 550, 600.1, 640, 700.1, 750, 800.1, 900.1, 0 };
+
+	(void)state;
+	away(180, 405);
+	assert_told(folded(ticks, 900), 0, 1, 6);
+}
+
 /* COUNT values of LATE_NS, and MORE of MORE_NS, in order. */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -203,6 +214,7 @@ main(void)
 		TEST(of_two_ticks_behind_an_empty_slot_neither_is_told),
 		TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own),
 		TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before),
+		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
 		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
 	};
 
