@@ -172,44 +172,6 @@ judge_behaviours(struct report *report)
 	}
 }
 
-/* Of one that no kernel takes for its clocksource another clocksource= is no help. */
-static void
-advise_on_cost(struct finding *finding, const struct report_clock *entry)
-{
-	struct text text;
-
-	if (!finding || !entry->clock.caveat)
-		return;
-	text_init(&text, finding->advice, sizeof(finding->advice));
-	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
-}
-
-/*
- * Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not
- * slow.
- */
-static void
-judge_cost(struct report *report, const struct report_clock *entry)
-{
-	uint64_t limit_ns = rules_limit_of(report, "clock-slow");
-	struct latency_within within;
-	struct finding *finding;
-	uint64_t median_ns;
-
-	if (!entry->latency || !entry->latency->count || !report_clock_is_main(entry) ||
-	    !report->tsc.den || (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
-		return;
-	median_ns = latency_percentile_ns(entry->latency, 50000);
-	within = latency_percentile_within(entry->latency, 50000);
-	if (!within.known || within.low_ns <= limit_ns)
-		return;
-	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
-				    "A read of %s takes %lu ns in the median, %lu ns at best: more than the limit of %lu ns.",
-				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns);
-	rules_set_count(finding, median_ns, limit_ns);
-	advise_on_cost(finding, entry);
-}
-
 static void
 judge_resolution(struct report *report, const struct report_clock *entry)
 {
@@ -255,7 +217,6 @@ judge_fitness(struct report *report)
 	bool tsc_read = false;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
-		judge_cost(report, &report->clocks[i]);
 		judge_resolution(report, &report->clocks[i]);
 		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
 	}

@@ -1,9 +1,10 @@
-/* What a read of each clock costs a program that times with it. See struct report_cost. */
+/* What a read of each clock costs a program that times with it, see struct report_cost; which ones take too long. */
 #include "judge_internal.h"
 
 #include "scale.h"
 #include "text.h"
 
+#define WAYS_SIZE  96               /* what is said of further ways of reading a slow clock */
 #define ROWS_READS INT64_C(200000) /* 100,000 rows, the clock read before and after each */
 
 static size_t
@@ -137,4 +138,73 @@ judge_costs(struct report *report)
 	for (size_t i = 0; null < report->clock_count && i < report->clock_count; i++)
 		if (i != null)
 			judge_cost(report, i, null);
+}
+
+/* Of one that no kernel takes for its clocksource another clocksource= is no help. */
+static void
+advise(struct finding *finding, const struct report_clock *entry)
+{
+	struct text text;
+
+	if (!finding || !entry->clock.caveat)
+		return;
+	text_init(&text, finding->advice, sizeof(finding->advice));
+	text_printf(&text, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
+}
+
+/*
+ * Between which two reads the median lies is known, which the clock is given the benefit of; of few reads it is not
+ * slow.
+ */
+static bool
+is_slow(const struct report_clock *entry, uint64_t limit_ns)
+{
+	struct latency_within within = { .known = false };
+
+	if (entry->latency && entry->latency->count)
+		within = latency_percentile_within(entry->latency, 50000);
+	return within.known && within.low_ns > limit_ns;
+}
+
+/* Further ways of reading a clock that is slow, and slow themselves: no finding more, and no pass beside it. */
+static void
+judge_ways(struct report *report, const struct report_clock *main, uint64_t limit_ns, struct text *ways)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		struct report_clock *entry = &report->clocks[i];
+
+		if (entry == main || !text_equal(entry->clock.main, main->clock.id) || !is_slow(entry, limit_ns))
+			continue;
+		text_printf(ways, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, 50000));
+		if (entry->verdict == VERDICT_PASS)
+			entry->verdict = rules_severity(rules_find("clock-slow"), report);
+	}
+}
+
+static void
+judge_median(struct report *report, const struct report_clock *entry)
+{
+	uint64_t limit_ns = rules_limit_of(report, "clock-slow"), median_ns;
+	struct finding *finding;
+	char ways[WAYS_SIZE];
+	struct text text;
+
+	if (!report_clock_is_main(entry) || !report->tsc.den || !is_slow(entry, limit_ns) ||
+	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
+		return;
+	text_init(&text, ways, sizeof(ways));
+	judge_ways(report, entry, limit_ns, &text);
+	median_ns = latency_percentile_ns(entry->latency, 50000);
+	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
+				    "A read of %s takes %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
+				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns, ways);
+	rules_set_count(finding, median_ns, limit_ns);
+	advise(finding, entry);
+}
+
+void
+judge_slow(struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++)
+		judge_median(report, &report->clocks[i]);
 }

@@ -61,6 +61,7 @@ judge_report(struct report *report)
 	if (judge_tsc_moved(report))
 		report_note(report, "The TSC itself stepped back or leapt: no other clock is judged by what it timed.");
 	judge_states(report);
+	judge_slow(report);
 	judge_fitness(report);
 	if (!judge_tsc_moved(report))
 		judge_rates(report);

@@ -52,7 +52,8 @@ void judge_interval_cores(struct report *report); /* after them: which cores' ow
  * timer that rounds, or judges by another clock, does so with each.
  */
 bool judge_is_early(const struct report *report, const char *source, uint32_t core);
-/* What a reading costs, what the TSC's resolution is, what vouches for it. */
+void judge_slow(struct report *report); /* whose median read is beyond the limit; after the states */
+/* What the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);
 /*
  * After all findings: a row for each clock's rate, the sentences of what is not determined, and each clock's count of

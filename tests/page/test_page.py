@@ -766,6 +766,8 @@ CUT = """[...document.querySelectorAll('th, td, p, li, dd, canvas, .badge')].fil
 @pytest.mark.parametrize("name", ["clean", "sick"])
 def test_nothing_is_cut_in_a_narrow_window_and_what_scrolls_shows_it(show, tmp_path, name):
     page = show(golden(name), width=400)
+    assert page.evaluate("[...document.querySelectorAll('.cards td.left')].map((cell) => getComputedStyle(cell).textAlign)"
+                         ".filter((align) => align !== 'left').length") == 0
     compare(page, golden("sick"), tmp_path / "other.json")
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.settle()

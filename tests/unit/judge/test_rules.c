@@ -687,6 +687,41 @@ a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **sta
 }
 
 static void
+read_slowly(struct report *report, const char *id, uint64_t ns)
+{
+	const struct sample sample = { 0, 0, ns };
+	struct latency *latency = literal_find(report, id)->latency;
+	struct scale scale;
+
+	scale_init(&scale, (struct rate){ 1000000000, 1 });
+	latency_clear(latency);
+	for (size_t reads = 0; reads < 100; reads++)
+		latency_fold(latency, &scale, &sample, 1);
+}
+
+/* That a CPUID traps makes no TSC slow. */
+static void
+a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	read_slowly(report, "pit_rdback", 50000);
+	read_slowly(report, "tsc_cpuid", 50000);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 0);
+	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_PASS);
+	read_slowly(report, "pit", 30000);
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_non_null(strstr(report->findings[0].text, "more than the limit of 20000 ns; of pit_rdback "));
+	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find(report, "tsc_cpuid")->verdict, VERDICT_PASS);
+	literal_free(report);
+}
+
+static void
 device_that_is_read_two_ways_has_one_finding(void **state)
 {
 	struct report *report = literal_clean();
@@ -909,6 +944,7 @@ main(void)
 		cmocka_unit_test(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read),
 		cmocka_unit_test(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it),
 		cmocka_unit_test(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for),
+		cmocka_unit_test(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),

@@ -275,11 +275,13 @@ a_clock_that_stepped_back_has_no_finding_for_its_change_too(void **state)
 	struct report *report = machine_without_behaviours();
 
 	(void)state;
+	report->hypervisor[0] = '\0'; /* in a guest the TSC may have stood between two readings */
 	set_changes(report, -1000000, 0, 0);
 	judge_report(report);
 	assert_only(report, "rate-changed", "hpet", NULL);
 
 	report = machine_without_behaviours();
+	report->hypervisor[0] = '\0'; /* in a guest the TSC may have stood between two readings */
 	set_changes(report, -1000000, 0, 0);
 	literal_find(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
