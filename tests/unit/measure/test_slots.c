@@ -164,6 +164,23 @@ what_is_made_up_for_well_before_a_deadline_is_of_those_before(void **state)
 	assert_told(folded(ticks, 400), 0, 0, 1);
 }
 
+/* Two bursts that make up for what two gaps kept, and five ticks in time: these say where a period begins. */
+static void
+bursts_do_not_say_where_a_period_begins(void **state)
+{
+	static const double ticks[] = { 86, 186, 500, 501, 502, 586, 1000, 1001, 1002, 1003, 1086, 1186 };
+	struct arming arming = { BEGIN, BEGIN, BEGIN + PERIOD };
+
+	(void)state;
+	here->timer.own_phase = true;
+	away(190, 500);
+	away(590, 1000);
+	for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
+		here->slot.events[here->slot.taken++] = (struct timer_event){ 0, moment(ticks[i]) };
+	asking_find_phase(&here->asking, &arming, PERIOD);
+	assert_in_range(arming.before + PERIOD, moment(86) - 100, moment(86));
+}
+
 /* Two that a gap kept back, each beside a later one; a third was not owed. */
 static void
 what_is_made_up_for_slots_behind_a_gap_is_not_doubled(void **state)
@@ -214,6 +231,7 @@ main(void)
 		TEST(of_two_ticks_behind_an_empty_slot_neither_is_told),
 		TEST(a_tick_a_hair_before_a_phase_that_was_found_is_its_own),
 		TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before),
+		TEST(bursts_do_not_say_where_a_period_begins),
 		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
 		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
 	};
