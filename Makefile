@@ -67,7 +67,7 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Nothing is timed in what runs before or behind the measuring: it is to be small.
 $(patsubst %.c,$(BUILD)/efi/%.o,$(filter src/render/% src/judge/% src/rules/% src/options/% src/report/% \
-	drivers/smbios/%,$(SOURCES))): TARGET += -Os
+	drivers/smbios/% boot/network/%,$(SOURCES))): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile
 	@mkdir -p $(@D)

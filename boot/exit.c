@@ -61,6 +61,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 		how = pager_ask(pager, can_return);
 	while (serial_feed(&console->serial)) /* where nobody is asked, nobody is there to cut it */
 		;
+	pager_finish(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();

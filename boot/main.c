@@ -19,6 +19,7 @@
 #include "rules.h"
 #include "rules_print.h"
 #include "run.h"
+#include "send.h"
 #include "settings.h"
 #include "text.h"
 
@@ -34,6 +35,7 @@ struct application {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
 	struct pager pager;
+	struct send send;
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -133,6 +135,9 @@ run_all(struct application *app)
 	run_close(&app->run);
 
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
+
+	if (delivered)
+		send_later(&app->send, report, &app->plan, &app->pager);
 	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
 	exit_run(&app->console, report->options.exit, result, !machine->cores.taken, &app->pager);

@@ -4,8 +4,9 @@ USES_boot/guard    := boot/firmware
 USES_boot/interrupts := boot/guard
 USES_boot/console  := boot/guard src/render/screen src/measure
 USES_boot/volume   := boot/firmware src/report drivers/hw
+USES_boot/network  := boot/firmware src/options
 USES_boot/cores    := boot/guard drivers/smp drivers/acpi
-USES_boot          := boot/console boot/volume boot/cores boot/interrupts drivers/checks drivers/timers src/run src/render/text src/render/json \
+USES_boot          := boot/console boot/volume boot/network boot/cores boot/interrupts drivers/checks drivers/timers src/run src/render/text src/render/json \
                       src/render/csv
 
-ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/volume boot/cores boot
+ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/volume boot/network boot/cores boot

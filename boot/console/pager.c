@@ -65,6 +65,17 @@ pager_report(struct pager *pager, struct console *console, const struct report *
 }
 
 void
+pager_say(struct pager *pager, const char *saved)
+{
+	struct text text;
+
+	text_init(&text, pager->saved, sizeof(pager->saved));
+	text_printf(&text, "%s", saved);
+	screen_open(&pager->screen);
+	draw(pager);
+}
+
+void
 pager_document(struct pager *pager, struct console *console, const char *title, const char *document)
 {
 	size_t size = BUFFER_PER_BYTE * (text_length(document) + 1);
@@ -91,6 +102,17 @@ take_keys(struct screen *screen)
 	return way;
 }
 
+bool
+pager_finish(struct pager *pager)
+{
+	void (*last)(void *context) = pager->last;
+
+	pager->last = NULL;
+	if (last)
+		last(pager->last_context);
+	return last != NULL;
+}
+
 enum options_exit
 pager_ask(struct pager *pager, bool can_quit)
 {
@@ -105,7 +127,7 @@ pager_ask(struct pager *pager, bool can_quit)
 	draw(pager);
 	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
 		draw(pager);
-		if (!serial_feed(&pager->console->serial))
+		if (!serial_feed(&pager->console->serial) && !pager_finish(pager))
 			keys_wait(&keys);
 	}
 	serial_cut(&pager->console->serial);

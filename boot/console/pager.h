@@ -6,7 +6,7 @@
 #include "options.h"
 #include "screen.h"
 
-#define PAGER_SAVED_SIZE 160 /* a sentence */
+#define PAGER_SAVED_SIZE 800 /* two sentences */
 
 struct pager {
 	struct console *console; /* NULL: nothing was shown yet */
@@ -15,11 +15,16 @@ struct pager {
 	struct screen_row *shown; /* what is in each row of the console's screen; NULL: not known */
 	char *taken;              /* a document's buffer; NULL: SCRAP has to do */
 	char scrap[8];
+	void (*last)(void *context); /* see pager_finish(); NULL: nothing is left to do */
+	void *last_context;
 };
 
 /* Shows REPORT's first page. BUFFER, SCREEN_BUFFER_SIZE, is the pager's from now on; SAVED: see screen.h. */
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text buffer);
+
+/* SAVED in place of what was said of the report, on its first page again. */
+void pager_say(struct pager *pager, const char *saved);
 
 /* Shows DOCUMENT in place of a report. */
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
@@ -33,5 +38,11 @@ enum options_exit pager_ask(struct pager *pager, bool can_quit);
 
 /* Writes what was shown first once more, as lines, on the console that is closed, and gives back what it took. */
 void pager_close(struct pager *pager);
+
+/*
+ * Calls the pager's LAST, once: what is to be done when the serial lines have got all that is queued, and may end in
+ * the firmware. False: that was done before, or there is none. pager_ask() does it when nothing is queued any more.
+ */
+bool pager_finish(struct pager *pager);
 
 #endif

@@ -96,7 +96,7 @@ options_put_given(struct text *out, const struct options *options)
 	if (options->gap_ns != usual.gap_ns)
 		put_time(out, "gap", options->gap_ns);
 	put_word(out, "exit", options_exit_word(options->exit), options_exit_word(usual.exit));
-	put_word(out, "save", options->save ? "auto" : "off", "auto");
+	put_word(out, "save", options_save_word(options), "auto");
 	put_word(out, "serial", options_serial_word(options->serial), options_serial_word(usual.serial));
 	put_word(out, "identity", options->identity ? "on" : "off", "on");
 	put_word(out, "irq", options_irq_word(options->irq), "auto");

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "url.h"
+
 #define OPTIONS_CLOCKS_MAX 16
 #define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
@@ -39,7 +41,8 @@ struct options {
 	enum options_profile profile;
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
-	bool save;
+	bool save;            /* on the boot volume */
+	char save_url[URL_SIZE]; /* where the report is sent as well; "": nowhere */
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
 	enum options_irq irq; /* timers are programmed, and their interrupts taken */
@@ -110,5 +113,6 @@ const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
 const char *options_serial_word(enum options_serial serial);
 const char *options_irq_word(enum options_irq irq);
+const char *options_save_word(const struct options *options);
 
 #endif

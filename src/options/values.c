@@ -212,8 +212,19 @@ take_switch(struct word value, const char *const words[2], bool *on)
 static bool
 parse_save(struct word value, const struct options_names *names, struct options *options)
 {
+	struct url url;
+
 	(void)names;
-	return take_switch(value, save_words, &options->save);
+	options->save_url[0] = '\0';
+	if (take_switch(value, save_words, &options->save))
+		return true;
+	options->save = true;
+	if (!url_read(value.bytes, value.length, &url))
+		return false;
+	for (size_t i = 0; i < value.length; i++)
+		options->save_url[i] = value.bytes[i];
+	options->save_url[value.length] = '\0';
+	return true;
 }
 
 static bool
@@ -291,9 +302,10 @@ const struct option options_table[] = {
 	  "ask; debug-exit under qemu/run",
 	  "What happens at the end: baretick asks for a key, or does one of these; "
 	  "return goes with cores=mp or cores=off only." },
-	{ "save", parse_save, "auto or off", NULL, "save=off",
+	{ "save", parse_save, "auto, off or http://HOST[:PORT]/PATH", NULL, "save=off",
 	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
-	  "Whether the report is saved on the volume that was booted from." },
+	  "Whether the report is saved on the volume that was booted from; http: it is, and report.json is sent there as "
+	  "well, by the firmware's network." },
 	{ "serial", parse_serial, "full, summary or off", NULL, "serial=summary", "full",
 	  "What is written to the firmware's serial lines: everything, the run's lines and tables, or nothing." },
 	{ "label", parse_label, "a word, or text between quotes, of at most 64 printable ASCII characters", NULL,
@@ -368,4 +380,10 @@ const char *
 options_irq_word(enum options_irq irq)
 {
 	return irq_words[irq];
+}
+
+const char *
+options_save_word(const struct options *options)
+{
+	return options->save_url[0] ? options->save_url : options->save ? "auto" : "off";
 }

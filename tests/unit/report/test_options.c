@@ -224,12 +224,17 @@ words_of_a_choice_are_read_back_as_they_are_typed(void **state)
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(options_exit_word(parsed(strcat(strcpy(text, "exit="), exits[i])).exit), exits[i]);
 	assert_true(parsed("save=off save=auto").save);
+	assert_true(parsed("save=off save=http://h/p").save);
+	assert_string_equal(parsed("save=http://h/p").save_url, "http://h/p");
+	assert_string_equal(parsed("save=http://h/p save=off").save_url, "");
+	assert_string_equal(parsed("save=http://h/p save=auto").save_url, "");
 	options_default(&options);
 	assert_refused("exit=debug", "In baretick.cfg: \"exit=debug\" is not valid: exit= takes ask, reboot, poweroff, "
 				     "return or debug-exit.");
 	assert_refused("profile=fast",
 		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak.");
-	assert_refused("save=yes", "In baretick.cfg: \"save=yes\" is not valid: save= takes auto or off.");
+	assert_refused("save=yes",
+		       "In baretick.cfg: \"save=yes\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void
@@ -278,7 +283,7 @@ bare_key_has_no_value(void **state)
 {
 	(void)state;
 	assert_refused("save",
-		       "In baretick.cfg: \"save\" has no value: save= takes auto or off.");
+		       "In baretick.cfg: \"save\" has no value: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void
@@ -442,7 +447,8 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
 				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
-	assert_refused("save=\xff", "In baretick.cfg: \"save=?\" is not valid: save= takes auto or off.");
+	assert_refused("save=\xff",
+		       "In baretick.cfg: \"save=?\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void
@@ -580,7 +586,7 @@ options_that_were_given_read_as_the_same(void **state)
 		"save=off limit.tsc-warp=16 limit.clock-backward=0 clocks=tsc,hpet",
 		"duration=1s", "interval=1s", "cores=12", "cores=mp", "cutoff=0", "cutoff=100", "cutoff=99.123456", "gap=1s",
 		"profile=soak exit=debug-exit", "clocks=rtc", "identity=off label=\"rack 7, #3 = left\" clocks=tsc",
-		"serial=off", "pic=on", "serial=summary identity=off",
+		"serial=off", "pic=on", "save=http://10.0.2.2:8080/reports?a=b", "serial=summary identity=off",
 	};
 
 	(void)state;
@@ -607,13 +613,14 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=off serial=summary "
+					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://h/p serial=summary "
 					"identity=off irq=all pic=on");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;
 
 	(void)state;
 	memset(options.label, 'l', OPTIONS_LABEL_SIZE - 1);
+	memset(options.save_url, 'u', URL_SIZE - 1);
 	options.limit_count = OPTIONS_LIMITS_MAX;
 	for (size_t i = 0; i < OPTIONS_LIMITS_MAX; i++) {
 		memset(options.limits[i].rule, 'r', OPTIONS_NAME_SIZE - 1);

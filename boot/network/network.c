@@ -1,0 +1,158 @@
+/* Network cards, their drivers and addresses. See network.h. */
+#include "network.h"
+
+#include "child.h"
+#include "connect.h"
+
+#define CARDS_MAX     8
+#define ADDRESS_MS    8000
+#define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: base class */
+#define CLASS_NETWORK 0x02
+#define INFO_SIZE     4096 /* with its table of routes */
+
+static const EFI_GUID guid_pci_io = EFI_PCI_IO_PROTOCOL_GUID;
+static const EFI_GUID guid_http_binding = GUID_HTTP_BINDING;
+static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
+
+struct card {
+	EFI_HANDLE handle;
+	struct ip4_config2 *config;
+	bool changed; /* its policy is to be put back */
+	bool asked;
+};
+
+struct cards {
+	struct card each[CARDS_MAX];
+	size_t count;
+	union {
+		struct ip4_interface_info info;
+		char bytes[INFO_SIZE];
+	};
+};
+
+/* Firmware that boots from a stick need not have connected them. */
+static void
+connect_drivers(void)
+{
+	size_t count;
+	EFI_HANDLE *handles = firmware_handles(&guid_pci_io, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		EFI_PCI_IO_PROTOCOL *pci = firmware_protocol(handles[i], &guid_pci_io);
+		UINT8 class = 0;
+
+		if (pci && !EFI_ERROR(pci->Pci.Read(pci, EfiPciIoWidthUint8, PCI_CLASS_AT, 1, &class)) && class == CLASS_NETWORK)
+			firmware_boot->ConnectController(handles[i], NULL, NULL, TRUE);
+	}
+	if (handles)
+		firmware_boot->FreePool(handles);
+}
+
+static bool
+has_address(struct cards *cards, const struct card *card)
+{
+	static const struct network_address none;
+	UINTN size = sizeof(cards->bytes);
+
+	return !EFI_ERROR(card->config->get_data(card->config, IP4_INTERFACE_INFO, &size, cards->bytes)) &&
+	       __builtin_memcmp(&cards->info.station, &none, sizeof(none)) != 0;
+}
+
+/* By DHCP, unless the card has an address, or waits for one already. */
+static void
+want_address(struct cards *cards, struct card *card)
+{
+	UINT32 policy = IP4_DHCP;
+	UINTN size = sizeof(policy);
+
+	if (has_address(cards, card) || EFI_ERROR(card->config->get_data(card->config, IP4_POLICY, &size, &policy)) ||
+	    policy == IP4_DHCP)
+		return;
+	policy = IP4_DHCP;
+	card->changed = !EFI_ERROR(card->config->set_data(card->config, IP4_POLICY, sizeof(policy), &policy));
+}
+
+static void
+open_cards(struct cards *cards)
+{
+	size_t count;
+	EFI_HANDLE *handles = firmware_handles(&guid_http_binding, &count);
+
+	for (size_t i = 0; i < count && cards->count < CARDS_MAX; i++) {
+		struct card card = { handles[i], firmware_protocol(handles[i], &guid_ip4_config2), false, false };
+
+		if (!card.config)
+			continue;
+		want_address(cards, &card);
+		cards->each[cards->count++] = card;
+	}
+	if (handles)
+		firmware_boot->FreePool(handles);
+}
+
+/* The firmware keeps the policy over a restart. */
+static void
+close_cards(struct cards *cards)
+{
+	UINT32 policy = IP4_STATIC;
+
+	for (size_t i = 0; i < cards->count; i++)
+		if (cards->each[i].changed)
+			cards->each[i].config->set_data(cards->each[i].config, IP4_POLICY, sizeof(policy), &policy);
+}
+
+enum asked { ANSWERED, NOT_ANSWERED, NOT_REACHED /* another card may lead to the server */ };
+
+static enum asked
+ask(struct card *card, struct exchange *exchange)
+{
+	card->asked = true;
+	if (exchange->at.is_ipv4 && !connect_try(card->handle, exchange))
+		return NOT_REACHED;
+	return exchange_do(card->handle, exchange) ? ANSWERED : NOT_ANSWERED;
+}
+
+/* Each card as soon as it has an address, until one leads to the server. Whether that answered. */
+static bool
+ask_by_any(struct cards *cards, struct exchange *exchange)
+{
+	enum asked asked = NOT_REACHED;
+	struct pause pause;
+	size_t count = 0;
+
+	exchange_fails(exchange, "no network card gets an address by DHCP");
+	if (!pause_begin(&pause, ADDRESS_MS))
+		return false;
+	do
+		for (size_t i = 0; i < cards->count && asked == NOT_REACHED; i++) {
+			if (cards->each[i].asked || !has_address(cards, &cards->each[i]))
+				continue;
+			asked = ask(&cards->each[i], exchange);
+			count++;
+		}
+	while (asked == NOT_REACHED && count < cards->count && pause_goes_on(&pause));
+	pause_end(&pause);
+	return asked == ANSWERED;
+}
+
+bool
+network_ask(struct exchange *exchange)
+{
+	struct cards *cards = firmware_allocate(sizeof(*cards));
+
+	bool answered = false;
+
+	exchange->status = 0;
+	if (!cards)
+		return exchange_fails(exchange, "the firmware has too little memory for it");
+	url_read(exchange->address, text_length(exchange->address), &exchange->at);
+	connect_drivers();
+	open_cards(cards);
+	if (cards->count)
+		answered = ask_by_any(cards, exchange);
+	else
+		exchange_fails(exchange, EXCHANGE_NO_HTTP);
+	close_cards(cards);
+	firmware_boot->FreePool(cards);
+	return answered;
+}

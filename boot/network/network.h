@@ -1,0 +1,18 @@
+/*
+ * A request over whichever network card leads to the server, by the firmware's own drivers (IPv4, DHCP). Nothing is
+ * left behind: no connection, no child of a service, no policy of addresses that was not there. The drivers of the
+ * cards stay connected.
+ */
+#ifndef BARETICK_NETWORK_H
+#define BARETICK_NETWORK_H
+
+#include "exchange.h"
+
+/*
+ * Connects the drivers of the network cards, waits for an address, posts EXCHANGE, whose address url_read() reads.
+ * Whether it was answered; else its reason says why not. With an IPv4 address it takes some 15 s where nothing answers,
+ * and as long again where a server takes a connection and does no more; with a name the firmware's own bounds hold.
+ */
+bool network_ask(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,43 @@
+/* The report to a server. See post.h. */
+#include "post.h"
+
+#include "network.h"
+
+static const char *
+meaning_of(unsigned status)
+{
+	switch (status) {
+	case 404:
+		return ": nothing takes reports there";
+	case 413:
+		return ": too large";
+	case 500:
+	case 502:
+	case 503:
+	case 504:
+		return ": it can't take it now";
+	default:
+		return "";
+	}
+}
+
+bool
+post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE])
+{
+	struct exchange exchange = { .address = address, .body = body, .body_length = length };
+	bool answered = network_ask(&exchange);
+	bool taken = answered && (exchange.status == 200 || exchange.status == 201 || exchange.status == 204);
+	struct text text;
+
+	text_init(&text, sentence, POST_SENTENCE_SIZE);
+	text_printf(&text, taken ? "The report was sent to %s" : "The report was not taken by %s: ", address);
+	if (!answered)
+		text_put(&text, exchange.reason);
+	else if (!taken && exchange.status)
+		text_printf(&text, "the server answered with status %u%s", exchange.status, meaning_of(exchange.status));
+	else if (!taken)
+		text_put(&text, "the server refused it, with a status that the firmware does not know "
+			 "(422: no report; 429: too often; 507: its disk is full)");
+	text_put(&text, ".");
+	return taken;
+}

@@ -1,0 +1,12 @@
+/* The report to a server: what is said of it. */
+#ifndef BARETICK_POST_H
+#define BARETICK_POST_H
+
+#include "exchange.h"
+
+#define POST_SENTENCE_SIZE 600
+
+/* Posts BODY to ADDRESS, which url_read() reads. SENTENCE says what came of it; false: the server did not take it. */
+bool post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE]);
+
+#endif

@@ -1,0 +1,66 @@
+/* The report to a server. See send.h. */
+#include "send.h"
+
+#include "guard.h"
+
+#define SENDING       " Sending the report to "
+#define WATCHDOG_S    120     /* longer than all bounds of boot/network, and than EDK II waits for a silent host */
+#define WATCHDOG_CODE 0x10000 /* UEFI 2.10, 7.5: lower ones are the firmware's own */
+
+static void
+post(void *context)
+{
+	struct send *send = context;
+
+	/* There is firmware that does not come back (EDK II's HttpDxe from more bytes than Content-Length has). */
+	firmware_boot->SetWatchdogTimer(WATCHDOG_S, WATCHDOG_CODE, 0, NULL);
+	send->sent = post_report(send->address, send->plan->json.bytes, send->plan->json.length, send->sentence);
+	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
+}
+
+/* An exception in code of baretick's own; one of the firmware's goes to the firmware, when nothing can be lost. */
+static void
+say_fault(struct send *send, const struct fault *fault)
+{
+	struct text text;
+
+	text_init(&text, send->sentence, sizeof(send->sentence));
+	text_printf(&text, "The report was not taken by %s: baretick itself took an exception: ", send->address);
+	fault_print(&text, fault);
+	text_put(&text, ".");
+}
+
+static void
+send_now(void *context)
+{
+	struct send *send = context;
+	struct pager *pager = send->pager;
+	char saved[PAGER_SAVED_SIZE], said[PAGER_SAVED_SIZE];
+	struct fault fault;
+	struct text text;
+
+	text_init(&text, saved, sizeof(saved));
+	text_put(&text, pager->saved);
+	text_init(&text, said, sizeof(said));
+	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
+	pager_say(pager, said);
+	if (!guard_run(post, send, &fault)) {
+		firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
+		say_fault(send, &fault);
+	}
+	text_init(&text, said, sizeof(said));
+	text_printf(&text, "%s %s", saved, send->sentence);
+	pager_say(pager, said);
+	console_serial(pager->console, send->sentence);
+	console_serial(pager->console, "\n");
+}
+
+void
+send_later(struct send *send, const struct report *report, const struct plan *plan, struct pager *pager)
+{
+	if (!report->options.save_url[0])
+		return;
+	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
+	pager->last = send_now;
+	pager->last_context = send;
+}

@@ -1,0 +1,103 @@
+/* Addresses of HTTP. See url.h. */
+#include "url.h"
+
+#include "options_internal.h"
+#include "text.h"
+
+#define SCHEME    "http://"
+#define HTTP_PORT 80
+#define PORT_MAX  65535
+#define BYTE_MAX  255
+
+static bool
+is_letter_or_digit(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* RFC 3986, 3.3 and 3.4: what may stand in a path or a query. */
+static bool
+is_of_path(char c)
+{
+	static const char others[] = "-._~!$&'()*+,;=:@/?%";
+
+	for (size_t i = 0; i + 1 < sizeof(others); i++)
+		if (c == others[i])
+			return true;
+	return is_letter_or_digit(c);
+}
+
+static bool
+take_ipv4(struct word host, uint8_t ipv4[4])
+{
+	for (size_t i = 0; i < 4; i++) {
+		struct word part = options_take_until(&host, '.');
+		uint64_t value;
+
+		if (!part.length || part.length > 3 || !options_take_number(&part, BYTE_MAX, &value) || part.length)
+			return false;
+		ipv4[i] = (uint8_t)value;
+	}
+	return !host.length;
+}
+
+/* Digits and dots alone: an address, or a mistake in one, but no name. */
+static bool
+is_numeric(struct word host)
+{
+	for (size_t i = 0; i < host.length; i++)
+		if ((host.bytes[i] < '0' || host.bytes[i] > '9') && host.bytes[i] != '.')
+			return false;
+	return true;
+}
+
+static bool
+take_host(struct word host, struct url *url)
+{
+	if (!host.length || host.length >= URL_HOST_SIZE || !is_letter_or_digit(host.bytes[0]) ||
+	    !is_letter_or_digit(host.bytes[host.length - 1]))
+		return false;
+	for (size_t i = 0; i < host.length; i++) {
+		if (!is_letter_or_digit(host.bytes[i]) && host.bytes[i] != '-' && host.bytes[i] != '.')
+			return false;
+		url->host[i] = host.bytes[i];
+	}
+	url->host[host.length] = '\0';
+	url->is_ipv4 = take_ipv4(host, url->ipv4);
+	return url->is_ipv4 || !is_numeric(host);
+}
+
+static bool
+take_port(struct word digits, struct url *url)
+{
+	uint64_t port;
+
+	if (!options_take_number(&digits, PORT_MAX, &port) || digits.length || !port)
+		return false;
+	url->port = (uint16_t)port;
+	return true;
+}
+
+bool
+url_read(const char *text, size_t length, struct url *url)
+{
+	const size_t skipped = sizeof(SCHEME) - 1;
+	struct word start = { text, skipped };
+
+	if (length <= skipped || length >= URL_SIZE || !options_word_is(start, SCHEME))
+		return false;
+	struct word path = { text + skipped, length - skipped };
+	struct word server = options_take_until(&path, '/');
+
+	if (server.length + skipped == length)
+		return false; /* no slash behind it */
+	for (size_t i = 0; i < path.length; i++)
+		if (!is_of_path(path.bytes[i]))
+			return false;
+	struct word port = server;
+	struct word host = options_take_until(&port, ':');
+
+	url->has_port = host.length < server.length;
+	url->port = HTTP_PORT;
+	return take_host(host, url) && (!url->has_port || take_port(port, url));
+}

@@ -1,0 +1,157 @@
+"""save=http://...: the report that is sent by the firmware's own network, and every way in which that goes wrong: the stick
+and the serial line have it never the less, and what became of it is said.
+"""
+import contextlib
+import re
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from boots import IMAGE_BUILT, checked, qemu
+from harness import ROOT
+from stick import FAST, FILES, STICK, block_sums, folders, volume_of
+
+pytestmark = IMAGE_BUILT
+
+CARD = qemu("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=")
+HOST = "10.0.2.2"     # of QEMU's user network: this machine
+NOBODY = "10.0.2.77"  # an address of that network that nothing answers at
+CLIENT_S = 300        # of a client that is waited for, at most
+
+# OVMF 2022.11 tells this of a connection that was closed at once, too, with or without an answer of an error's status.
+LOST = "the firmware has no answer to the request in time"
+
+
+def body_of(line):
+    """What a client posts: the bytes behind its headers, as many as they say."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        if not (piece := line.recv(65536)):
+            return b""
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /some/where?x=1 HTTP/1.1\r\n") and b"Content-Type: application/json" in head
+    length = int(re.search(rb"Content-Length: (\d+)", head)[1])
+    while len(body) < length and (piece := line.recv(65536)):
+        body += piece
+    return body
+
+
+class Server:
+    """Takes connections one after another; ANSWER are the bytes that each gets. `bodies` is what came."""
+
+    def __init__(self, answer=None, reads=True, closes=True):
+        self.answer, self.reads, self.closes = answer, reads, closes
+        self.bodies, self.held = [], []
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):  # closed: the end
+            while True:
+                line, _ = self.socket.accept()
+                line.settimeout(CLIENT_S)
+                with contextlib.suppress(OSError):
+                    self._one(line)
+
+    def _one(self, line):
+        body = body_of(line) if self.reads else b"a part" * bool(line.recv(1000))
+        if not body:
+            return  # a connection that was only tried
+        self.bodies.append(body)
+        if self.answer:
+            line.sendall(self.answer)
+        if self.closes:
+            line.close()
+        else:
+            self.held.append(line)
+
+
+@pytest.fixture
+def server():
+    started = []
+
+    def start(*arguments, **keywords):
+        started.append(Server(*arguments, **keywords))
+        return started[-1]
+    yield start
+    for each in started:
+        each.socket.close()
+        for line in each.held:
+            line.close()
+
+
+def status(line):
+    return f"HTTP/1.1 {line}\r\nContent-Length: 5\r\n\r\nsome\n".encode("ascii")
+
+
+def sent(run, address, card=CARD):
+    """(the run's report as the serial line has it, what was said of sending it): whole on the stick, too."""
+    done = run(*STICK, *card, "--", *FAST, f"save={address}")
+    assert checked(done)["options"]["save"] == address
+    saved = folders(volume_of(done.file("stick.img")))["0001"]
+    assert {name: saved[name] == done.file(name) for name in FILES} == dict.fromkeys(FILES, True)
+    serial = done.file("serial.log").replace(b"\r", b"")
+    assert {"REPORT", "TEXT", "CSV"} == {name.decode() for name in block_sums(serial)}
+    said, = re.findall(r"^The report was .*", serial.rpartition(b"\nBARETICK REPORT END")[2].decode("ascii"), re.M)
+    return done.file("report.json"), said
+
+
+def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
+    lab = tmp_path / "lab"
+    with subprocess.Popen([ROOT / "qemu" / "fleet", "--serve", lab, "--port", "0", "--keep-free", "0"], stdout=subprocess.PIPE,
+                          text=True) as fleet:
+        try:
+            port = re.search(r":(\d+)/ ", fleet.stdout.readline())[1]
+            report, said = sent(run, f"http://{HOST}:{port}/reports")
+        finally:
+            fleet.terminate()
+    assert said == f"The report was sent to http://{HOST}:{port}/reports."
+    kept, = (lab / "reports").iterdir()
+    assert kept.read_bytes() == report
+
+
+@pytest.mark.parametrize("line, words", [
+    ("422 Unprocessable Content", "the server refused it, with a status that the firmware does not know "
+     "(422: no report; 429: too often; 507: its disk is full)"),
+    pytest.param("413 Content Too Large", "the server answered with status 413: too large", marks=pytest.mark.long),
+    pytest.param("503 Service Unavailable", "the server answered with status 503: it can't take it now", marks=pytest.mark.long),
+    pytest.param("301 Moved Permanently", "the server answered with status 301", marks=pytest.mark.long)])
+def test_a_server_that_refuses_is_quoted(run, server, line, words):
+    lab = server(status(line))
+    address = f"http://{HOST}:{lab.port}/some/where?x=1"
+    report, said = sent(run, address)
+    assert lab.bodies == [report]
+    assert said in [f"The report was not taken by {address}: {each}." for each in (words, LOST)]
+
+
+@pytest.mark.parametrize("how, words", [
+    ({"reads": False}, "it closed the connection before the request was complete"),
+    pytest.param({}, "it closed the connection without an answer", marks=pytest.mark.long),
+    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 3}, "it closed the connection without an answer", marks=pytest.mark.long),
+    pytest.param({"answer": b"HTTP/1.1 201 Cre"}, "it closed the connection without an answer", marks=pytest.mark.long),
+    pytest.param({"closes": False}, "the firmware has no answer to the request in time", marks=pytest.mark.long)])
+def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, words):
+    address = f"http://{HOST}:{server(**how).port}/some/where?x=1"
+    assert sent(run, address)[1] in [f"The report was not taken by {address}: {each}." for each in (words, LOST)]
+
+
+def test_a_server_that_is_not_there_is_said_to_refuse(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    address = f"http://{HOST}:{port}/reports"
+    assert sent(run, address)[1] == f"The report was not taken by {address}: the connection was refused."
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("card, words", [
+    (CARD, "nothing answers there"),
+    ([], "the firmware has no HTTP over a network card"),
+    (qemu("-netdev", "socket,id=net,listen=127.0.0.1:0", "-device", "virtio-net-pci,netdev=net,romfile="),
+     "no network card gets an address by DHCP")])
+def test_a_network_that_does_not_answer_is_waited_for_a_while(run, card, words):
+    address = f"http://{NOBODY}/reports"
+    assert sent(run, address, card)[1] == f"The report was not taken by {address}: {words}."
