@@ -3,19 +3,14 @@
 
 #include "guard.h"
 
-#define SENDING       " Sending the report to "
-#define WATCHDOG_S    120     /* longer than all bounds of boot/network, and than EDK II waits for a silent host */
-#define WATCHDOG_CODE 0x10000 /* UEFI 2.10, 7.5: lower ones are the firmware's own */
+#define SENDING " Sending the report to "
 
 static void
 post(void *context)
 {
 	struct send *send = context;
 
-	/* There is firmware that does not come back (EDK II's HttpDxe from more bytes than Content-Length has). */
-	firmware_boot->SetWatchdogTimer(WATCHDOG_S, WATCHDOG_CODE, 0, NULL);
 	send->sent = post_report(send->address, send->plan->json.bytes, send->plan->json.length, send->sentence);
-	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
 }
 
 /* An exception in code of baretick's own; one of the firmware's goes to the firmware, when nothing can be lost. */
@@ -44,10 +39,8 @@ send_now(void *context)
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
 	pager_say(pager, said);
-	if (!guard_run(post, send, &fault)) {
-		firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
+	if (!guard_run(post, send, &fault))
 		say_fault(send, &fault);
-	}
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s %s", saved, send->sentence);
 	pager_say(pager, said);

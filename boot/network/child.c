@@ -18,9 +18,15 @@ pause_begin(struct pause *pause, unsigned ms)
 }
 
 bool
+pause_is_over(const struct pause *pause)
+{
+	return !pause->turns || firmware_boot->CheckEvent(pause->over) == EFI_SUCCESS;
+}
+
+bool
 pause_goes_on(struct pause *pause)
 {
-	if (!pause->turns || firmware_boot->CheckEvent(pause->over) == EFI_SUCCESS)
+	if (pause_is_over(pause))
 		return false;
 	pause->turns--;
 	firmware_boot->Stall(TURN_US);

@@ -13,6 +13,7 @@ struct pause { /* a wait with a bound */
 };
 
 bool pause_begin(struct pause *pause, unsigned ms); /* false: the firmware has no event, and nothing is held */
+bool pause_is_over(const struct pause *pause);
 bool pause_goes_on(struct pause *pause);            /* a turn later; false: the time is over */
 void pause_end(struct pause *pause);
 

@@ -1,22 +1,15 @@
-/* A request and its answer by EFI_HTTP_PROTOCOL. See exchange.h. */
+/* A request and its answer, over a connection of TCP. See exchange.h. */
 #include "exchange.h"
 
-#include "child.h"
+#include "tcp.h"
 
 #define PIECE_BYTES 65536u
 #define PIECE_MS    5000 /* for one of them to be taken */
 #define BODY_MS     30000 /* for all */
-#define ANSWER_MS   6000 /* EDK II's HttpDxe gives up after 5 s */
-#define ANSWERS_MAX 2    /* times that long */
-
-static const EFI_GUID guid_http_binding = GUID_HTTP_BINDING;
-static const EFI_GUID guid_http = GUID_HTTP;
-
-struct way {
-	struct http *http;
-	struct child child;
-	struct exchange *exchange;
-};
+#define PART_MS     5000 /* for a part of the answer's first line to come */
+#define ANSWER_MS   10000 /* for all of it */
+#define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 192)
+#define LINE_SIZE   256  /* of the answer: its first line is read, and no more */
 
 bool
 exchange_fails(struct exchange *exchange, const char *reason)
@@ -28,8 +21,8 @@ exchange_fails(struct exchange *exchange, const char *reason)
 	return false;
 }
 
-bool
-exchange_fails_by(struct exchange *exchange, const char *reason, EFI_STATUS status)
+static bool
+fails_by(struct exchange *exchange, const char *reason, EFI_STATUS status)
 {
 	struct text text;
 
@@ -38,178 +31,121 @@ exchange_fails_by(struct exchange *exchange, const char *reason, EFI_STATUS stat
 	return false;
 }
 
-static EFI_STATUS EFIAPI
-poll(void *http)
+static bool
+is_closed(EFI_STATUS status)
 {
-	return ((struct http *)http)->poll(http);
+	return status == EFI_ABORTED || status == STATUS_CONNECTION_FIN || status == STATUS_CONNECTION_RESET;
 }
 
-/* UEFI 2.10, 29.6: EFI_HTTP_STATUS_CODE numbers the statuses from 1 on. */
-static unsigned
-status_of(unsigned number)
+static bool
+say_not_reached(struct exchange *exchange, EFI_STATUS status)
 {
-	static const unsigned short statuses[] = {
-		0, 100, 101, 200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 304, 305, 307, 400, 401, 402, 403, 404,
-		405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 500, 501, 502, 503, 504, 505, 308,
-	};
-
-	return number < sizeof(statuses) / sizeof(statuses[0]) ? statuses[number] : 0;
+	if (status == EFI_UNSUPPORTED)
+		return exchange_fails(exchange, EXCHANGE_NO_TCP);
+	if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
+		return exchange_fails(exchange, "nothing answers there");
+	if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
+		return exchange_fails(exchange, "the connection was refused");
+	return fails_by(exchange, "the firmware makes no connection to it", status);
 }
 
+/* RFC 9112, 3.2 and 6.2. */
 static EFI_STATUS
-send(struct way *way, struct http_message *message)
+send_head(struct tcp *tcp, const struct exchange *exchange)
 {
-	struct http_token token = { way->child.event, EFI_NOT_READY, message };
-	EFI_STATUS status = way->http->request(way->http, &token);
+	char head[HEAD_SIZE];
+	struct text text;
 
-	if (EFI_ERROR(status))
-		return status;
-	if (child_wait(&way->child, poll, way->http, PIECE_MS))
-		return token.status;
-	way->http->configure(way->http, NULL); /* or the driver would go on with a token that is gone */
-	return EFI_TIMEOUT;
+	text_init(&text, head, sizeof(head));
+	text_printf(&text, "POST %s HTTP/1.1\r\nHost: %s", exchange->at.path, exchange->at.host);
+	if (exchange->at.has_port)
+		text_printf(&text, ":%u", exchange->at.port);
+	text_printf(&text, "\r\nUser-Agent: baretick\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+		    "Connection: close\r\n\r\n", exchange->body_length);
+	return tcp_send(tcp, head, text.length, PIECE_MS);
 }
 
-/* The headers and the first piece in one message; then piece by piece, each with a bound of its own. */
+/* Piece by piece, each with a bound of its own. */
 static EFI_STATUS
-send_all(struct way *way, struct http_request *request, struct http_header *headers, size_t header_count)
+send_body(struct tcp *tcp, const struct exchange *exchange)
 {
-	const struct exchange *exchange = way->exchange;
-	size_t left = exchange->body_length, piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-	struct http_message message = { .request = request, .header_count = header_count, .headers = headers,
-					.body_length = piece, .body = piece ? (char *)exchange->body : NULL };
-	EFI_STATUS status;
+	EFI_STATUS status = EFI_SUCCESS;
 	struct pause pause;
 
 	if (!pause_begin(&pause, BODY_MS))
 		return EFI_OUT_OF_RESOURCES;
-	for (;;) {
-		status = send(way, &message);
-		left -= piece;
-		if (EFI_ERROR(status) || !left)
-			break;
-		if (firmware_boot->CheckEvent(pause.over) == EFI_SUCCESS) {
-			status = EFI_TIMEOUT;
-			break;
-		}
-		piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-		message = (struct http_message){ .body_length = piece,
-						 .body = (char *)exchange->body + exchange->body_length - left };
+	for (size_t at = 0; at < exchange->body_length && !EFI_ERROR(status); at += PIECE_BYTES) {
+		size_t left = exchange->body_length - at;
+
+		status = pause_is_over(&pause) ? EFI_TIMEOUT :
+			 tcp_send(tcp, exchange->body + at, left < PIECE_BYTES ? left : PIECE_BYTES, PIECE_MS);
 	}
 	pause_end(&pause);
 	return status;
 }
 
-/* Once more after a time-out of the firmware's own. */
 static EFI_STATUS
-receive(struct way *way, struct http_message *message)
+send_all(struct tcp *tcp, const struct exchange *exchange)
 {
-	struct http_token token = { way->child.event, EFI_NOT_READY, message };
-	EFI_STATUS status = EFI_TIMEOUT;
+	EFI_STATUS status = send_head(tcp, exchange);
 
-	for (unsigned i = 0; i < ANSWERS_MAX && status == EFI_TIMEOUT; i++) {
-		token.status = EFI_NOT_READY;
-		status = way->http->response(way->http, &token);
-		if (EFI_ERROR(status))
-			continue;
-		if (!child_wait(&way->child, poll, way->http, ANSWER_MS)) {
-			way->http->configure(way->http, NULL);
-			return EFI_TIMEOUT;
-		}
-		status = token.status;
+	return EFI_ERROR(status) ? status : send_body(tcp, exchange);
+}
+
+/* Until its first line is there, as far as that is read. */
+static EFI_STATUS
+receive(struct tcp *tcp, struct exchange *exchange)
+{
+	char line[LINE_SIZE];
+	size_t length = 0, part;
+	EFI_STATUS status = EFI_SUCCESS;
+	struct pause pause;
+
+	if (!pause_begin(&pause, ANSWER_MS))
+		return EFI_OUT_OF_RESOURCES;
+	while (!EFI_ERROR(status) && !(exchange->status = url_status(line, length)) && length < sizeof(line)) {
+		part = sizeof(line) - length;
+		status = pause_is_over(&pause) ? EFI_TIMEOUT : tcp_receive(tcp, line + length, &part, PART_MS);
+		length += EFI_ERROR(status) ? 0 : part;
 	}
+	pause_end(&pause);
 	return status;
 }
 
-static void
-free_headers(struct http_message *message)
-{
-	for (size_t i = 0; message->headers && i < message->header_count; i++) {
-		if (message->headers[i].name)
-			firmware_boot->FreePool(message->headers[i].name);
-		if (message->headers[i].value)
-			firmware_boot->FreePool(message->headers[i].value);
-	}
-	if (message->headers)
-		firmware_boot->FreePool(message->headers);
-}
-
-/* Of a refusal nothing but its status is looked at. */
-static EFI_STATUS
-answer(struct way *way)
-{
-	struct http_response response = { 0 };
-	struct http_message message = { .response = &response };
-	EFI_STATUS status = receive(way, &message);
-
-	if (EFI_ERROR(status) && status != STATUS_HTTP_ERROR)
-		return status;
-	way->exchange->status = status_of(response.status);
-	if (!EFI_ERROR(status))
-		free_headers(&message);
-	return EFI_SUCCESS;
-}
-
+/* A server that refuses may answer before it has all, and close the connection: that is asked for as well. */
 static bool
-fails(struct exchange *exchange, EFI_STATUS status, bool sent)
+ask(struct tcp *tcp, struct exchange *exchange)
 {
-	switch (status) {
-	case EFI_TIMEOUT:
-		return exchange_fails(exchange, sent ? "the firmware has no answer to the request in time" :
-						       "it does not take the request");
-	case EFI_ABORTED:
-	case STATUS_CONNECTION_FIN:
-	case STATUS_CONNECTION_RESET:
-		return exchange_fails(exchange, sent ? "it closed the connection without an answer" :
-						       "it closed the connection before the request was complete");
-	default:
-		return exchange_fails_by(exchange, sent ? "its answer can't be read" : "the firmware does not send the request",
-					 status);
-	}
+	EFI_STATUS sent = send_all(tcp, exchange), status = receive(tcp, exchange);
+
+	if (exchange->status)
+		return true;
+	if (sent == EFI_TIMEOUT)
+		return exchange_fails(exchange, "it does not take the request");
+	if (is_closed(sent))
+		return exchange_fails(exchange, "it closed the connection before the request was complete");
+	if (EFI_ERROR(sent))
+		return fails_by(exchange, "the firmware does not send the request", sent);
+	if (status == EFI_TIMEOUT)
+		return exchange_fails(exchange, "it gives no answer in time");
+	if (is_closed(status))
+		return exchange_fails(exchange, "it closed the connection without an answer");
+	return EFI_ERROR(status) ? fails_by(exchange, "the firmware does not get the answer", status) :
+				   exchange_fails(exchange, "its answer is not one of HTTP");
 }
 
-static bool
-ask(struct way *way)
+enum exchange_end
+exchange_do(EFI_HANDLE card, struct exchange *exchange)
 {
-	struct exchange *exchange = way->exchange;
-	char host[URL_HOST_SIZE + 8], length[24];
-	struct http_header headers[] = {
-		{ (CHAR8 *)"Host", (CHAR8 *)host }, { (CHAR8 *)"User-Agent", (CHAR8 *)"baretick" },
-		{ (CHAR8 *)"Content-Type", (CHAR8 *)"application/json" }, { (CHAR8 *)"Content-Length", (CHAR8 *)length },
-	};
-	CHAR16 url[URL_SIZE];
-	struct http_request request = { HTTP_POST, url };
-	struct text text;
-	EFI_STATUS status;
-
-	text_init(&text, host, sizeof(host));
-	text_printf(&text, exchange->at.has_port ? "%s:%u" : "%s", exchange->at.host, exchange->at.port);
-	text_init(&text, length, sizeof(length));
-	text_printf(&text, "%zu", exchange->body_length);
-	for (size_t i = 0; i == 0 || exchange->address[i - 1]; i++)
-		url[i] = (unsigned char)exchange->address[i];
-	status = send_all(way, &request, headers, sizeof(headers) / sizeof(headers[0]));
-	if (EFI_ERROR(status))
-		return fails(exchange, status, false);
-	status = answer(way);
-	return EFI_ERROR(status) ? fails(exchange, status, true) : true;
-}
-
-bool
-exchange_do(EFI_HANDLE handle, struct exchange *exchange)
-{
-	struct http_access_point access_point = { .use_default_address = TRUE };
-	struct http_config config = { .version = HTTP_11, .access_point = &access_point };
-	struct way way = { .exchange = exchange };
-	EFI_STATUS status;
+	struct tcp tcp;
+	EFI_STATUS status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
 	bool answered;
 
-	way.http = child_open(&way.child, handle, &guid_http_binding, &guid_http);
-	if (!way.http)
-		return exchange_fails(exchange, EXCHANGE_NO_HTTP);
-	status = way.http->configure(way.http, &config);
-	answered = EFI_ERROR(status) ? exchange_fails_by(exchange, "the firmware's HTTP does not start", status) : ask(&way);
-	way.http->configure(way.http, NULL);
-	child_close(&way.child);
-	return answered;
+	if (EFI_ERROR(status)) {
+		say_not_reached(exchange, status);
+		return EXCHANGE_NOT_REACHED;
+	}
+	answered = ask(&tcp, exchange);
+	tcp_close(&tcp);
+	return answered ? EXCHANGE_ANSWERED : EXCHANGE_FAILED;
 }

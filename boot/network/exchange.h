@@ -1,4 +1,4 @@
-/* What is posted to a server, and what came of it. */
+/* What is posted to a server by HTTP/1.1 (RFC 9112), and what came of it. */
 #ifndef BARETICK_EXCHANGE_H
 #define BARETICK_EXCHANGE_H
 
@@ -7,7 +7,7 @@
 #include "url.h"
 
 #define EXCHANGE_REASON_SIZE 256
-#define EXCHANGE_NO_HTTP     "the firmware has no HTTP over a network card"
+#define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
 
 struct exchange {
 	/* The caller's. */
@@ -16,15 +16,19 @@ struct exchange {
 	size_t body_length;  /* bytes, not 0 */
 	/* Filled. */
 	struct url at;       /* the address, read */
-	unsigned status;     /* the answer's, 100 to 599; 0: one that the firmware does not tell apart, as 422 */
+	unsigned status;     /* the answer's, 100 to 999 */
 	char reason[EXCHANGE_REASON_SIZE]; /* where there is no answer: why not, without a full stop */
 };
 
-/* Both give back false. */
-bool exchange_fails(struct exchange *exchange, const char *reason);
-bool exchange_fails_by(struct exchange *exchange, const char *reason, EFI_STATUS status);
+bool exchange_fails(struct exchange *exchange, const char *reason); /* false */
 
-/* By the network card HANDLE, which has an address. Whether it was answered; else its reason says why not. */
-bool exchange_do(EFI_HANDLE handle, struct exchange *exchange);
+enum exchange_end {
+	EXCHANGE_ANSWERED,    /* STATUS is known */
+	EXCHANGE_FAILED,      /* the server was reached, and then REASON */
+	EXCHANGE_NOT_REACHED, /* REASON; another card may lead to it */
+};
+
+/* By the network card CARD, which has an address; within 3 s to connect, 30 s to send and 10 s to be answered. */
+enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
 
 #endif

@@ -2,7 +2,6 @@
 #include "network.h"
 
 #include "child.h"
-#include "connect.h"
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000
@@ -11,7 +10,7 @@
 #define INFO_SIZE     4096 /* with its table of routes */
 
 static const EFI_GUID guid_pci_io = EFI_PCI_IO_PROTOCOL_GUID;
-static const EFI_GUID guid_http_binding = GUID_HTTP_BINDING;
+static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 struct card {
@@ -76,7 +75,7 @@ static void
 open_cards(struct cards *cards)
 {
 	size_t count;
-	EFI_HANDLE *handles = firmware_handles(&guid_http_binding, &count);
+	EFI_HANDLE *handles = firmware_handles(&guid_tcp4_binding, &count);
 
 	for (size_t i = 0; i < count && cards->count < CARDS_MAX; i++) {
 		struct card card = { handles[i], firmware_protocol(handles[i], &guid_ip4_config2), false, false };
@@ -101,22 +100,11 @@ close_cards(struct cards *cards)
 			cards->each[i].config->set_data(cards->each[i].config, IP4_POLICY, sizeof(policy), &policy);
 }
 
-enum asked { ANSWERED, NOT_ANSWERED, NOT_REACHED /* another card may lead to the server */ };
-
-static enum asked
-ask(struct card *card, struct exchange *exchange)
-{
-	card->asked = true;
-	if (exchange->at.is_ipv4 && !connect_try(card->handle, exchange))
-		return NOT_REACHED;
-	return exchange_do(card->handle, exchange) ? ANSWERED : NOT_ANSWERED;
-}
-
 /* Each card as soon as it has an address, until one leads to the server. Whether that answered. */
 static bool
 ask_by_any(struct cards *cards, struct exchange *exchange)
 {
-	enum asked asked = NOT_REACHED;
+	enum exchange_end end = EXCHANGE_NOT_REACHED;
 	struct pause pause;
 	size_t count = 0;
 
@@ -124,34 +112,36 @@ ask_by_any(struct cards *cards, struct exchange *exchange)
 	if (!pause_begin(&pause, ADDRESS_MS))
 		return false;
 	do
-		for (size_t i = 0; i < cards->count && asked == NOT_REACHED; i++) {
+		for (size_t i = 0; i < cards->count && end == EXCHANGE_NOT_REACHED; i++) {
 			if (cards->each[i].asked || !has_address(cards, &cards->each[i]))
 				continue;
-			asked = ask(&cards->each[i], exchange);
+			cards->each[i].asked = true;
+			end = exchange_do(cards->each[i].handle, exchange);
 			count++;
 		}
-	while (asked == NOT_REACHED && count < cards->count && pause_goes_on(&pause));
+	while (end == EXCHANGE_NOT_REACHED && count < cards->count && pause_goes_on(&pause));
 	pause_end(&pause);
-	return asked == ANSWERED;
+	return end == EXCHANGE_ANSWERED;
 }
 
 bool
 network_ask(struct exchange *exchange)
 {
-	struct cards *cards = firmware_allocate(sizeof(*cards));
-
+	struct cards *cards;
 	bool answered = false;
 
 	exchange->status = 0;
+	if (!url_read(exchange->address, text_length(exchange->address), &exchange->at))
+		return exchange_fails(exchange, "it is no address");
+	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)
 		return exchange_fails(exchange, "the firmware has too little memory for it");
-	url_read(exchange->address, text_length(exchange->address), &exchange->at);
 	connect_drivers();
 	open_cards(cards);
 	if (cards->count)
 		answered = ask_by_any(cards, exchange);
 	else
-		exchange_fails(exchange, EXCHANGE_NO_HTTP);
+		exchange_fails(exchange, EXCHANGE_NO_TCP);
 	close_cards(cards);
 	firmware_boot->FreePool(cards);
 	return answered;

@@ -9,9 +9,8 @@
 #include "exchange.h"
 
 /*
- * Connects the drivers of the network cards, waits for an address, posts EXCHANGE, whose address url_read() reads.
- * Whether it was answered; else its reason says why not. With an IPv4 address it takes some 15 s where nothing answers,
- * and as long again where a server takes a connection and does no more; with a name the firmware's own bounds hold.
+ * Connects the drivers of the network cards, waits for an address, posts EXCHANGE. Whether it was answered; else its
+ * reason says why not. Bounded: 8 s for an address, and for each card what exchange_do() takes.
  */
 bool network_ask(struct exchange *exchange);
 

@@ -11,6 +11,12 @@ meaning_of(unsigned status)
 		return ": nothing takes reports there";
 	case 413:
 		return ": too large";
+	case 422:
+		return ": no report";
+	case 429:
+		return ": too often";
+	case 507:
+		return ": its disk is full";
 	case 500:
 	case 502:
 	case 503:
@@ -33,11 +39,8 @@ post_report(const char *address, const char *body, size_t length, char sentence[
 	text_printf(&text, taken ? "The report was sent to %s" : "The report was not taken by %s: ", address);
 	if (!answered)
 		text_put(&text, exchange.reason);
-	else if (!taken && exchange.status)
-		text_printf(&text, "the server answered with status %u%s", exchange.status, meaning_of(exchange.status));
 	else if (!taken)
-		text_put(&text, "the server refused it, with a status that the firmware does not know "
-			 "(422: no report; 429: too often; 507: its disk is full)");
+		text_printf(&text, "the server answered with status %u%s", exchange.status, meaning_of(exchange.status));
 	text_put(&text, ".");
 	return taken;
 }

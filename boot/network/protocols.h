@@ -1,6 +1,6 @@
 /*
  * What is used of UEFI's network protocols, most of which GNU-EFI does not have. UEFI 2.10: 11.6 (service binding),
- * 28.1 (TCP4), 28.5 (IP4 Config II), 29.6 (HTTP). What is not used is a VOID pointer in its place.
+ * 28.1 (TCP4), 28.5 (IP4 Config II). What is not used is a VOID pointer in its place.
  */
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
@@ -8,13 +8,10 @@
 #include "firmware.h"
 
 #define NETWORK_ERROR(number) (EFI_ERROR_MASK | (number)) /* UEFI 2.10, appendix D */
-#define STATUS_HTTP_ERROR         NETWORK_ERROR(35)
 #define STATUS_CONNECTION_FIN     NETWORK_ERROR(104)
 #define STATUS_CONNECTION_RESET   NETWORK_ERROR(105)
 #define STATUS_CONNECTION_REFUSED NETWORK_ERROR(106)
 
-#define GUID_HTTP_BINDING { 0xbdc8e6af, 0xd9bc, 0x4379, { 0xa7, 0x2a, 0xe0, 0xc4, 0xe7, 0x5d, 0xae, 0x1c } }
-#define GUID_HTTP         { 0x7a59b29b, 0x910b, 0x4171, { 0x82, 0x42, 0xa8, 0x5a, 0x0d, 0xf2, 0x5b, 0x5b } }
 #define GUID_TCP4_BINDING { 0x00720665, 0x67eb, 0x4a99, { 0xba, 0xf7, 0xd3, 0xc3, 0x3a, 0x1c, 0x7c, 0xc9 } }
 #define GUID_TCP4         { 0x65530bc7, 0xa359, 0x410f, { 0xb0, 0x10, 0x5a, 0xad, 0xc7, 0xec, 0x2b, 0x62 } }
 #define GUID_IP4_CONFIG2  { 0x5b446ed1, 0xe30b, 0x4faa, { 0x87, 0x1a, 0x36, 0x54, 0xec, 0xa3, 0x60, 0x80 } }
@@ -69,74 +66,37 @@ struct tcp4_token {
 	EFI_STATUS status;
 };
 
+struct tcp4_fragment {
+	UINT32 length;
+	VOID *bytes;
+};
+
+struct tcp4_data { /* to send; one to receive has a flag URGENT alone, in the first's place */
+	BOOLEAN push, urgent;
+	UINT32 length, fragments;
+	struct tcp4_fragment fragment; /* the first, and only one */
+};
+
+struct tcp4_io {
+	struct tcp4_token token;
+	struct tcp4_data *data;
+};
+
 struct tcp4 {
 	VOID *get_mode_data;
 	EFI_STATUS (EFIAPI *configure)(struct tcp4 *tcp, struct tcp4_config *config);
 	VOID *routes;
 	EFI_STATUS (EFIAPI *connect)(struct tcp4 *tcp, struct tcp4_token *token);
-	VOID *accept, *transmit, *receive, *close, *cancel;
+	VOID *accept;
+	EFI_STATUS (EFIAPI *transmit)(struct tcp4 *tcp, struct tcp4_io *io);
+	EFI_STATUS (EFIAPI *receive)(struct tcp4 *tcp, struct tcp4_io *io);
+	VOID *close, *cancel;
 	EFI_STATUS (EFIAPI *poll)(struct tcp4 *tcp);
-};
-
-/* EFI_HTTP_PROTOCOL. */
-enum http_version { HTTP_10, HTTP_11 };
-enum http_method { HTTP_POST = 1 };
-
-struct http_access_point {
-	BOOLEAN use_default_address;
-	struct network_address local, mask;
-	UINT16 local_port;
-};
-
-struct http_config {
-	UINT32 version;
-	UINT32 timeout_ms;
-	BOOLEAN is_ipv6;
-	struct http_access_point *access_point;
-};
-
-struct http_request {
-	UINT32 method;
-	CHAR16 *url;
-};
-
-struct http_response {
-	UINT32 status; /* a number of its own for each status: http_status() */
-};
-
-struct http_header {
-	CHAR8 *name, *value;
-};
-
-struct http_message {
-	union {
-		struct http_request *request;
-		struct http_response *response;
-	};
-	UINTN header_count;
-	struct http_header *headers;
-	UINTN body_length;
-	VOID *body;
-};
-
-struct http_token {
-	EFI_EVENT event;
-	EFI_STATUS status;
-	struct http_message *message;
-};
-
-struct http {
-	VOID *get_mode_data;
-	EFI_STATUS (EFIAPI *configure)(struct http *http, struct http_config *config);
-	EFI_STATUS (EFIAPI *request)(struct http *http, struct http_token *token);
-	VOID *cancel;
-	EFI_STATUS (EFIAPI *response)(struct http *http, struct http_token *token);
-	EFI_STATUS (EFIAPI *poll)(struct http *http);
 };
 
 _Static_assert(offsetof(struct ip4_interface_info, station) == 104 &&
 	       offsetof(struct tcp4_access_point, remote) == 12 && offsetof(struct tcp4_config, control) == 24 &&
-	       offsetof(struct http_config, access_point) == 16 && sizeof(struct http_message) == 40,
+	       offsetof(struct tcp4_data, length) == 4 && offsetof(struct tcp4_data, fragment) == 16,
 	       "as the specification has them");
 
 #endif

@@ -1,4 +1,4 @@
-/* Addresses of HTTP. See url.h. */
+/* Addresses of HTTP, and its answers. See url.h. */
 #include "url.h"
 
 #include "options_internal.h"
@@ -8,6 +8,7 @@
 #define HTTP_PORT 80
 #define PORT_MAX  65535
 #define BYTE_MAX  255
+#define VERSION   "HTTP/1." /* and a digit, a blank, the status of three digits, a blank */
 
 static bool
 is_letter_or_digit(char c)
@@ -41,30 +42,15 @@ take_ipv4(struct word host, uint8_t ipv4[4])
 	return !host.length;
 }
 
-/* Digits and dots alone: an address, or a mistake in one, but no name. */
-static bool
-is_numeric(struct word host)
-{
-	for (size_t i = 0; i < host.length; i++)
-		if ((host.bytes[i] < '0' || host.bytes[i] > '9') && host.bytes[i] != '.')
-			return false;
-	return true;
-}
-
 static bool
 take_host(struct word host, struct url *url)
 {
-	if (!host.length || host.length >= URL_HOST_SIZE || !is_letter_or_digit(host.bytes[0]) ||
-	    !is_letter_or_digit(host.bytes[host.length - 1]))
+	if (!host.length || host.length >= URL_HOST_SIZE || host.bytes[host.length - 1] == '.')
 		return false;
-	for (size_t i = 0; i < host.length; i++) {
-		if (!is_letter_or_digit(host.bytes[i]) && host.bytes[i] != '-' && host.bytes[i] != '.')
-			return false;
+	for (size_t i = 0; i < host.length; i++)
 		url->host[i] = host.bytes[i];
-	}
 	url->host[host.length] = '\0';
-	url->is_ipv4 = take_ipv4(host, url->ipv4);
-	return url->is_ipv4 || !is_numeric(host);
+	return take_ipv4(host, url->ipv4);
 }
 
 static bool
@@ -97,7 +83,28 @@ url_read(const char *text, size_t length, struct url *url)
 	struct word port = server;
 	struct word host = options_take_until(&port, ':');
 
+	url->path = text + skipped + server.length;
 	url->has_port = host.length < server.length;
 	url->port = HTTP_PORT;
 	return take_host(host, url) && (!url->has_port || take_port(port, url));
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+unsigned
+url_status(const char *bytes, size_t length)
+{
+	const size_t skipped = sizeof(VERSION) - 1;
+	struct word start = { bytes, skipped };
+	const char *line = bytes + skipped;
+
+	if (length < skipped + 6 || !options_word_is(start, VERSION) || !is_digit(line[0]) || line[1] != ' ' ||
+	    line[2] < '1' || !is_digit(line[2]) || !is_digit(line[3]) || !is_digit(line[4]) ||
+	    (line[5] != ' ' && line[5] != '\r'))
+		return 0;
+	return (unsigned)(line[2] - '0') * 100 + (unsigned)(line[3] - '0') * 10 + (unsigned)(line[4] - '0');
 }

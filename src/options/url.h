@@ -1,4 +1,4 @@
-/* Addresses http://HOST[:PORT]/PATH[?QUERY], as options have them. */
+/* Addresses http://IPV4[:PORT]/PATH[?QUERY], as options have them, and the first line that HTTP answers with. */
 #ifndef BARETICK_URL_H
 #define BARETICK_URL_H
 
@@ -7,21 +7,24 @@
 #include <stdint.h>
 
 #define URL_SIZE      192 /* a whole one, and a 0 */
-#define URL_HOST_SIZE 64
+#define URL_HOST_SIZE 16
 
 struct url {
-	char host[URL_HOST_SIZE]; /* a name, or an IPv4 address in decimals */
-	bool is_ipv4;
+	char host[URL_HOST_SIZE]; /* as it is written */
 	uint8_t ipv4[4];
 	uint16_t port; /* 80 where none is said */
 	bool has_port; /* it is said */
+	const char *path; /* in TEXT, from its slash on */
 };
 
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0. False, and URL is undefined: it is no such address, has a
- * user, a fragment, an IPv6 address, or a character that has to be escaped (RFC 3986, 2), or is too long for the
- * sizes above.
+ * name in place of the IPv4 address (nothing here asks a DNS), a user, a fragment, or a character that has to be escaped
+ * (RFC 3986, 2), or is too long.
  */
 bool url_read(const char *text, size_t length, struct url *url);
+
+/* The status in LENGTH bytes of an answer, 100 to 999; 0: it is not there yet, or they are no answer. RFC 9112, 4. */
+unsigned url_status(const char *bytes, size_t length);
 
 #endif

@@ -20,10 +20,6 @@ HOST = "10.0.2.2"     # of QEMU's user network: this machine
 NOBODY = "10.0.2.77"  # an address of that network that nothing answers at
 CLIENT_S = 300        # of a client that is waited for, at most
 
-# OVMF 2022.11 tells this of a connection that was closed at once, too, with or without an answer of an error's status.
-LOST = "the firmware has no answer to the request in time"
-
-
 def body_of(line):
     """What a client posts: the bytes behind its headers, as many as they say."""
     data = b""
@@ -115,28 +111,32 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
 
 
 @pytest.mark.parametrize("line, words", [
-    ("422 Unprocessable Content", "the server refused it, with a status that the firmware does not know "
-     "(422: no report; 429: too often; 507: its disk is full)"),
-    pytest.param("413 Content Too Large", "the server answered with status 413: too large", marks=pytest.mark.long),
-    pytest.param("503 Service Unavailable", "the server answered with status 503: it can't take it now", marks=pytest.mark.long),
-    pytest.param("301 Moved Permanently", "the server answered with status 301", marks=pytest.mark.long)])
+    ("422 Unprocessable Content", "422: no report"),
+    pytest.param("413 Content Too Large", "413: too large", marks=pytest.mark.long),
+    pytest.param("503 Service Unavailable", "503: it can't take it now", marks=pytest.mark.long),
+    pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
-    lab = server(status(line))
+    """Its answer is a byte longer than it says."""
+    lab = server(status(line) + b"!")
     address = f"http://{HOST}:{lab.port}/some/where?x=1"
     report, said = sent(run, address)
     assert lab.bodies == [report]
-    assert said in [f"The report was not taken by {address}: {each}." for each in (words, LOST)]
+    assert said == f"The report was not taken by {address}: the server answered with status {words}."
+
+
+CLOSED = "it closed the connection without an answer"
 
 
 @pytest.mark.parametrize("how, words", [
     ({"reads": False}, "it closed the connection before the request was complete"),
-    pytest.param({}, "it closed the connection without an answer", marks=pytest.mark.long),
-    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 3}, "it closed the connection without an answer", marks=pytest.mark.long),
-    pytest.param({"answer": b"HTTP/1.1 201 Cre"}, "it closed the connection without an answer", marks=pytest.mark.long),
-    pytest.param({"closes": False}, "the firmware has no answer to the request in time", marks=pytest.mark.long)])
+    pytest.param({}, CLOSED, marks=pytest.mark.long),
+    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 40}, "its answer is not one of HTTP", marks=pytest.mark.long),
+    pytest.param({"answer": b"HTTP/1.1 20"}, CLOSED, marks=pytest.mark.long),
+    pytest.param({"closes": False}, "it gives no answer in time", marks=pytest.mark.long),
+    pytest.param({"answer": b"HTTP/1.1 20", "closes": False}, "it gives no answer in time", marks=pytest.mark.long)])
 def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, words):
     address = f"http://{HOST}:{server(**how).port}/some/where?x=1"
-    assert sent(run, address)[1] in [f"The report was not taken by {address}: {each}." for each in (words, LOST)]
+    assert sent(run, address)[1] == f"The report was not taken by {address}: {words}."
 
 
 def test_a_server_that_is_not_there_is_said_to_refuse(run):
@@ -149,7 +149,7 @@ def test_a_server_that_is_not_there_is_said_to_refuse(run):
 @pytest.mark.long
 @pytest.mark.parametrize("card, words", [
     (CARD, "nothing answers there"),
-    ([], "the firmware has no HTTP over a network card"),
+    ([], "the firmware has no TCP over a network card"),
     (qemu("-netdev", "socket,id=net,listen=127.0.0.1:0", "-device", "virtio-net-pci,netdev=net,romfile="),
      "no network card gets an address by DHCP")])
 def test_a_network_that_does_not_answer_is_waited_for_a_while(run, card, words):

@@ -224,17 +224,17 @@ words_of_a_choice_are_read_back_as_they_are_typed(void **state)
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(options_exit_word(parsed(strcat(strcpy(text, "exit="), exits[i])).exit), exits[i]);
 	assert_true(parsed("save=off save=auto").save);
-	assert_true(parsed("save=off save=http://h/p").save);
-	assert_string_equal(parsed("save=http://h/p").save_url, "http://h/p");
-	assert_string_equal(parsed("save=http://h/p save=off").save_url, "");
-	assert_string_equal(parsed("save=http://h/p save=auto").save_url, "");
+	assert_true(parsed("save=off save=http://1.2.3.4/p").save);
+	assert_string_equal(parsed("save=http://1.2.3.4/p").save_url, "http://1.2.3.4/p");
+	assert_string_equal(parsed("save=http://1.2.3.4/p save=off").save_url, "");
+	assert_string_equal(parsed("save=http://1.2.3.4/p save=auto").save_url, "");
 	options_default(&options);
 	assert_refused("exit=debug", "In baretick.cfg: \"exit=debug\" is not valid: exit= takes ask, reboot, poweroff, "
 				     "return or debug-exit.");
 	assert_refused("profile=fast",
 		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak.");
 	assert_refused("save=yes",
-		       "In baretick.cfg: \"save=yes\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
+		       "In baretick.cfg: \"save=yes\" is not valid: save= takes auto, off or http://IPV4[:PORT]/PATH.");
 }
 
 static void
@@ -283,7 +283,7 @@ bare_key_has_no_value(void **state)
 {
 	(void)state;
 	assert_refused("save",
-		       "In baretick.cfg: \"save\" has no value: save= takes auto, off or http://HOST[:PORT]/PATH.");
+		       "In baretick.cfg: \"save\" has no value: save= takes auto, off or http://IPV4[:PORT]/PATH.");
 }
 
 static void
@@ -448,7 +448,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff",
-		       "In baretick.cfg: \"save=?\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
+		       "In baretick.cfg: \"save=?\" is not valid: save= takes auto, off or http://IPV4[:PORT]/PATH.");
 }
 
 static void
@@ -613,7 +613,7 @@ static void
 longest_words_that_can_be_given_fit(void **state)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
-					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://h/p serial=summary "
+					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://1.2.3.4/p serial=summary "
 					"identity=off irq=all pic=on");
 	char bytes[OPTIONS_GIVEN_SIZE];
 	struct text text;

@@ -30,29 +30,40 @@ an_address_has_a_host_and_a_port_that_is_80_unless_said(void **state)
 	(void)state;
 	assert_true(reads("http://10.0.2.255:8080/reports", &url));
 	assert_string_equal(url.host, "10.0.2.255");
-	assert_true(url.is_ipv4 && url.has_port);
+	assert_true(url.has_port);
 	assert_memory_equal(url.ipv4, "\x0a\0\x02\xff", 4);
 	assert_int_equal(url.port, 8080);
-	assert_true(reads("http://lab-1.example/a%20b/c?d=e&f=~(g)", &url));
-	assert_string_equal(url.host, "lab-1.example");
-	assert_false(url.is_ipv4 || url.has_port);
+	assert_true(reads("http://192.168.77.1/a%20b/c?d=e&f=~(g)", &url));
+	assert_string_equal(url.host, "192.168.77.1");
+	assert_false(url.has_port);
 	assert_int_equal(url.port, 80);
-	assert_true(reads("http://h:65535/", &url));
+	assert_true(reads("http://1.2.3.4:65535/", &url));
 	assert_int_equal(url.port, 65535);
+}
+
+static void
+the_path_begins_at_its_slash(void **state)
+{
+	static const char text[] = "http://1.2.3.4:80/a/b?c";
+	struct url url;
+
+	(void)state;
+	assert_true(url_read(text, sizeof(text) - 1, &url));
+	assert_string_equal(url.path, "/a/b?c");
 }
 
 static void
 what_is_no_such_address_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "h", "http:", "http://", "http:///", "http:///x", "https://h/", "HTTP://h/", "http:/h/", "//h/", "http://h",
-		"http://h:80", "http://h:/", "http://h:0/", "http://h:65536/", "http://h:-1/", "http://h:8o/", "http://h:80:81/",
-		"http://h:18446744073709551696/", "http://u@h/", "http://u:p@h/", "http://[::1]/", "http://h?x", "http://h#x",
-		"http://h/#x", "http://h/a b", "http://h/\"", "http://h/<", "http://h/\\", "http://h/\x7f", "http://h/\x80",
-		"http://h/\n", "http://h/^", "http://-h/", "http://h-/", "http://.h/", "http://h./", "http://h_1/",
-		"http://256.0.0.1/",
-		"http://1.2.3/", "http://1.2.3.4.5/", "http://1.2.3.4./", "http://1..2.3/", "http://0001.2.3.4/", "http://12/",
-		"http://1.2.3.400:80/",
+		"", "h", "http:", "http://", "http:///", "http:///x", "https://1.2.3.4/", "HTTP://1.2.3.4/", "http:/1.2.3.4/",
+		"//1.2.3.4/", "http://1.2.3.4", "http://1.2.3.4:80", "http://1.2.3.4:/", "http://1.2.3.4:0/",
+		"http://1.2.3.4:65536/", "http://1.2.3.4:-1/", "http://1.2.3.4:8o/", "http://1.2.3.4:80:81/",
+		"http://1.2.3.4:18446744073709551696/", "http://u@1.2.3.4/", "http://u:p@1.2.3.4/", "http://[::1]/",
+		"http://1.2.3.4?x", "http://1.2.3.4#x", "http://1.2.3.4/#x", "http://1.2.3.4/a b", "http://1.2.3.4/\"",
+		"http://1.2.3.4/<", "http://1.2.3.4/\\", "http://1.2.3.4/\x7f", "http://1.2.3.4/\x80", "http://1.2.3.4/\n",
+		"http://1.2.3.4/^", "http://lab.example/", "http://h/", "http://256.0.0.1/", "http://1.2.3/", "http://1.2.3.4.5/",
+		"http://1.2.3.4./", "http://1..2.3/", "http://0001.2.3.4/", "http://12/", "http://1.2.3.400:80/",
 	};
 	struct url url;
 
@@ -63,25 +74,51 @@ what_is_no_such_address_is_refused(void **state)
 }
 
 static void
-a_host_has_63_characters_at_most_and_the_whole_191(void **state)
+an_address_has_191_characters_at_most(void **state)
 {
 	char text[URL_SIZE + 1];
 	struct url url;
 
 	(void)state;
-	memset(text, 'h', sizeof(text));
-	memcpy(text, "http://", 7);
-	strcpy(text + 7 + URL_HOST_SIZE - 1, "/");
-	assert_true(reads(text, &url));
-	strcpy(text + 7 + URL_HOST_SIZE - 1, "h/");
-	assert_false(reads(text, &url));
 	memset(text, 'p', sizeof(text));
-	memcpy(text, "http://h/", 9);
+	memcpy(text, "http://1.2.3.4/", 15);
 	text[URL_SIZE - 1] = '\0';
 	assert_true(reads(text, &url));
 	text[URL_SIZE - 1] = 'p';
 	text[URL_SIZE] = '\0';
 	assert_false(reads(text, &url));
+}
+
+static unsigned
+status(const char *text)
+{
+	size_t length = strlen(text);
+	char *copy = malloc(length ? length : 1);
+	unsigned is;
+
+	memcpy(copy, text, length);
+	is = url_status(copy, length);
+	free(copy);
+	return is;
+}
+
+static void
+an_answer_has_a_status_of_three_digits(void **state)
+{
+	static const char *const none[] = {
+		"", "H", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 201", "HTTP/1.1 2O1 x", "HTTP/1.1 2011 x", "HTTP/2 200 OK",
+		"HTTP/1.1  201 x", "http/1.1 201 x", " HTTP/1.1 201 x", "HTTP/1.x 201 x", "HTTP/1.1 001 x", "HTTP/1.1\t201 x",
+		"\0\1rubbish\r\n\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (status(none[i]))
+			fail_msg("%s has a status", none[i]);
+	assert_int_equal(status("HTTP/1.1 201 Cre"), 201);
+	assert_int_equal(status("HTTP/1.0 422 \r\n"), 422);
+	assert_int_equal(status("HTTP/1.1 507\r\n"), 507);
+	assert_int_equal(status("HTTP/1.1 999 x"), 999);
 }
 
 int
@@ -90,7 +127,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_has_a_host_and_a_port_that_is_80_unless_said),
 		cmocka_unit_test(what_is_no_such_address_is_refused),
-		cmocka_unit_test(a_host_has_63_characters_at_most_and_the_whole_191),
+		cmocka_unit_test(the_path_begins_at_its_slash),
+		cmocka_unit_test(an_address_has_191_characters_at_most),
+		cmocka_unit_test(an_answer_has_a_status_of_three_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+/* A connection of TCP. See tcp.h. */
+#include "tcp.h"
+
+#define CONNECT_MS   3000
+#define TIME_TO_LIVE 64 /* RFC 1700 */
+
+static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
+static const EFI_GUID guid_tcp4 = GUID_TCP4;
+
+static EFI_STATUS EFIAPI
+poll(void *tcp4)
+{
+	return ((struct tcp4 *)tcp4)->poll(tcp4);
+}
+
+/* A token that is not over when its time is must not be left to the driver: it is gone when its caller returns. */
+static EFI_STATUS
+wait(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
+{
+	if (child_wait(&tcp->child, poll, tcp->tcp4, ms))
+		return token->status;
+	tcp->tcp4->configure(tcp->tcp4, NULL);
+	return EFI_TIMEOUT;
+}
+
+static EFI_STATUS
+connect(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
+{
+	struct tcp4_config config = {
+		.time_to_live = TIME_TO_LIVE,
+		.access_point = { .use_default_address = TRUE, .remote_port = port, .active = TRUE },
+	};
+	struct tcp4_token token = { tcp->child.event, EFI_NOT_READY };
+	EFI_STATUS status;
+
+	__builtin_memcpy(config.access_point.remote.bytes, ipv4, sizeof(config.access_point.remote.bytes));
+	status = tcp->tcp4->configure(tcp->tcp4, &config);
+	if (!EFI_ERROR(status))
+		status = tcp->tcp4->connect(tcp->tcp4, &token);
+	return EFI_ERROR(status) ? status : wait(tcp, &token, CONNECT_MS);
+}
+
+EFI_STATUS
+tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port)
+{
+	EFI_STATUS status;
+
+	tcp->tcp4 = child_open(&tcp->child, card, &guid_tcp4_binding, &guid_tcp4);
+	if (!tcp->tcp4)
+		return EFI_UNSUPPORTED;
+	status = connect(tcp, ipv4, port);
+	if (EFI_ERROR(status))
+		tcp_close(tcp);
+	return status;
+}
+
+EFI_STATUS
+tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms)
+{
+	struct tcp4_data data = { .push = TRUE, .length = (UINT32)length, .fragments = 1,
+				  .fragment = { (UINT32)length, (char *)bytes } };
+	struct tcp4_io io = { { tcp->child.event, EFI_NOT_READY }, &data };
+	EFI_STATUS status = tcp->tcp4->transmit(tcp->tcp4, &io);
+
+	return EFI_ERROR(status) ? status : wait(tcp, &io.token, ms);
+}
+
+EFI_STATUS
+tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms)
+{
+	struct tcp4_data data = { .length = (UINT32)*length, .fragments = 1, .fragment = { (UINT32)*length, bytes } };
+	struct tcp4_io io = { { tcp->child.event, EFI_NOT_READY }, &data };
+	EFI_STATUS status = tcp->tcp4->receive(tcp->tcp4, &io);
+
+	if (!EFI_ERROR(status))
+		status = wait(tcp, &io.token, ms);
+	*length = EFI_ERROR(status) || data.length > *length ? 0 : data.length;
+	return status;
+}
+
+void
+tcp_close(struct tcp *tcp)
+{
+	tcp->tcp4->configure(tcp->tcp4, NULL); /* ends what is under way, too */
+	child_close(&tcp->child);
+}
