@@ -19,7 +19,7 @@ struct url {
 
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0. False, and URL is undefined: it is no such address, has a
- * name in place of the IPv4 address (nothing here asks a DNS), a user, a fragment, or a character that has to be escaped
+ * name in place of the IPv4 address (no DNS is asked), a user, a fragment, or a character that has to be escaped
  * (RFC 3986, 2), or is too long.
  */
 bool url_read(const char *text, size_t length, struct url *url);
