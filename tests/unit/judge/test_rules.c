@@ -487,6 +487,37 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 	return NULL;
 }
 
+/* What a shot before sent late may come while a comparator is armed for a time that is over: not in most of four. */
+static void
+one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator(void **state)
+{
+	static const struct {
+		uint64_t stale;
+		enum outcome outcome;
+	} rows[] = {
+		{ 0, OUTCOME_PASSED }, { 1, OUTCOME_NOT_DETERMINED }, { 2, OUTCOME_NOT_DETERMINED }, { 3, OUTCOME_FAILED },
+		{ 4, OUTCOME_FAILED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row;
+
+		report->hypervisor[0] = report->accelerator[0] = '\0';
+		report->interval_count = 1;
+		report->intervals[0] = (struct report_interval){
+			.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
+			.expected = 100, .delivered = 100, .over = 4, .stale = rows[i].stale,
+			.lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
+		};
+		judge_report(report);
+		row = behaviour_of(report, "hpet-stale", "hpet0");
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		literal_free(report);
+	}
+}
+
 /* What kept the core may have kept the timer: a guest's interrupts wait for threads of the same host. */
 static void
 lost_periods_are_not_determined_where_as_large_a_part_is_excused_or_most_of_all(void **state)
@@ -935,6 +966,7 @@ main(void)
 		cmocka_unit_test(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet),
 		cmocka_unit_test(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined),
 		cmocka_unit_test(shots_that_are_early_on_one_core_name_that_core),
+		cmocka_unit_test(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator),
 		cmocka_unit_test(lost_periods_are_not_determined_where_as_large_a_part_is_excused_or_most_of_all),
 		cmocka_unit_test(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one),
 		cmocka_unit_test(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without),
