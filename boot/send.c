@@ -10,7 +10,7 @@ post(void *context)
 {
 	struct send *send = context;
 
-	send->sent = post_report(send->address, send->plan->json.bytes, send->plan->json.length, send->sentence);
+	post_report(send->address, send->plan->json.bytes, send->plan->json.length, send->sentence);
 }
 
 /* An exception in code of baretick's own; one of the firmware's goes to the firmware, when nothing can be lost. */

@@ -10,7 +10,6 @@ struct send {
 	const struct plan *plan;
 	const char *address;
 	struct pager *pager;
-	bool sent;
 	char sentence[POST_SENTENCE_SIZE];
 };
 

@@ -1,6 +1,7 @@
 /* A request and its answer, over a connection of TCP. See exchange.h. */
 #include "exchange.h"
 
+#include "pause.h"
 #include "tcp.h"
 
 #define PIECE_BYTES 65536u
@@ -37,16 +38,17 @@ is_closed(EFI_STATUS status)
 	return status == EFI_ABORTED || status == STATUS_CONNECTION_FIN || status == STATUS_CONNECTION_RESET;
 }
 
-static bool
+static void
 say_not_reached(struct exchange *exchange, EFI_STATUS status)
 {
 	if (status == EFI_UNSUPPORTED)
-		return exchange_fails(exchange, EXCHANGE_NO_TCP);
-	if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
-		return exchange_fails(exchange, "nothing answers there");
-	if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
-		return exchange_fails(exchange, "the connection was refused");
-	return fails_by(exchange, "the firmware makes no connection to it", status);
+		exchange_fails(exchange, EXCHANGE_NO_TCP);
+	else if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
+		exchange_fails(exchange, "nothing answers there");
+	else if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
+		exchange_fails(exchange, "the connection was refused");
+	else
+		fails_by(exchange, "the firmware makes no connection to it", status);
 }
 
 /* RFC 9112, 3.2 and 6.2. */

@@ -1,7 +1,7 @@
 /* Network cards, their drivers and addresses. See network.h. */
 #include "network.h"
 
-#include "child.h"
+#include "pause.h"
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000

@@ -27,7 +27,7 @@ meaning_of(unsigned status)
 	}
 }
 
-bool
+void
 post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE])
 {
 	struct exchange exchange = { .address = address, .body = body, .body_length = length };
@@ -42,5 +42,4 @@ post_report(const char *address, const char *body, size_t length, char sentence[
 	else if (!taken)
 		text_printf(&text, "the server answered with status %u%s", exchange.status, meaning_of(exchange.status));
 	text_put(&text, ".");
-	return taken;
 }

@@ -6,7 +6,7 @@
 
 #define POST_SENTENCE_SIZE 600
 
-/* Posts BODY to ADDRESS, which url_read() reads. SENTENCE says what came of it; false: the server did not take it. */
-bool post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE]);
+/* Posts BODY to ADDRESS, which url_read() reads. SENTENCE says what came of it. */
+void post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE]);
 
 #endif

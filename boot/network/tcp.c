@@ -1,23 +1,49 @@
 /* A connection of TCP. See tcp.h. */
 #include "tcp.h"
 
+#include "pause.h"
+
 #define CONNECT_MS   3000
 #define TIME_TO_LIVE 64 /* RFC 1700 */
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
 static const EFI_GUID guid_tcp4 = GUID_TCP4;
 
-static EFI_STATUS EFIAPI
-poll(void *tcp4)
+static bool
+open_child(struct tcp *tcp, EFI_HANDLE card)
 {
-	return ((struct tcp4 *)tcp4)->poll(tcp4);
+	tcp->binding = firmware_protocol(card, &guid_tcp4_binding);
+	tcp->child = NULL;
+	if (!tcp->binding || EFI_ERROR(tcp->binding->create_child(tcp->binding, &tcp->child)))
+		return false;
+	tcp->tcp4 = firmware_protocol(tcp->child, &guid_tcp4);
+	if (tcp->tcp4 && !EFI_ERROR(firmware_boot->CreateEvent(0, 0, NULL, NULL, &tcp->event)))
+		return true;
+	tcp->binding->destroy_child(tcp->binding, tcp->child);
+	return false;
+}
+
+/* Polling is what moves its packets. */
+static bool
+is_signalled(struct tcp *tcp, unsigned ms)
+{
+	struct pause pause;
+	bool signalled;
+
+	if (!pause_begin(&pause, ms))
+		return false;
+	do
+		tcp->tcp4->poll(tcp->tcp4);
+	while (!(signalled = firmware_boot->CheckEvent(tcp->event) == EFI_SUCCESS) && pause_goes_on(&pause));
+	pause_end(&pause);
+	return signalled;
 }
 
 /* A token that is not over when its time is must not be left to the driver: it is gone when its caller returns. */
 static EFI_STATUS
 wait(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
 {
-	if (child_wait(&tcp->child, poll, tcp->tcp4, ms))
+	if (is_signalled(tcp, ms))
 		return token->status;
 	tcp->tcp4->configure(tcp->tcp4, NULL);
 	return EFI_TIMEOUT;
@@ -30,7 +56,7 @@ connect(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
 		.time_to_live = TIME_TO_LIVE,
 		.access_point = { .use_default_address = TRUE, .remote_port = port, .active = TRUE },
 	};
-	struct tcp4_token token = { tcp->child.event, EFI_NOT_READY };
+	struct tcp4_token token = { tcp->event, EFI_NOT_READY };
 	EFI_STATUS status;
 
 	__builtin_memcpy(config.access_point.remote.bytes, ipv4, sizeof(config.access_point.remote.bytes));
@@ -45,8 +71,7 @@ tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port)
 {
 	EFI_STATUS status;
 
-	tcp->tcp4 = child_open(&tcp->child, card, &guid_tcp4_binding, &guid_tcp4);
-	if (!tcp->tcp4)
+	if (!open_child(tcp, card))
 		return EFI_UNSUPPORTED;
 	status = connect(tcp, ipv4, port);
 	if (EFI_ERROR(status))
@@ -59,7 +84,7 @@ tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms)
 {
 	struct tcp4_data data = { .push = TRUE, .length = (UINT32)length, .fragments = 1,
 				  .fragment = { (UINT32)length, (char *)bytes } };
-	struct tcp4_io io = { { tcp->child.event, EFI_NOT_READY }, &data };
+	struct tcp4_io io = { { tcp->event, EFI_NOT_READY }, &data };
 	EFI_STATUS status = tcp->tcp4->transmit(tcp->tcp4, &io);
 
 	return EFI_ERROR(status) ? status : wait(tcp, &io.token, ms);
@@ -69,7 +94,7 @@ EFI_STATUS
 tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms)
 {
 	struct tcp4_data data = { .length = (UINT32)*length, .fragments = 1, .fragment = { (UINT32)*length, bytes } };
-	struct tcp4_io io = { { tcp->child.event, EFI_NOT_READY }, &data };
+	struct tcp4_io io = { { tcp->event, EFI_NOT_READY }, &data };
 	EFI_STATUS status = tcp->tcp4->receive(tcp->tcp4, &io);
 
 	if (!EFI_ERROR(status))
@@ -82,5 +107,6 @@ void
 tcp_close(struct tcp *tcp)
 {
 	tcp->tcp4->configure(tcp->tcp4, NULL); /* ends what is under way, too */
-	child_close(&tcp->child);
+	tcp->binding->destroy_child(tcp->binding, tcp->child);
+	firmware_boot->CloseEvent(tcp->event);
 }

@@ -2,11 +2,13 @@
 #ifndef BARETICK_TCP_H
 #define BARETICK_TCP_H
 
-#include "child.h"
+#include "protocols.h"
 
-struct tcp {
+struct tcp { /* a child of the firmware's service */
 	struct tcp4 *tcp4;
-	struct child child;
+	struct service_binding *binding;
+	EFI_HANDLE child;
+	EFI_EVENT event; /* for one token at a time */
 };
 
 /*

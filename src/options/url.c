@@ -11,9 +11,9 @@
 #define VERSION   "HTTP/1." /* and a digit, a blank, the status of three digits, a blank */
 
 static bool
-is_letter_or_digit(char c)
+is_digit(char c)
 {
-	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+	return c >= '0' && c <= '9';
 }
 
 /* RFC 3986, 3.3 and 3.4: what may stand in a path or a query. */
@@ -25,7 +25,7 @@ is_of_path(char c)
 	for (size_t i = 0; i + 1 < sizeof(others); i++)
 		if (c == others[i])
 			return true;
-	return is_letter_or_digit(c);
+	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 static bool
@@ -87,12 +87,6 @@ url_read(const char *text, size_t length, struct url *url)
 	url->has_port = host.length < server.length;
 	url->port = HTTP_PORT;
 	return take_host(host, url) && (!url->has_port || take_port(port, url));
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 unsigned

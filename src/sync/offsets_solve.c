@@ -353,6 +353,10 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 	size_t ways = count_ways(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };
 
+	if (!ways)
+		return shared;
+	if (!agree_but_for_one(offsets, rank))
+		return hull_of_ways(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset way = way_of_pairs(offsets, i, rank);
 
@@ -363,9 +367,7 @@ place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
 		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
 			place.high = way.high;
 	}
-	if (!ways)
-		return shared;
-	return agree_but_for_one(offsets, rank) ? place : hull_of_ways(offsets, rank);
+	return place;
 }
 
 /*

@@ -49,6 +49,9 @@ uint64_t asking_watch(struct asking *asking, uint64_t from, uint64_t until, uint
 /* Whether the core was away for longer than MOST at some time from FROM to TO. */
 bool asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_t most);
 
+/* Whether the EVENT'th interrupt of a periodic source came so soon behind the one before that it had been kept back. */
+bool asking_is_kept(const struct asking *asking, size_t event);
+
 /* More than anything that was asked for: the recorder has ended it. */
 bool asking_is_storm(struct asking *asking);
 

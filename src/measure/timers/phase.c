@@ -5,7 +5,6 @@
 
 #define PHASE_SLACK_NS 10 /* more than conversions round off: the earliest is not early */
 #define CLUSTER_SHARE  8  /* of a period: what was not kept waiting comes within that */
-#define BURST_SHARE    4  /* likewise: what comes so soon behind another was kept */
 
 /* The EVENT'th interrupt less the whole periods between it and the FROM'th: modulo the period, next to that. */
 static int64_t
@@ -19,16 +18,7 @@ phase_ps(const struct asking *asking, size_t from, size_t event, int64_t period_
 	return since_ps - (since_ps + half_ps) / period_ps * period_ps;
 }
 
-/* Of a burst that makes up for ticks all lie where it came, however many they are. */
-static bool
-is_made_up(const struct asking *asking, size_t event, int64_t period_ps)
-{
-	const struct timer_event *events = asking->all->window->slot->events;
-
-	return event && asking_tsc_ps(asking, events[event].tsc - events[event - 1].tsc) < period_ps / BURST_SHARE;
-}
-
-/* How many come soon behind the FROM'th in their periods, each by itself. */
+/* How many come soon behind the FROM'th in their periods: of a burst the first, for all lie where that came. */
 static size_t
 count_followers(const struct asking *asking, size_t from, size_t count, int64_t period_ps)
 {
@@ -37,7 +27,7 @@ count_followers(const struct asking *asking, size_t from, size_t count, int64_t 
 	for (size_t i = 0; i < count; i++) {
 		int64_t ps = phase_ps(asking, from, i, period_ps);
 
-		followers += ps >= 0 && ps < period_ps / CLUSTER_SHARE && !is_made_up(asking, i, period_ps);
+		followers += ps >= 0 && ps < period_ps / CLUSTER_SHARE && !asking_is_kept(asking, i);
 	}
 	return followers;
 }
@@ -63,7 +53,7 @@ most_followed(const struct asking *asking, size_t count, int64_t period_ps)
 	size_t best = 0, most = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t followers = is_made_up(asking, i, period_ps) ? 0 : count_followers(asking, i, count, period_ps);
+		size_t followers = asking_is_kept(asking, i) ? 0 : count_followers(asking, i, count, period_ps);
 
 		best = followers > most ? i : best;
 		most = followers > most ? followers : most;

@@ -3,7 +3,6 @@
 
 #define PPB        UINT64_C(1000000000)
 #define MADE_UP_MIN 10 /* of 20 that were masked */
-#define BURST_SHARE 4 /* of a period: what comes so soon behind another was kept */
 #define PHASE_SHARE 8 /* of a period: so near is a phase that was found */
 #define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
 
@@ -142,16 +141,6 @@ join_rate(struct asking *asking, struct interval_ppb rate)
 	asking->row->rate = lateness_join(asking->row->rate, rate);
 }
 
-/* Whether an interrupt came together with that which follows: the last of such a burst is of the latest deadline. */
-static bool
-is_with_next(const struct asking *asking, size_t event, size_t count)
-{
-	const struct timer_event *events = asking->all->window->slot->events;
-	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
-
-	return event + 1 < count && events[event + 1].tsc - events[event].tsc < period / BURST_SHARE;
-}
-
 /*
  * Where nothing says when a period begins, none is early, by at most HIGH_PS: it is late for the one before, unless
  * that had its own, and the phase is not as near.
@@ -162,7 +151,7 @@ is_of_before(const struct slots *slots, size_t k, int64_t high_ps)
 	return slots->taken[k - 1] ? high_ps < -(int64_t)(slots->period_ps / PHASE_SHARE) : high_ps < 0;
 }
 
-/* The BURST'th last of those that came together. */
+/* The BURST'th last of those that came together: the last is of the latest deadline. */
 static void
 fold_event(struct asking *asking, const struct arming *arming, struct slots *slots, uint64_t ticks,
 	   const struct timer_event *event, size_t burst)
@@ -203,7 +192,7 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 
 	for (size_t first = 0; first < count && slots.count; first = end) {
 		end = first + 1;
-		while (is_with_next(asking, end - 1, count))
+		while (end < count && asking_is_kept(asking, end))
 			end++;
 		for (size_t i = end; i-- > first;)
 			fold_event(asking, arming, &slots, ticks, &slot->events[i], end - i);

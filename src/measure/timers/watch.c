@@ -1,6 +1,8 @@
 /* The core watches for interrupts, and for gaps in its own time meanwhile. See asking.h. */
 #include "asking.h"
 
+#define BURST_SHARE 4 /* of a period */
+
 /* The core's time went on from FROM to TO: a gap if by more than MOST. */
 static void
 look_for_gap(struct asking *asking, uint64_t from, uint64_t to, uint64_t most)
@@ -20,6 +22,15 @@ asking_was_away(const struct asking *asking, uint64_t from, uint64_t to, uint64_
 			return true;
 	}
 	return asking->gap_count == SURVEY_AWAY_MAX;
+}
+
+bool
+asking_is_kept(const struct asking *asking, size_t event)
+{
+	const struct timer_event *events = asking->all->window->slot->events;
+	uint64_t period = scale_ticks(&asking->survey->scale, asking->row->asked_ns);
+
+	return event && events[event].tsc - events[event - 1].tsc < period / BURST_SHARE;
 }
 
 struct arming
