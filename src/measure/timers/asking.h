@@ -5,7 +5,8 @@
 #include "survey_internal.h"
 #include "survey_timers.h"
 
-#define PERIODS_A_WINDOW    80u
+#define PERIODS_A_WINDOW    80u /* of those of 1 ms; of longer ones fewer: all windows are about as long */
+#define PERIODS_HELD        20u /* so many are masked, and as many follow */
 #define ASKING_PS_PER_NS    1000
 #define ASKING_POLLS_PER_NS 1u /* no poll is shorter: bounds a wait where the TSC stands */
 #define ASKING_MISSES_MAX   3u /* in a row, and the source is given up */
@@ -22,7 +23,8 @@ struct asking {
 	struct tick tick;                /* value 0: not known yet */
 	uint64_t gap_ticks, entry_ticks; /* of the TSC; the way into a handler may take longer than what is a gap else */
 	size_t gap_count;                /* of all->gaps, since it was armed; SURVEY_AWAY_MAX: too many to be told apart */
-	size_t left;                     /* shots, or windows */
+	size_t left;                     /* shots, or windows, */
+	size_t periods;                  /* of so many periods each */
 	size_t count;                    /* of all->values */
 	size_t valued, valued_slot;      /* how many those were when the latest was of that slot; 0: none was */
 	unsigned misses;
@@ -75,11 +77,17 @@ void asking_refuse(struct asking *asking, enum clock_state state, const char *wh
 /* Takes the source; false: it can't be asked for this row's interval. */
 bool asking_begin(struct asking *asking);
 
-/* What a window plays: see struct timer_window. ARGUMENT is a struct asking. */
+/* What the source can be asked for, next to NS; where it comes when it will, what it has. */
+uint64_t asking_fit_ns(struct asking *asking, uint64_t ns);
+
+/*
+ * What a window plays: see struct timer_window. ARGUMENT is a struct asking. Of periods that can't be programmed in a
+ * quarter of one the first windows double the row's, up to 8 ms.
+ */
 void shots_window(void *argument);
 void periods_window(void *argument);
 
-/* Interrupts stay masked for 20 periods, and are open for as many: what comes beyond those was kept. */
+/* Interrupts stay masked for PERIODS_HELD periods, and are open for as many: what comes beyond those was kept. */
 void periods_hold(void *argument);
 
 /* stale.c: arms it again and again with a deadline that is over. */

@@ -141,9 +141,8 @@ add_row(const struct asking *asking, bool periodic, uint64_t asked_ns)
 	return row;
 }
 
-/* What it can be asked for, of NS; those that come when they will are asked for what they have. */
-static uint64_t
-fit_ns(struct asking *asking, uint64_t ns)
+uint64_t
+asking_fit_ns(struct asking *asking, uint64_t ns)
 {
 	const struct timer *timer = asking->timer;
 	uint64_t ticks = timer->ticks_max;
@@ -193,16 +192,25 @@ say_scattered(struct asking *asking)
 	say_why_not(asking, "Its ticks lie all over their periods: which deadline each was of can't be told.");
 }
 
+/* Of the boot core's main sources; not where so many periods take longer than a window may. */
+static bool
+is_held(const struct asking *asking)
+{
+	return asking->row->state == CLOCK_PRESENT && asking->row->asked && asking->misses < ASKING_MISSES_MAX &&
+	       asking->core == 0 && !asking->timer->driver->secondary && asking->periods >= 2 * PERIODS_HELD;
+}
+
 /* One row: shots of PLAN, or so many windows of a period. */
 static void
 measure(struct asking *asking, const struct plan *plan, bool periodic)
 {
 	enum timer_kind kind = asking->timer->driver->kind;
 
-	asking->row = add_row(asking, periodic, fit_ns(asking, plan->ns));
+	asking->row = add_row(asking, periodic, asking_fit_ns(asking, plan->ns));
 	if (!asking->row || asking->timer->state != CLOCK_PRESENT)
 		return;
 	asking->left = plan->count;
+	asking->periods = PERIODS_A_WINDOW;
 	asking->count = 0;
 	asking->misses = 0;
 	asking->row->vector = kind == TIMER_POLLED ? 0 : asking->all->window->vector;
@@ -214,10 +222,8 @@ measure(struct asking *asking, const struct plan *plan, bool periodic)
 	say_never_due(asking);
 	say_never_programmed(asking);
 	say_scattered(asking);
-	if (!periodic || asking->row->state != CLOCK_PRESENT || !asking->row->asked || asking->misses >= ASKING_MISSES_MAX ||
-	    asking->core != 0 || asking->timer->driver->secondary)
-		return;
-	play(asking, periods_hold);
+	if (periodic && is_held(asking))
+		play(asking, periods_hold);
 }
 
 static const struct plan *

@@ -28,6 +28,7 @@ static struct {
 	int64_t late_ps, later_ps[3]; /* besides LATE_PS; each third one so much more */
 	bool storms, keeps, delays; /* fires at each poll; makes up for what was masked; goes on a period behind it */
 	int64_t fast_ppm;      /* of its periods */
+	uint64_t arming_ps; /* of periods: it takes so much longer */
 	bool leaves; /* an interrupt behind each shot, which comes as the next is armed */
 	unsigned away_armed;         /* so often the core is away until it is due, before it disarms it */
 	uint64_t stall_at, stall_ps; /* the core is away so long once, when so many interrupts have come */
@@ -440,26 +441,65 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 	uint64_t due = arm_source(timer, ticks, periodic);
 
 	if (periodic)
-		sim_advance_ps(SIM_PS_PER_MS / 3);
+		sim_advance_ps(source.arming_ps);
 	return due;
 }
 
-static void
-periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **state)
+/* As asked(), of a source whose periods take so long to be programmed. */
+static const struct report_interval *
+asked_slowly(uint64_t arming_ps)
 {
 	struct timer_driver slow = made_up;
 	const struct timer_driver *const drivers_here[] = { &slow, NULL };
 	struct timer_window here = { &slot, 0xe0, play, NULL, NULL, open_interrupts, close_interrupts };
 	struct survey_timers *timers = &bench->run.timers;
-	const struct report_interval *rows = bench->run.report.intervals;
 
-	(void)state;
 	source.has_counter = true;
+	source.arming_ps = arming_ps;
 	slow.arm = arm_slowly;
 	timers->window = &here;
 	timers->drivers = drivers_here;
 	timers->platform = &bench->platform;
 	survey_timers(&bench->run.survey, timers);
+	assert_true(longest_window_ps < 100 * SIM_PS_PER_MS);
+	return bench->run.report.intervals;
+}
+
+/* What follows 20 masked ones is looked at where those and as many more fit into a window. */
+static void
+periods_that_take_long_to_be_programmed_are_longer_ones(void **state)
+{
+	static const struct {
+		uint64_t arming_us, period_ms, count;
+		bool is_held;
+	} slow[] = { { 240, 1, 80, true }, { 400, 2, 40, true }, { 900, 4, 20, false }, { 1900, 8, 10, false } };
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
+		const struct report_interval *row = &asked_slowly(slow[i].arming_us * SIM_PS_PER_US)[1];
+
+		assert_int_equal(row->asked_ns, slow[i].period_ms * 1000000);
+		assert_string_equal(row->reason, "");
+		assert_int_equal(row->asked, slow[i].count);
+		assert_int_equal(row->expected, slow[i].count);
+		assert_counts(row, slow[i].count, 0, 0, 0, 0);
+		assert_int_equal(row->lateness.count, slow[i].count);
+		assert_true(row->lateness.min_ns + (int64_t)row->lateness.error_ns >= 500 && row->lateness.max_ns < 2000);
+		assert_int_equal(row->rate.known, slow[i].count > 20);
+		assert_true(!row->rate.known || (row->rate.low <= 0 && row->rate.high >= 0));
+		assert_int_equal(row->held_ns / 1000000, slow[i].is_held ? 20 * slow[i].period_ms : 0);
+		assert_int_equal(row->held_delivered, slow[i].is_held ? 21 : 0);
+		assert_int_equal(row->policy, slow[i].is_held ? REPORT_POLICY_DISCARD : REPORT_POLICY_UNKNOWN);
+		end(state);
+		begin(state);
+	}
+}
+
+static void
+periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence(void **state)
+{
+	const struct report_interval *rows = asked_slowly(2100 * SIM_PS_PER_US);
+
+	(void)state;
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
@@ -809,6 +849,7 @@ main(void)
 		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
 		TEST(what_it_drops_is_empty_whether_shot_or_period),
 		TEST(what_it_does_twice_is_doubled),
+		TEST(periods_that_take_long_to_be_programmed_are_longer_ones),
 		TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence),
 		TEST(two_interrupts_of_a_shot_while_which_the_core_was_away_are_excused),
 		TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled),

@@ -316,6 +316,31 @@ what_follows_a_masked_stretch_is_told_of_each_periodic_source(void **state)
 		}
 }
 
+/* A guest whose ports its hypervisor serves in 65 us each: the RTC is programmed by six of them. */
+static void
+an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate(void **state)
+{
+	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
+
+	(void)state;
+	for (int policy = SIM_DISCARD; policy <= SIM_CATCH_UP; policy++) {
+		const struct report_interval *periods;
+		const struct report *report;
+
+		begin();
+		sim.interrupts.rtc.policy = (enum sim_policy)policy;
+		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 65 * SIM_PS_PER_US;
+		report = played(&sources[7]);
+		assert_nobody_is_named(report);
+		periods = &report->intervals[report->interval_count - 1];
+		assert_int_equal(periods->asked_ns, 1953125);
+		assert_string_equal(periods->reason, "");
+		assert_int_equal(periods->asked % 40, 0);
+		assert_true(periods->delivered > 0 && periods->delivered + periods->excused >= periods->expected);
+		assert_int_equal(periods->policy, words[policy]);
+	}
+}
+
 /* 8254: pulse N + 1 behind the write, whose first is up to a clock away: so N to N + 1 clocks, and the way in. */
 static void
 the_pit_is_due_where_its_data_sheet_says(void **state)
@@ -415,6 +440,7 @@ main(void)
 		TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described),
 		TEST(a_status_that_cant_be_cleared_passes_nothing),
 		TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source),
+		TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate),
 		TEST(the_pit_is_due_where_its_data_sheet_says),
 		TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched),
 		TEST(pics_are_left_with_all_masked_and_nothing_in_service),
