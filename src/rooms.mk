@@ -14,7 +14,8 @@ USES_src/measure/rates   := src/measure
 USES_src/measure/skew    := src/measure
 USES_src/measure/timers  := src/measure
 USES_src/judge/cores     := src/rules
-USES_src/judge           := src/judge/cores
+USES_src/judge/timers    := src/rules
+USES_src/judge           := src/judge/cores src/judge/timers
 USES_src/judge/recommend := src/rules
 USES_src/render/layout   := src/report
 USES_src/render/cores    := src/render/layout
@@ -27,6 +28,7 @@ USES_src/render/csv      := src/render/fields
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge src/judge/recommend
 
 ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
-         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge/cores src/judge src/judge/recommend \
+         src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
+         src/judge/cores src/judge/timers src/judge src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \
          src/render/fields src/render/json src/render/csv src/run

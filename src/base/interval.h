@@ -20,6 +20,27 @@ struct interval_ppb {
 	int64_t value, low, high; /* parts per 10^9 */
 };
 
+#define PPB_PER_PPM 1000
+
+struct interval_ppm {
+	bool known;
+	int64_t value, low, high; /* parts per 10^6 */
+};
+
+static inline int64_t
+interval_ppm_below(int64_t ppb)
+{
+	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
+}
+
+/* Its ends rounded outwards, its value to the nearest. */
+static inline struct interval_ppm
+interval_in_ppm(const struct interval_ppb *ppb)
+{
+	return (struct interval_ppm){ ppb->known, interval_ppm_below(ppb->value + PPB_PER_PPM / 2),
+				      interval_ppm_below(ppb->low), -interval_ppm_below(-ppb->high) };
+}
+
 struct interval_ns {
 	bool known;
 	int64_t value, low, high;

@@ -2,6 +2,7 @@
 #include "judge_internal.h"
 
 #include "judge_cores.h"
+#include "judge_timers.h"
 #include "text.h"
 
 /* A core that the options leave alone is not missing. */

@@ -40,18 +40,6 @@ bool judge_tsc_parts(const struct report *report); /* from all other clocks, at 
 void judge_states(struct report *report); /* and each clock's verdict by itself; before those below */
 /* After the rates: what was timed by a TSC that is itself in doubt is no finding, unless off by more than that. */
 void judge_behaviours(struct report *report);
-/*
- * Rows for what timers' interrupts were promised to do; before the behaviours, of which they are some, and after the
- * rates.
- */
-void judge_intervals(struct report *report);
-void judge_interval_cores(struct report *report); /* after them: which cores' own timers those rows are about */
-#define JUDGE_LATE_SHOT_NS UINT64_C(100000)        /* the shots that irq-late is about */
-/*
- * Whether SOURCE's shots on CORE came early in every length that they were asked for with, or in most of one alone: a
- * timer that rounds, or judges by another clock, does so with each.
- */
-bool judge_is_early(const struct report *report, const char *source, uint32_t core);
 void judge_slow(struct report *report); /* whose median read is beyond the limit; after the states */
 /* What the TSC's resolution is, what vouches for it. */
 void judge_fitness(struct report *report);
@@ -60,6 +48,12 @@ void judge_fitness(struct report *report);
  * it.
  */
 void judge_outcomes(struct report *report);
+void judge_rate_outcomes(struct report *report); /* its first part: those rows */
+/*
+ * From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is
+ * true.
+ */
+uint64_t judge_times_too_wide(int64_t low, int64_t high, uint64_t limit);
 void judge_costs(struct report *report);   /* what a read costs a program */
 void judge_gaps(struct report *report);    /* a note on when in a soak time was stolen, if that was in one stretch */
 void judge_quality(struct report *report); /* what stolen time leaves of the latencies */

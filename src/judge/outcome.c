@@ -1,104 +1,11 @@
-/*
- * What each clock's rate comes to beside its limit, and which clocks have a promise left open: after all findings. See
- * judge_internal.h.
- */
+/* Which promises are left open, by which clocks: after all findings. See judge_internal.h. */
 #include "judge_internal.h"
 
-#include "number.h"
 #include "offset.h"
-#include "scale.h"
-#include "set.h"
 #include "text.h"
-#include "witnesses.h"
 
-#define PPB_PER_PPM 1000
-#define NS_PER_S    UINT64_C(1000000000)
-#define ASK_S_MAX   3600u /* a longer run is a soak */
-
-/* That a promise failed is the findings' to say; this is the one that names CLOCK's rate. */
-static const struct finding *
-rate_finding(const struct report *report, const char *clock)
-{
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct finding *finding = &report->findings[i];
-
-		if (finding->clock && text_equal(finding->clock, clock) &&
-		    (text_equal(finding->rule, "rate-off") || text_equal(finding->rule, "rate-wrong")))
-			return finding;
-	}
-	return NULL;
-}
-
-static bool
-clocks_part(const struct report *report)
-{
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (text_equal(report->findings[i].rule, "rate-disagree"))
-			return true;
-	return false;
-}
-
-/* By the scale of this run, which may rest on another clock than the nearest. */
-static bool
-is_error_open(const struct report *report, const char *clock, uint64_t limit)
-{
-	const struct report_clock *entry = report_find_clock(report, clock);
-
-	return entry && entry->error.known &&
-	       offset_farthest((struct offset){ entry->error.low, entry->error.high }) / PPB_PER_PPM >= limit;
-}
-
-static struct offset
-offset_of(const struct interval_ppb *ppb)
-{
-	return (struct offset){ ppb->low, ppb->high };
-}
-
-static bool
-is_well(const struct report *report, const char *clock)
-{
-	const struct report_clock *entry = report_find_clock(report, clock);
-
-	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock);
-}
-
-/* The other one of RATE, if CLOCK is one of its two. */
-static const char *
-other_of(const struct report_rate *rate, const char *clock)
-{
-	if (text_equal(rate->a, clock))
-		return rate->b;
-	return text_equal(rate->b, clock) ? rate->a : NULL;
-}
-
-/*
- * Of the pairs of CLOCK with those of WITNESSES the one that shows the most of its rate: that which is nearest to what
- * both claim, its error included.
- */
-static const struct report_rate *
-nearest_pair(const struct report *report, const char *clock, uint32_t witnesses)
-{
-	const struct report_rate *nearest = NULL;
-
-	for (size_t i = 0; i < report->rate_count; i++) {
-		const struct report_rate *rate = &report->rates[i];
-		const char *other = other_of(rate, clock);
-
-		if (!rate->ppb.known || !other || !is_well(report, other) ||
-		    !set_has(witnesses, (size_t)(report_find_clock(report, other) - report->clocks)))
-			continue;
-		if (!nearest || offset_farthest(offset_of(&rate->ppb)) < offset_farthest(offset_of(&nearest->ppb)))
-			nearest = rate;
-	}
-	return nearest;
-}
-
-/*
- * From LOW to HIGH, which overlaps LIMIT: with so many times less error it would not, where 0 or else the middle is
- * true.
- */
-static uint64_t
-times_too_wide(int64_t low, int64_t high, uint64_t limit)
+uint64_t
+judge_times_too_wide(int64_t low, int64_t high, uint64_t limit)
 {
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
@@ -108,202 +15,6 @@ times_too_wide(int64_t low, int64_t high, uint64_t limit)
 		distance = middle > limit ? middle - limit : limit - middle;
 	}
 	return distance ? width / distance + 1 : width + 1;
-}
-
-static bool
-is_busy(const struct report_interference *all)
-{
-	return all->measured &&
-	       all->total_ns >= scale_mul_div_nearest(all->observed_ns, STOLEN_MAX_MILLIPERCENT, MILLIPERCENT);
-}
-
-/*
- * The error is that of two readings, whatever lies between: a run so many times as long has so much less of it. But
- * where a host takes much of the time the readings of the longer run may be wider by more than that.
- */
-static void
-say_what_would_tell(struct text *text, const struct report *report, uint64_t times)
-{
-	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
-
-	if (report->hurried) {
-		text_put(text, "; a run that is not ended by a key may tell.");
-		return;
-	}
-	if (is_busy(&report->interference)) {
-		text_printf(text, "; %s %% of the time was stolen: a quieter host may tell.",
-			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
-		return;
-	}
-	text_printf(text, "; %lu times as long would tell", times);
-	if (seconds && times <= ASK_S_MAX / seconds)
-		text_printf(text, " (duration=%lus).", seconds * times);
-	else
-		text_put(text, " (profile=soak).");
-}
-
-static void
-put_ppm(struct text *text, int64_t ppb)
-{
-	text_put_char(text, ppb < 0 ? '-' : '+');
-	text_put_decimal(text, ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb, 3, 1);
-}
-
-static int64_t
-ppm_down(int64_t ppb)
-{
-	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
-}
-
-/* How much faster CLOCK, one of RATE's two, runs than the other. */
-static struct interval_ppb
-ppb_of(const struct report_rate *rate, const char *clock)
-{
-	const struct interval_ppb *ppb = &rate->ppb;
-
-	return text_equal(rate->a, clock) ? *ppb : (struct interval_ppb){ true, -ppb->value, -ppb->high, -ppb->low };
-}
-
-static void
-put_rate(struct text *text, const struct report_rate *rate, const char *clock)
-{
-	struct interval_ppb ppb = ppb_of(rate, clock);
-
-	text_printf(text, "%s: ", clock);
-	put_ppm(text, ppb.low);
-	text_put(text, " to ");
-	put_ppm(text, ppb.high);
-	text_printf(text, " ppm against %s", other_of(rate, clock));
-}
-
-/*
- * A clock that agrees with those of its own source has shown that it is made of that one, not that it is right: that is
- * left open with the clocks of another source, once, and not with each that this one feeds.
- */
-static void
-say_same_source(struct behaviour *row, const struct report_rate *same, const struct report_rate *rate)
-{
-	struct text text;
-
-	text_init(&text, row->text, sizeof(row->text));
-	put_rate(&text, same, row->clock);
-	if (rate)
-		text_printf(&text, ", of the same source; see %s, of another.", other_of(rate, row->clock));
-	else
-		text_put(&text, ", of the same source; there is none of another.");
-}
-
-/* Whether all that is shown of a rate is SAME, by a clock of its own source: one of another, RATE, can't tell. */
-static bool
-is_same_source_all(const struct report *report, const struct report_rate *same, const struct report_rate *rate,
-		   uint64_t limit_ppb)
-{
-	if (!same || clocks_part(report) || judge_tsc_moved(report))
-		return false;
-	/* However long a guest runs, its host's one clock is no other. */
-	if (!rate && report->hypervisor[0])
-		return offset_nearest(offset_of(&same->ppb)) <= limit_ppb;
-	if (offset_farthest(offset_of(&same->ppb)) > limit_ppb)
-		return false;
-	return !rate || (offset_farthest(offset_of(&rate->ppb)) > limit_ppb &&
-			 offset_nearest(offset_of(&rate->ppb)) <= limit_ppb);
-}
-
-static uint32_t
-of_other_sources(const struct report *report, const char *clock)
-{
-	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
-
-	for (size_t i = 0; i < report->clock_count; i++)
-		rates[i] = report->clocks[i].implied;
-	return witnesses_of(report, rates).separate[report_find_clock(report, clock) - report->clocks];
-}
-
-/* Of a rate that nobody was found to be wrong in. */
-static void
-say_rate(const struct report *report, struct behaviour *row)
-{
-	uint32_t others = of_other_sources(report, row->clock);
-	const struct report_rate *rate = nearest_pair(report, row->clock, others);
-	const struct report_rate *same = nearest_pair(report, row->clock, ~others);
-	uint64_t limit = rules_limit_of(report, row->rule);
-	struct interval_ppb ppb;
-	struct text text;
-	bool parted;
-
-	if (report_find_clock(report, row->clock)->stands_in_ticks) {
-		row->checked = row->open = true;
-		behaviour_say(row, "%s: the firmware ticks by it, goes on to do so, and may stop it for moments.", row->clock);
-		return;
-	}
-	if (!rate && !same) {
-		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
-		return;
-	}
-	if (is_same_source_all(report, same, rate, limit * PPB_PER_PPM)) {
-		say_same_source(row, same, rate);
-		return;
-	}
-	rate = rate ? rate : same;
-	ppb = ppb_of(rate, row->clock);
-	row->checked = row->has_figure = true;
-	row->measured = ppm_down(ppb.value + PPB_PER_PPM / 2);
-	row->low = ppm_down(ppb.low);
-	row->high = -ppm_down(-ppb.high);
-	parted = clocks_part(report) || (is_error_open(report, row->clock, limit) &&
-					 behaviour_outcome(row, limit) == OUTCOME_PASSED);
-	row->open = parted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
-	text_init(&text, row->text, sizeof(row->text));
-	put_rate(&text, rate, row->clock);
-	if (!row->open)
-		text_put_char(&text, '.');
-	else if (judge_tsc_moved(report))
-		text_put(&text, ", by a TSC that itself moved.");
-	else if (parted || offset_nearest(offset_of(&ppb)) > limit * PPB_PER_PPM)
-		text_put(&text, ", and nothing shows which clocks are right.");
-	else
-		say_what_would_tell(&text, report, times_too_wide(row->low, row->high, limit));
-}
-
-static struct behaviour *
-row_of(struct report *report, const char *clock)
-{
-	for (size_t i = 0; i < report->behaviours.count; i++) {
-		struct behaviour *row = &report->behaviours.rows[i];
-
-		if (text_equal(row->clock, clock) &&
-		    (text_equal(row->rule, "rate-off") || text_equal(row->rule, "rate-wrong"))) {
-			*row = (struct behaviour){ .rule = "rate-off", .clock = clock };
-			return row;
-		}
-	}
-	return behaviour_add(&report->behaviours, "rate-off", clock);
-}
-
-static void
-judge_rate_of(struct report *report, const struct report_clock *entry)
-{
-	const struct finding *finding = rate_finding(report, entry->clock.id);
-	bool is_tsc = text_equal(entry->clock.id, "tsc");
-	struct behaviour *row;
-
-	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main(entry) || (!entry->clock.claimed.den && !is_tsc) ||
-	    !(row = row_of(report, entry->clock.id)))
-		return;
-	if (!entry->clock.claimed.den) {
-		behaviour_say(row, "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
-		return;
-	}
-	if (!finding) {
-		say_rate(report, row);
-		return;
-	}
-	row->rule = finding->rule;
-	row->checked = row->has_figure = true;
-	row->measured = finding->measured;
-	row->low = finding->low;
-	row->high = finding->high;
-	behaviour_say(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
 }
 
 /* A device's promise, as its check measured it: by how much that was not enough. */
@@ -316,7 +27,7 @@ say_too_wide(const struct report *report, struct behaviour *row)
 
 	if (text_equal(rule->unit, "ppm"))
 		behaviour_say(row, "%s To tell by the limit of %lu takes %lu times as long.", as_checked.text, limit,
-			      times_too_wide(row->low, row->high, limit));
+			      judge_times_too_wide(row->low, row->high, limit));
 	else
 		behaviour_say(row, "%s To tell by the limit of %lu takes an idle machine.", as_checked.text, limit);
 }
@@ -367,8 +78,7 @@ judge_outcomes(struct report *report)
 			row->open = true;
 		}
 	}
-	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
-		judge_rate_of(report, &report->clocks[i]);
+	judge_rate_outcomes(report);
 	for (size_t i = 0; i < report->clock_count; i++)
 		judge_leaps_of(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)

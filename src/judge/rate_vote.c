@@ -5,7 +5,6 @@
 #include "text.h"
 #include "witnesses.h"
 
-#define PPB_PER_PPM 1000
 
 uint64_t
 vote_limit_ppb(const struct report *report, const char *rule)
@@ -104,18 +103,12 @@ vote_hold(struct vote *vote, const struct rate_interval *implied, uint64_t limit
 	return sources;
 }
 
-/* Rounded outwards. */
-static int64_t
-ppm_down(int64_t ppb)
-{
-	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
-}
-
 void
 vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit)
 {
-	rules_set_figure(finding, ppm_down(ppb->value + PPB_PER_PPM / 2), ppm_down(ppb->low), -ppm_down(-ppb->high),
-			 limit / PPB_PER_PPM);
+	struct interval_ppm ppm = interval_in_ppm(ppb);
+
+	rules_set_figure(finding, ppm.value, ppm.low, ppm.high, limit / PPB_PER_PPM);
 }
 
 bool

@@ -5,6 +5,8 @@
 #include "marker.h"
 #include "recommend.h"
 #include "run_checks.h"
+#include "run_clocks.h"
+#include "run_leave.h"
 #include "run_soak.h"
 #include "run_tick.h"
 #include "survey_clocks.h"
@@ -16,135 +18,7 @@
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
 #define DEADLINE_FACTOR   3
-#define LEAVE_NS          (5 * UINT64_C(1000000000))
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
-
-void
-run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
-{
-	size_t count = 0;
-
-	for (size_t d = 0; drivers[d]; d++)
-		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
-			ids[count++] = drivers[d]->rows[i].id;
-	ids[count] = NULL;
-}
-
-/* null is read always: what the others cost is told by it. */
-static bool
-is_wanted(const struct options *options, const char *id)
-{
-	if (text_equal(id, "null"))
-		return true;
-	for (size_t i = 0; i < options->clock_count; i++)
-		if (text_equal(options->clocks[i], id))
-			return true;
-	return options->clock_count == 0;
-}
-
-bool
-run_wants(const struct options *options, const struct driver *driver)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < driver->clock_count; i++)
-		any |= is_wanted(options, driver->rows[i].id);
-	return any;
-}
-
-struct opening {
-	struct run *run;
-	size_t driver;
-};
-
-static void
-open_driver(void *argument)
-{
-	const struct opening *opening = argument;
-	struct run *run = opening->run;
-	size_t d = opening->driver;
-
-	run->machine->drivers[d]->open(run->machine->platform, &run->devices[d], run->rows[d]);
-}
-
-/* A driver that takes an exception, as where a register is not what its table says, leaves rows that say so. */
-static void
-open_guarded(struct run *run, size_t d)
-{
-	const struct driver *driver = run->machine->drivers[d];
-	struct opening opening = { run, d };
-	struct fault fault;
-	struct text reason;
-
-	if (!run->machine->hooks.guarded) {
-		open_driver(&opening);
-		return;
-	}
-	if (run->machine->hooks.guarded(open_driver, &opening, &fault))
-		return;
-	for (size_t i = 0; i < driver->clock_count; i++) {
-		struct clock *row = &run->rows[d][i];
-
-		*row = driver->rows[i];
-		row->main = driver->rows[0].id;
-		row->found_by = "";
-		row->state = CLOCK_BROKEN;
-		text_init(&reason, row->reason, CLOCK_REASON_SIZE);
-		text_put(&reason, "Access to it faulted: ");
-		fault_print(&reason, &fault);
-		text_put(&reason, ".");
-	}
-}
-
-/* Opens every driver of which a row is wanted, and keeps those rows. */
-static void
-open_clocks(struct run *run)
-{
-	const struct driver *const *drivers = run->machine->drivers;
-	struct report *report = &run->report;
-
-	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
-		struct clock *rows = run->rows[d];
-
-		if (!run_wants(&report->options, drivers[d]))
-			continue;
-		open_guarded(run, d);
-		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
-			struct report_clock *entry = &report->clocks[report->clock_count];
-
-			if (!is_wanted(&report->options, rows[i].id) ||
-			    (rows[i].unoffered && !report->options.clock_count))
-				continue;
-			entry->clock = rows[i];
-			entry->series = d;
-			entry->latency = &run->latencies[report->clock_count++];
-		}
-	}
-}
-
-static void
-close_driver(void *argument)
-{
-	const struct opening *opening = argument;
-
-	opening->run->machine->drivers[opening->driver]->close(&opening->run->devices[opening->driver]);
-}
-
-/* One that takes an exception keeps none of the others from it. */
-static void
-close_clocks(struct run *run)
-{
-	const struct driver *const *drivers = run->machine->drivers;
-	struct opening opening = { .run = run };
-	struct fault fault;
-
-	for (size_t *d = &opening.driver; *d < RUN_DRIVERS_MAX && drivers[*d]; (*d)++)
-		if (!run->machine->hooks.guarded)
-			close_driver(&opening);
-		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_note(&run->report, "Not put back as found: what was changed for %s, which faulted as it was closed.",
-				    drivers[*d]->rows[0].id);
-}
 
 /* What the run did not put back is said in its own report. */
 static void
@@ -259,65 +133,11 @@ take_stable(struct run *run)
 	}
 }
 
-struct leaving {
-	struct run *run;
-	uint32_t as_found, changed; /* cores */
-};
-
-static void
-leave_core(void *argument, size_t core)
-{
-	struct leaving *leaving = argument;
-	const struct driver *const *drivers = leaving->run->machine->drivers;
-	bool as_found = true;
-
-	for (size_t d = 0; core && d < RUN_DRIVERS_MAX && drivers[d]; d++)
-		if (drivers[d]->leave)
-			as_found &= drivers[d]->leave(&leaving->run->devices[d]);
-	__atomic_add_fetch(as_found ? &leaving->as_found : &leaving->changed, 1, __ATOMIC_ACQ_REL);
-}
-
-static bool
-is_any_to_leave(const struct run *run)
-{
-	const struct driver *const *drivers = run->machine->drivers;
-	bool any = false;
-
-	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++)
-		any |= drivers[d]->leave && run->devices[d].opened;
-	return any;
-}
-
-/* What drivers changed on other cores is put back there while they answer: no wait for one ends without a TSC. */
-static void
-leave_cores(struct run *run)
-{
-	const struct smp *smp = &run->smp;
-	struct leaving leaving = { .run = run };
-	uint32_t started = 0, silent;
-
-	if (smp->count < 2 || !is_any_to_leave(run))
-		return;
-	for (size_t core = 1; core < smp->count; core++) {
-		started += run->report.cores[core].started;
-		if (!run->survey.tsc_stopped && smp->alive(smp->context, core))
-			smp->run(smp->context, core, leave_core, &leaving, LEAVE_NS);
-	}
-	silent = started - leaving.as_found - leaving.changed;
-	if (leaving.changed)
-		report_note(&run->report, "Not put back as found: a hypervisor's clock on %u other core%s.", leaving.changed,
-			    leaving.changed == 1 ? "" : "s");
-	if (silent)
-		report_note(&run->report, "Not known to be put back: a hypervisor's clock on %u other core%s, which %s not asked or "
-			    "did not answer: its page may still be written, in reserved memory.", silent,
-			    silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
-}
-
 static void
 stop_cores(struct run *run)
 {
 	take_stable(run);
-	leave_cores(run);
+	run_leave_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 }
@@ -454,7 +274,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	text_init(&given, run->report.options_given, sizeof(run->report.options_given));
 	options_put_given(&given, &run->report.options);
 	machine->read_registers(machine->context, &run->before);
-	open_clocks(run);
+	run_open_clocks(run);
 	prepare_survey(run, memory, cores, widest);
 	run_find_tick(run);
 }
@@ -498,14 +318,14 @@ run_end(struct run *run)
 	if (!run->machine)
 		return;
 	run_let_tick(run, true);
-	close_clocks(run);
+	run_close_clocks(run);
 }
 
 void
 run_close(struct run *run)
 {
 	run_let_tick(run, true);
-	close_clocks(run);
+	run_close_clocks(run);
 	compare_registers(run);
 	conclude(run, &run->report);
 }

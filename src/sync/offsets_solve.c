@@ -17,9 +17,9 @@
 
 #include "marzullo.h"
 #include "minority.h"
+#include "offsets_ways.h"
 
 #define PASSES         2  /* the second goes through cores that the first has narrowed */
-#define AGREE_STEPS    2  /* the one that is wrong may begin the highest */
 #define VOTE_STEPS_MAX 16 /* wrong votes that are outvoted: a pass over all pairs for each would be too long */
 
 struct picture { /* and the core that the vote is about */
@@ -286,90 +286,6 @@ mark_half(struct offsets_summary *summary, const struct offsets *offsets, const 
 	summary->outliers = halves ? offsets->cores / 2 : 0;
 }
 
-/* By the boot core's pair with THROUGH and that one's with RANK. */
-static struct offset
-way_of_pairs(const struct offsets *offsets, size_t through, size_t rank)
-{
-	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
-}
-
-/* How many ways to RANK begin below LOW or at it (and end above HIGH or at it). */
-static size_t
-count_ways(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
-{
-	size_t count = 0;
-
-	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
-
-		count += offset_is_known(way) && way.low <= low && way.high >= high;
-	}
-	return count;
-}
-
-static struct offset
-way_by_pairs(const void *context, size_t through)
-{
-	const struct picture *picture = context;
-
-	return way_of_pairs(picture->offsets, through, picture->rank);
-}
-
-/* All ways but one agree: that one is by way of a core that moved. Of cores that drift more are wrong. */
-static bool
-agree_but_for_one(const struct offsets *offsets, size_t rank)
-{
-	const struct picture picture = { offsets, NULL, rank };
-	struct marzullo ways = marzullo_find(way_by_pairs, &picture, offsets->cores, AGREE_STEPS);
-
-	return ways.votes + 1 >= ways.voters;
-}
-
-/* Anywhere that a way has it. */
-static struct offset
-hull_of_ways(const struct offsets *offsets, size_t rank)
-{
-	struct offset hull = { INT64_MAX, INT64_MIN };
-
-	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
-
-		if (!offset_is_known(way))
-			continue;
-		hull.low = way.low < hull.low ? way.low : hull.low;
-		hull.high = way.high > hull.high ? way.high : hull.high;
-	}
-	return hull;
-}
-
-/*
- * A core that had no ping-pong with the boot core. A way through one that moved meanwhile is wrong; of those that are
- * right, half of all at least, none begins above the truth or ends below it. So the truth is not below the least value
- * that half of them begin at or below, and likewise above. SHARED: the answer where there is no such way.
- */
-static struct offset
-place_by_ways(const struct offsets *offsets, size_t rank, struct offset shared)
-{
-	size_t ways = count_ways(offsets, rank, INT64_MAX, INT64_MIN), right = ways - ways / 2;
-	struct offset place = { INT64_MAX, INT64_MIN };
-
-	if (!ways)
-		return shared;
-	if (!agree_but_for_one(offsets, rank))
-		return hull_of_ways(offsets, rank);
-	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset way = way_of_pairs(offsets, i, rank);
-
-		if (!offset_is_known(way))
-			continue;
-		if (way.low < place.low && count_ways(offsets, rank, way.low, INT64_MIN) >= right)
-			place.low = way.low;
-		if (way.high > place.high && count_ways(offsets, rank, INT64_MAX, way.high) >= right)
-			place.high = way.high;
-	}
-	return place;
-}
-
 /*
  * Who is in a minority. A place that no majority stands behind, its core's own pair with the boot core, outvotes no
  * pair: so it is unknown meanwhile.
@@ -397,7 +313,7 @@ settle_places(const struct offsets *offsets, struct offset *places)
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset own = offsets_pair(offsets, 0, i);
 
-		places[i] = offset_is_known(own) ? own : place_by_ways(offsets, i, places[i]);
+		places[i] = offset_is_known(own) ? own : offsets_place_by_ways(offsets, i, places[i]);
 	}
 }
 

@@ -305,6 +305,28 @@ def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stal
     assert ("61 stalls" in text) == ("A stall: the clock showed one value" in text) == bool(stalls)
 
 
+def over_best(page):
+    """Per clock what stands in the column, of the costs."""
+    return dict(page.evaluate("[...document.querySelectorAll('#costs tbody tr')].map((row) => "
+                              "[row.cells[0].textContent, row.cells[2].textContent.replaceAll('\\u00a0', ' ')])"))
+
+
+def test_a_clock_that_may_cost_as_little_as_the_cheapest_is_not_told_to_cost_more(show):
+    """As in the text of the same report."""
+    report = golden("clean")
+    clock_of(report, "tsc_lfence")["cost"]["rows_ms"].update(low=1.05)
+    said = over_best(show(report))
+    assert said["tsc"] == "0 ns" and said["tsc_lfence"] == "not told"
+    assert re.fullmatch(r"1\.7\d ms", said["tsc_rdtscp"]) and re.fullmatch(r"6\d\d ms", said["pit"]), said
+
+
+def test_a_clock_that_failed_is_no_measure_of_what_the_others_cost(show):
+    report = golden("clean")
+    clock_of(report, "tsc")["verdict"] = "fail"
+    said = over_best(show(report))
+    assert {said[name] for name in ("tsc", "tsc_lfence", "tsc_cpuid")} == {"–"} and said["hpet"] == "0 ns", said
+
+
 @pytest.mark.parametrize("second, said", [("It was off.", ["hpet: It was off."]),
                                           ("It is torn.", ["hpet: It was off.", "hpet_32: It is torn."])])
 def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, said):

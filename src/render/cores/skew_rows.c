@@ -14,7 +14,6 @@
 #define LABEL_SIZE       64
 
 #define OFFSET_NS_MAX 9999999 /* with its sign, OFFSET_COLUMNS */
-#define PPB_PER_PPM   1000
 #define PPM_DIGITS    3       /* behind the point, of the above */
 #define DRIFT_PPM_MAX 999999  /* with its sign, DRIFT_COLUMNS */
 

@@ -1,12 +1,11 @@
 /*
- * Of a timer that each core has one of: on which cores it does what a row of behaviours says. See judge_internal.h.
+ * Of a timer that each core has one of: on which cores it does what a row of behaviours says. See interval_cores.h.
  */
-#include "judge_internal.h"
+#include "interval_cores.h"
 
 #include "offset.h"
+#include "rules.h"
 #include "text.h"
-
-#define PPB_PER_PPM 1000
 
 static uint64_t
 beyond(uint64_t figure, uint64_t limit)
@@ -19,7 +18,7 @@ late_ns(const struct report_interval *row)
 {
 	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
 
-	return row->asked_ns == JUDGE_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
+	return row->asked_ns == INTERVAL_LATE_SHOT_NS && least > 0 ? (uint64_t)least : 0;
 }
 
 static uint64_t
@@ -31,7 +30,7 @@ early_ns(const struct report_interval *row)
 }
 
 bool
-judge_is_early(const struct report *report, const char *source, uint32_t core)
+interval_cores_is_early(const struct report *report, const char *source, uint32_t core)
 {
 	uint64_t shots = 0, early_shots = 0;
 	unsigned lengths = 0, early = 0;
@@ -72,7 +71,7 @@ share(const struct report *report, const char *rule, const struct report_interva
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return judge_is_early(report, row->source, row->core) ? beyond(early_ns(row), limit) : 0;
+		return interval_cores_is_early(report, row->source, row->core) ? beyond(early_ns(row), limit) : 0;
 	return text_equal(rule, "irq-late") ? beyond(late_ns(row), limit) : 0;
 }
 
@@ -94,7 +93,7 @@ is_first_of_core(const struct report *report, const struct behaviour *behaviour,
 }
 
 void
-judge_interval_cores(struct report *report)
+interval_cores_judge(struct report *report)
 {
 	for (size_t n = 0; n < report->behaviours.count; n++) {
 		struct behaviour *row = &report->behaviours.rows[n];

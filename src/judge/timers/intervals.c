@@ -1,115 +1,17 @@
 /*
  * Timers' interrupts: what each source promises, over all that it was asked for. What a gap of the core's time touched
- * accuses nobody. Rows before judge_behaviours(), which makes findings of them. See judge_internal.h.
+ * accuses nobody. Rows before judge_behaviours(), which makes findings of them. See judge_timers.h.
  */
-#include "judge_internal.h"
+#include "judge_timers.h"
 
+#include "interval_asked.h"
+#include "interval_cores.h"
 #include "number.h"
 #include "offset.h"
+#include "rules.h"
 #include "text.h"
 
-#define LATE_SHOTS_MIN  20u
-#define UNEVEN_SHARE    8u    /* of a period: a source that is late by more may as well have left one out */
-#define PIT_CLOCKS_2_NS 1677  /* OUT follows the clock behind the count's write, and falls or rises at one */
-#define NS_PER_US       1000
-
-struct asked { /* of one source, all that came of it */
-	const char *source, *kind;
-	uint32_t pin;
-	bool storms, came;
-	uint64_t shots, shots_excused, missing, shots_empty;
-	uint64_t periods, periods_excused, lost, doubled, doubled_periods;
-	bool uneven, scattered;
-	uint64_t over, stale;
-	struct interval_ns earliest; /* of the shots; of a source without, of its periods */
-	uint64_t early;
-	bool early_always; /* those two are of the cores on which shots of every length came early */
-	struct interval_ppb rate;
-	const struct report_interval *late; /* the shots that irq-late is about */
-};
-
-static void
-take_early(struct asked *asked, const struct report_interval *row, bool always)
-{
-	if (always && !asked->early_always) {
-		asked->early = 0;
-		asked->earliest.known = false;
-		asked->early_always = true;
-	}
-	if (asked->early_always && !always)
-		return;
-	asked->early += row->early;
-	if (row->lateness.earliest.known &&
-	    (!asked->earliest.known || row->lateness.earliest.low > asked->earliest.low))
-		asked->earliest = row->lateness.earliest;
-}
-
-static void
-take_shots(struct asked *asked, const struct report_interval *row)
-{
-	asked->shots += row->expected;
-	asked->shots_excused += row->excused;
-	asked->shots_empty += row->empty;
-	asked->missing += row->expired;
-	if (row->asked_ns == JUDGE_LATE_SHOT_NS && row->lateness.count >= LATE_SHOTS_MIN &&
-	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
-		asked->late = row;
-}
-
-static uint64_t
-nearest_ppb(const struct interval_ppb *ppb)
-{
-	return offset_nearest((struct offset){ ppb->low, ppb->high });
-}
-
-static void
-take_periods(struct asked *asked, const struct report_interval *row)
-{
-	asked->periods += row->expected;
-	asked->periods_excused += row->excused;
-	asked->lost += row->empty;
-	asked->doubled_periods += row->doubled;
-	asked->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
-						(int64_t)(row->asked_ns / UNEVEN_SHARE);
-	asked->scattered |= row->scattered;
-	if (row->rate.known && (!asked->rate.known || nearest_ppb(&row->rate) > nearest_ppb(&asked->rate)))
-		asked->rate = row->rate;
-}
-
-/* It brings no interrupt: its own status is looked at. */
-static bool
-is_polled(const struct asked *asked)
-{
-	return text_equal(asked->kind, "status");
-}
-
-static struct asked
-all_of(const struct report *report, const char *source)
-{
-	struct asked asked = { .source = source };
-
-	for (size_t i = 0; i < report->interval_count; i++) {
-		const struct report_interval *row = &report->intervals[i];
-
-		if (!text_equal(row->source, source))
-			continue;
-		asked.kind = row->route_kind;
-		asked.pin = row->pin;
-		asked.came |= row->delivered != 0;
-		asked.doubled += row->doubled;
-		asked.over += row->over;
-		asked.stale += row->stale;
-		asked.storms |= row->state == CLOCK_BROKEN && !is_polled(&asked);
-		asked.came |= asked.storms;
-		if (row->periodic) {
-			take_periods(&asked, row);
-			continue;
-		}
-		take_shots(&asked, row);
-		take_early(&asked, row, judge_is_early(report, source, row->core));
-	}
-	return asked;
-}
+#define PIT_CLOCKS_2_NS 1677 /* OUT follows the clock behind the count's write, and falls or rises at one */
 
 static struct behaviour *
 add_row(struct report *report, const char *rule, const struct asked *asked)
@@ -152,7 +54,7 @@ judge_missing(struct report *report, const struct asked *asked)
 	if (row->failed)
 		behaviour_say(row, "%lu of %lu one-shots never came, and its own status says that they were due.", asked->missing,
 			      asked->shots);
-	else if (row->open && !asked->came && is_polled(asked))
+	else if (row->open && !asked->came && asked_is_polled(asked))
 		behaviour_say(row, "its status never showed that it was due, though its counter did.");
 	else if (row->open && !asked->came)
 		behaviour_say(row, "none came by pin %u: it is the timer's fault, or that of the way from it to the core.",
@@ -245,7 +147,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 static void
 judge_doubled(struct report *report, const struct asked *asked)
 {
-	struct behaviour *row = asked->came && !is_polled(asked) ? add_row(report, "irq-doubled", asked) : NULL;
+	struct behaviour *row = asked->came && !asked_is_polled(asked) ? add_row(report, "irq-doubled", asked) : NULL;
 
 	if (!row)
 		return;
@@ -280,26 +182,20 @@ is_device_named(const struct report *report, const char *source)
 	return false;
 }
 
-static int64_t
-ppm_down(int64_t ppb)
-{
-	return ppb / NS_PER_US - (ppb % NS_PER_US < 0);
-}
-
 static void
 judge_rate(struct report *report, const struct asked *asked)
 {
 	struct behaviour *row = asked->periods ? add_row(report, "irq-rate", asked) : NULL;
-	const struct interval_ppb *rate = &asked->rate;
+	struct interval_ppm rate = interval_in_ppm(&asked->rate);
 
 	if (!row)
 		return;
-	row->checked = rate->known;
+	row->checked = rate.known;
 	if (!row->checked) {
 		behaviour_say(row, "too few ticks came, or nothing shows how long they took.");
 		return;
 	}
-	set_figure(row, ppm_down(rate->value + NS_PER_US / 2), ppm_down(rate->low), -ppm_down(-rate->high));
+	set_figure(row, rate.value, rate.low, rate.high);
 	row->open = is_device_named(report, asked->source) ||
 		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
@@ -318,7 +214,7 @@ judge_late(struct report *report, const struct asked *asked)
 		return;
 	row->checked = asked->late && !report_is_emulated(report);
 	if (!asked->late) {
-		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", LATE_SHOTS_MIN);
+		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", ASKED_LATE_SHOTS_MIN);
 		return;
 	}
 	late = &asked->late->lateness;
@@ -369,7 +265,7 @@ judge_intervals(struct report *report)
 
 		if (was_seen_before(report, i) || !report->intervals[i].asked_ns) /* what comes at once is no timer */
 			continue;
-		asked = all_of(report, report->intervals[i].source);
+		asked = asked_all_of(report, report->intervals[i].source);
 		bool misses = judge_missing(report, &asked);
 
 		judge_early(report, &asked);
@@ -379,5 +275,5 @@ judge_intervals(struct report *report)
 		judge_late(report, &asked);
 		judge_stale(report, &asked);
 	}
-	judge_interval_cores(report);
+	interval_cores_judge(report);
 }

@@ -1,0 +1,147 @@
+/* What a profile gives each part of a run. See survey_plan.h. */
+#include "survey_internal.h"
+
+#include "tournament.h"
+
+#define CORES_SHARE_FACTOR 10 /* all other cores together take at most so many durations */
+#define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
+#define WINDOW_FACTOR      10
+#define WINDOW_MIN_NS      SURVEY_NS_PER_S
+#define WINDOW_MAX_NS      (10 * SURVEY_NS_PER_S) /* but for durations of which that is less than these: */
+#define WINDOW_LONG_FACTOR 3
+#define PINGPONG_PLAN_NS   (2 * SURVEY_NS_PER_MS)
+#define TIMERS_QUICK_NS    (400 * SURVEY_NS_PER_MS)
+#define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
+#define TIMERS_NS          (10 * SURVEY_NS_PER_S)
+#define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
+#define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S) /* rare events of a long soak are looked for on the boot core */
+#define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
+#define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
+#define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
+
+/*
+ * From a core's coming to its end, since the other may be dead. On a host that is busy with something else
+ * two cores seldom run at the same moment: with few pairs there is time to wait for one.
+ */
+#define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
+#define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
+
+enum options_profile
+survey_pace(const struct report *report)
+{
+	return report->hurried ? PROFILE_QUICK : report->options.profile;
+}
+
+uint64_t
+survey_duration_ns(const struct report *report)
+{
+	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
+
+	return report->hurried && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
+}
+
+uint64_t
+survey_core_share_ns(const struct report *report, size_t cores)
+{
+	uint64_t share = survey_duration_ns(report);
+	uint64_t others = cores > 1 ? cores - 1 : 1;
+
+	if (survey_pace(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
+		share = QUICK_SHARE_MAX_NS;
+	if (share > survey_duration_ns(report) * CORES_SHARE_FACTOR / others)
+		share = survey_duration_ns(report) * CORES_SHARE_FACTOR / others;
+	return share;
+}
+
+uint64_t
+survey_core_reads_ns(const struct report *report, size_t cores)
+{
+	uint64_t share_ns = survey_core_share_ns(report, cores);
+
+	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
+		return CORE_READS_SOAK_NS;
+	return share_ns;
+}
+
+uint64_t
+survey_window_ns(const struct report *report)
+{
+	uint64_t duration_ns = survey_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
+
+	if (survey_pace(report) == PROFILE_QUICK)
+		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
+	if (window_ns > WINDOW_MAX_NS)
+		window_ns = WINDOW_MAX_NS;
+	if (survey_pace(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
+		window_ns = WINDOW_LONG_FACTOR * duration_ns; /* a soak's rates are over the whole run in any case */
+	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
+}
+
+uint64_t
+survey_rates_ns(const struct report *report)
+{
+	return SURVEY_EDGE_WAIT_NS + survey_window_ns(report) + SURVEY_EDGE_WAIT_NS;
+}
+
+uint64_t
+survey_checks_ns(const struct report *report)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 1200 * SURVEY_NS_PER_MS,
+		[PROFILE_STANDARD] = 5 * SURVEY_NS_PER_S,
+		[PROFILE_SOAK] = 20 * SURVEY_NS_PER_S,
+	};
+
+	return profile_ns[survey_pace(report)];
+}
+
+/* A quick run's take about all of their time; of the others most end within a half of it, and few need all. */
+uint64_t
+survey_checks_plan_ns(const struct report *report)
+{
+	uint64_t budget_ns = survey_checks_ns(report);
+
+	return survey_pace(report) == PROFILE_QUICK ? budget_ns : budget_ns / 2;
+}
+
+uint64_t
+survey_tournament_budget_ns(const struct report *report)
+{
+	switch (survey_pace(report)) {
+	case PROFILE_QUICK:
+		return BUDGET_QUICK_NS;
+	case PROFILE_SOAK:
+		return BUDGET_SOAK_NS;
+	default:
+		return BUDGET_STANDARD_NS;
+	}
+}
+
+uint64_t
+survey_tournament_ns(const struct report *report, size_t cores)
+{
+	uint64_t all_ns = tournament_pairs(TOURNAMENT_ALL, cores) * PINGPONG_PLAN_NS;
+	uint64_t budget_ns = survey_tournament_budget_ns(report);
+
+	return all_ns < budget_ns ? all_ns : budget_ns;
+}
+
+uint64_t
+survey_pingpong_bound_ns(const struct report *report, enum tournament kind, size_t cores)
+{
+	uint64_t share_ns = survey_tournament_budget_ns(report) / 2 / tournament_pairs(kind, cores);
+
+	if (share_ns < PINGPONG_MIN_NS)
+		return PINGPONG_MIN_NS;
+	return share_ns < PINGPONG_MAX_NS ? share_ns : PINGPONG_MAX_NS;
+}
+
+uint64_t
+survey_timers_ns(const struct report *report, size_t cores)
+{
+	if (report->options.irq == IRQ_OFF)
+		return 0;
+	if (survey_pace(report) == PROFILE_QUICK)
+		return report->options.irq == IRQ_ALL ? TIMERS_ALL_NS : TIMERS_QUICK_NS;
+	return TIMERS_NS + (report->options.cores == CORES_SIPI && cores > 1 ? (cores - 1) * TIMERS_CORE_NS : 0);
+}

@@ -1,0 +1,129 @@
+/* The clocks of a run, opened and closed. See run_clocks.h. */
+#include "run_clocks.h"
+
+#include "text.h"
+
+void
+run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
+{
+	size_t count = 0;
+
+	for (size_t d = 0; drivers[d]; d++)
+		for (size_t i = 0; i < drivers[d]->clock_count && count < REPORT_CLOCKS_MAX; i++)
+			ids[count++] = drivers[d]->rows[i].id;
+	ids[count] = NULL;
+}
+
+/* null is read always: what the others cost is told by it. */
+static bool
+is_wanted(const struct options *options, const char *id)
+{
+	if (text_equal(id, "null"))
+		return true;
+	for (size_t i = 0; i < options->clock_count; i++)
+		if (text_equal(options->clocks[i], id))
+			return true;
+	return options->clock_count == 0;
+}
+
+bool
+run_wants(const struct options *options, const struct driver *driver)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < driver->clock_count; i++)
+		any |= is_wanted(options, driver->rows[i].id);
+	return any;
+}
+
+struct opening {
+	struct run *run;
+	size_t driver;
+};
+
+static void
+open_driver(void *argument)
+{
+	const struct opening *opening = argument;
+	struct run *run = opening->run;
+	size_t d = opening->driver;
+
+	run->machine->drivers[d]->open(run->machine->platform, &run->devices[d], run->rows[d]);
+}
+
+/* A driver that takes an exception, as where a register is not what its table says, leaves rows that say so. */
+static void
+open_guarded(struct run *run, size_t d)
+{
+	const struct driver *driver = run->machine->drivers[d];
+	struct opening opening = { run, d };
+	struct fault fault;
+	struct text reason;
+
+	if (!run->machine->hooks.guarded) {
+		open_driver(&opening);
+		return;
+	}
+	if (run->machine->hooks.guarded(open_driver, &opening, &fault))
+		return;
+	for (size_t i = 0; i < driver->clock_count; i++) {
+		struct clock *row = &run->rows[d][i];
+
+		*row = driver->rows[i];
+		row->main = driver->rows[0].id;
+		row->found_by = "";
+		row->state = CLOCK_BROKEN;
+		text_init(&reason, row->reason, CLOCK_REASON_SIZE);
+		text_put(&reason, "Access to it faulted: ");
+		fault_print(&reason, &fault);
+		text_put(&reason, ".");
+	}
+}
+
+void
+run_open_clocks(struct run *run)
+{
+	const struct driver *const *drivers = run->machine->drivers;
+	struct report *report = &run->report;
+
+	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
+		struct clock *rows = run->rows[d];
+
+		if (!run_wants(&report->options, drivers[d]))
+			continue;
+		open_guarded(run, d);
+		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
+			struct report_clock *entry = &report->clocks[report->clock_count];
+
+			if (!is_wanted(&report->options, rows[i].id) ||
+			    (rows[i].unoffered && !report->options.clock_count))
+				continue;
+			entry->clock = rows[i];
+			entry->series = d;
+			entry->latency = &run->latencies[report->clock_count++];
+		}
+	}
+}
+
+static void
+close_driver(void *argument)
+{
+	const struct opening *opening = argument;
+
+	opening->run->machine->drivers[opening->driver]->close(&opening->run->devices[opening->driver]);
+}
+
+void
+run_close_clocks(struct run *run)
+{
+	const struct driver *const *drivers = run->machine->drivers;
+	struct opening opening = { .run = run };
+	struct fault fault;
+
+	for (size_t *d = &opening.driver; *d < RUN_DRIVERS_MAX && drivers[*d]; (*d)++)
+		if (!run->machine->hooks.guarded)
+			close_driver(&opening);
+		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
+			report_note(&run->report, "Not put back as found: what was changed for %s, which faulted as it was closed.",
+				    drivers[*d]->rows[0].id);
+}
