@@ -12,6 +12,10 @@ class Missing(Exception):
     """The environment has to be made first."""
 
 
+class Failed(Exception):
+    """The engine itself did not answer a query."""
+
+
 def reach(environment):
     """Lets this Python import what is in build/ENVIRONMENT."""
     place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")

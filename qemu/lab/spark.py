@@ -1,4 +1,5 @@
 """Spark, out of the environment that `make fleet-spark` makes: it answers the queries on this machine, and on nobody else's."""
+import contextlib
 import os
 import shutil
 import tempfile
@@ -63,6 +64,19 @@ def session(folder):
         os.close(errors)
 
 
+@contextlib.contextmanager
+def asked():
+    """What Spark, or the connection to its Java, raises meanwhile is an engine.Failed: of a trace its first line."""
+    import py4j.protocol
+    import pyspark.errors
+
+    try:
+        yield
+    except (py4j.protocol.Py4JError, pyspark.errors.PySparkException, OSError, EOFError) as error:
+        lines = str(error).strip().splitlines()
+        raise engine.Failed(f"Spark failed: {lines[0] if lines else type(error).__name__}") from error
+
+
 class Spark:
     """Answers queries on the Parquet files of the folder DATA, as lab.engine's DuckDB does."""
 
@@ -83,20 +97,26 @@ class Spark:
             raise
 
     def _view(self, name, path, schema):
-        self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
+        with asked():
+            self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
 
     def table(self, name, query):
         """What QUERY gives is a table NAME from now on: in a file, as Spark would compute a view anew each time."""
-        frame, path = self.session.sql(query), os.path.join(self.folder, name)
-        frame.write.parquet(path)
-        self._view(name, path, frame.schema)
+        path = os.path.join(self.folder, name)
+        with asked():
+            frame = self.session.sql(query)
+            frame.write.parquet(path)
+            schema = frame.schema
+        self._view(name, path, schema)
 
     def rows(self, query):
         """(names of the columns, rows)"""
-        frame = self.session.sql(query)
-        return frame.columns, [tuple(row) for row in frame.collect()]
+        with asked():
+            frame = self.session.sql(query)
+            return frame.columns, [tuple(row) for row in frame.collect()]
 
     def close(self):
         if self.session:
-            self.session.stop()
+            with contextlib.suppress(engine.Failed), asked():
+                self.session.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

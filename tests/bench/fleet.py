@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """How long qemu/fleet takes of so many reports, each a file of its own: fleet.py FOLDER REPORT.json [COUNT...]
 
-They are made of the one REPORT (tests/lib/made_fleet.py), with 20 oddities; what it says of them is looked at as well.
+By DuckDB, and where `make fleet-spark` was, of the most reports by Spark as well. They are made of the one REPORT
+(tests/lib/made_fleet.py), with 20 oddities; what it says of them is looked at as well.
 """
 import json
 import os
@@ -20,7 +21,8 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from made_fleet import Maker, planted  # noqa: E402
 
 COUNTS = (100, 1000, 10_000)
-BOUND = {10_000: " (bound 60 s on two idle processors, 2 GB)"}
+BOUND = {("duckdb", 10_000): " (bound 60 s on two idle processors, 2 GB)"}
+SPARK = ROOT / "build" / "fleet-spark" / "made"
 
 
 def make(report, count, folder):
@@ -41,26 +43,34 @@ def found(page, count):
     return len(named & set(planted(count))), len(named - set(planted(count)))
 
 
-def measure(folder, report, count):
-    heap, out = folder / "heap", folder / "out"
-    for each in (heap, out):
-        shutil.rmtree(each, ignore_errors=True)
+def measure(folder, report, count, engines):
+    heap = folder / "heap"
+    shutil.rmtree(heap, ignore_errors=True)
     size = make(report, count, heap)
+    for engine in engines:
+        ask(engine, heap, folder / "out", size, count)
+    shutil.rmtree(heap)
+
+
+def ask(engine, heap, out, size, count):
+    shutil.rmtree(out, ignore_errors=True)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     load = os.getloadavg()[0]
-    done = subprocess.run([ROOT / "qemu" / "fleet", heap, "--out", out], capture_output=True, text=True)
+    done = subprocess.run([ROOT / "qemu" / "fleet", "--engine", engine, heap, "--out", out], capture_output=True, text=True)
     took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         sys.exit(f"fleet: {done.stderr}")
     odd, others = found(out / "fleet.html", count)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"fleet: {count:6} reports, {size >> 20} MiB: {took:.1f} s, {cpu:.1f} s of processors (load {load:.1f}), largest process "
-          f"{after.ru_maxrss >> 10} MiB; {odd} of {len(planted(count))} odd, {others} others{BOUND.get(count, '')}", flush=True)
-    shutil.rmtree(heap)
+    print(f"fleet, {engine}: {count:6} reports, {size >> 20} MiB: {took:.1f} s, {cpu:.1f} s of processors (load {load:.1f}), "
+          f"largest process {after.ru_maxrss >> 10} MiB; {odd} of {len(planted(count))} odd, {others} others"
+          f"{BOUND.get((engine, count), '')}", flush=True)
 
 
 if __name__ == "__main__":
     work = pathlib.Path(sys.argv[1])
     work.mkdir(parents=True, exist_ok=True)
-    for number in map(int, sys.argv[3:]) if sys.argv[3:] else COUNTS:
-        measure(work, json.loads(pathlib.Path(sys.argv[2]).read_text()), number)
+    counts = [int(word) for word in sys.argv[3:]] or COUNTS
+    for number in counts:
+        both = ["duckdb", "spark"] if SPARK.exists() and number == max(counts) else ["duckdb"]
+        measure(work, json.loads(pathlib.Path(sys.argv[2]).read_text()), number, both)

@@ -165,6 +165,38 @@ def test_a_table_that_nobody_wrote_is_empty(tmp_path):
     assert {"run", "day", "rule"} < set(names) and not rows and not list(tmp_path.iterdir())
 
 
+# The command, whose Java is killed as the first question is asked.
+KILLED = """
+import runpy, sys
+from lab import spark
+ask = spark.Spark.table
+def kill(self, name, query):
+    java = self.session.sparkContext._gateway.proc
+    java.kill()
+    java.wait()
+    return ask(self, name, query)
+spark.Spark.table = kill
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_spark_that_ends_meanwhile_is_one_sentence_and_status_2(made, tmp_path):
+    fleet, temporary = ROOT / "qemu" / "fleet", tmp_path / "tmp"
+    temporary.mkdir()
+    code = f"import sys; sys.argv[:1] = []; sys.path.insert(0, {str(fleet.parent)!r})\n{KILLED}"
+    done = subprocess.run([sys.executable, "-c", code, fleet, "--engine", "spark", made / "all.json", "--out", tmp_path / "out"],
+                          capture_output=True, text=True, timeout=WAIT_S, env={**os.environ, "TMPDIR": str(temporary)})
+    assert done.returncode == 2 and not done.stdout
+    assert re.fullmatch(r"qemu/fleet: Spark failed: [^\n]+\n", done.stderr), done.stderr
+    assert not list(temporary.iterdir())
+
+
+def test_a_query_that_spark_refuses_is_one_line(tmp_path):
+    with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
+        with pytest.raises(engine.Failed, match="^Spark failed: [^\n]*nowhere[^\n]*$"):
+            base.rows("SELECT * FROM nowhere")
+
+
 def listening(pid):
     """Addresses, as the kernel writes them, on which the process PID waits for connections."""
     sockets = set()
