@@ -60,6 +60,20 @@ ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
 	       (slots->taken[k] && (residuals[k] == INT64_MAX || residuals[k] > (int64_t)(slots->period_ps / LATE_SHARE)));
 }
 
+/*
+ * A source that its host still keeps waiting when the window ends has sent nothing since: those slots may as well be
+ * late. Not where they are most of the window: that is a source which has stopped.
+ */
+static bool
+is_cut_off(const struct slots *slots, size_t k)
+{
+	size_t first = slots->count;
+
+	while (first > 0 && !slots->taken[first - 1])
+		first--;
+	return k >= first && 2 * (slots->count - first) < slots->count;
+}
+
 /* Of two ticks one may as well be late for the slot before, by more than a period. */
 static bool
 may_be_of_two(const struct slots *slots, size_t k)
@@ -86,12 +100,14 @@ count_slots(struct asking *asking, const struct arming *arming, const struct slo
 {
 	struct report_interval *row = asking->row;
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
+	bool away = asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
 	size_t owed = 0;
 
 	for (size_t k = 0; k + 1 < slots->count; k++) {
 		bool made_up = make_up(slots->taken[k], &owed);
 		bool excused = made_up || is_away(asking, arming, period, k) || may_be_of_two(slots, k) ||
-			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k));
+			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k)) ||
+			       (away && is_cut_off(slots, k));
 
 		owed += excused && !slots->taken[k];
 		row->expected++;

@@ -110,6 +110,24 @@ each_tick_that_is_in_time_is_of_its_own_deadline(void **state)
 	assert_in_range(earliest_ns(), 1000, 1001);
 }
 
+/* Three periods without a tick up to the window's end, or six: of a guest that its host took the core from, too. */
+static void
+what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy(void **state)
+{
+	static const double few[] = { 100.1, 200.1, 300.1, 400.1, 0 };
+	static const double most[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 600.1, 700.1, 0 };
+
+	assert_told(folded(most, 1000), 3, 0, 0);
+	end(state);
+	begin(state);
+	away(120, 160);
+	assert_told(folded(most, 1000), 0, 0, 4);
+	end(state);
+	begin(state);
+	away(120, 160);
+	assert_told(folded(few, 1000), 6, 0, 1);
+}
+
 static void
 what_is_not_there_is_lost_and_what_came_twice_doubled(void **state)
 {
@@ -228,6 +246,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_tick_that_is_in_time_is_of_its_own_deadline),
+		TEST(what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy),
 		TEST(what_is_not_there_is_lost_and_what_came_twice_doubled),
 		TEST(what_came_out_of_a_gap_is_not_early_for_the_next),
 		TEST(of_two_ticks_behind_an_empty_slot_neither_is_told),
