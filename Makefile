@@ -66,7 +66,7 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 # What the compiler may call by itself, and would take for unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Nothing is timed in what runs before or behind the measuring: it is to be small.
-$(patsubst %.c,$(BUILD)/efi/%.o,$(filter src/render/% src/judge/% src/rules/% src/options/% src/report/% \
+$(patsubst %.c,$(BUILD)/efi/%.o,$(filter src/render/% src/judge/% src/rules/% src/options/% src/network/% src/report/% \
 	drivers/smbios/% boot/network/%,$(SOURCES))): TARGET += -Os
 
 $(BUILD)/efi/%.o: %.nasm Makefile

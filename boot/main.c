@@ -2,6 +2,7 @@
  * From the firmware's call to the way out: console, options, facts of the machine, the run, its report. Everything
  * that lasts longer than a function is in one struct application, allocated before the first measurement.
  */
+#include "booted.h"
 #include "checkpoint.h"
 #include "console.h"
 #include "cpu.h"
@@ -29,6 +30,7 @@
 struct application {
 	struct console console;
 	struct machine machine;
+	struct booted booted;
 	struct plan plan;
 	struct checkpoint checkpoint;
 	struct run run;
@@ -98,7 +100,9 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 
 	run_clock_ids(drivers, app->clock_ids);
 	rules_limit_ids(app->rule_ids);
-	return settings_read(&app->machine.platform.cpu, &names, &app->run.report.options, error);
+	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
+
+	return settings_read(&app->machine.platform.cpu, &names, other, &app->run.report.options, error);
 }
 
 static EFI_STATUS
@@ -137,7 +141,7 @@ run_all(struct application *app)
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
 	if (delivered)
-		send_later(&app->send, report, &app->plan, &app->pager);
+		send_later(&app->send, report, &app->plan, &app->booted.server, &app->pager);
 	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
 	exit_run(&app->console, report->options.exit, result, !machine->cores.taken, &app->pager);

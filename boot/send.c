@@ -10,7 +10,7 @@ post(void *context)
 {
 	struct send *send = context;
 
-	post_report(send->address, send->plan->json.bytes, send->plan->json.length, send->sentence);
+	post_report(send->address, send->mac, send->plan->json.bytes, send->plan->json.length, send->sentence);
 }
 
 /* An exception in code of baretick's own; one of the firmware's goes to the firmware, when nothing can be lost. */
@@ -49,11 +49,16 @@ send_now(void *context)
 }
 
 void
-send_later(struct send *send, const struct report *report, const struct plan *plan, struct pager *pager)
+send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
+	   struct pager *pager)
 {
-	if (!report->options.save_url[0])
-		return;
 	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
+	if (!report->options.save_given) {
+		send->address = booted->reports;
+		send->mac = booted->mac;
+	}
+	if (!send->address[0])
+		return;
 	pager->last = send_now;
 	pager->last_context = send;
 }

@@ -6,6 +6,7 @@ USES_src/stats           := src/clock
 USES_src/consensus       := src/clock
 USES_src/sync            := src/consensus
 USES_src/options         := src/base
+USES_src/network         := src/options
 USES_src/report          := src/stats src/sync src/options
 USES_src/rules           := src/report
 USES_src/measure         := src/report
@@ -27,7 +28,7 @@ USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge src/judge/recommend
 
-ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/report src/rules \
+ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
          src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
          src/judge/cores src/judge/timers src/judge src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \

@@ -1,16 +1,18 @@
 /* A request and its answer, over a connection of TCP. See exchange.h. */
 #include "exchange.h"
 
+#include "answer.h"
 #include "pause.h"
 #include "tcp.h"
 
 #define PIECE_BYTES 65536u
 #define PIECE_MS    5000 /* for one of them to be taken */
 #define BODY_MS     30000 /* for all */
-#define PART_MS     5000 /* for a part of the answer's first line to come */
+#define PART_MS     5000 /* for a part of the answer to come */
 #define ANSWER_MS   10000 /* for all of it */
-#define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 192)
-#define LINE_SIZE   256  /* of the answer: its first line is read, and no more */
+#define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
+#define LINE_SIZE   256  /* of the answer to what was posted: its first line is read, and no more */
+#define SILENT      "it gives no answer in time"
 
 bool
 exchange_fails(struct exchange *exchange, const char *reason)
@@ -51,19 +53,24 @@ say_not_reached(struct exchange *exchange, EFI_STATUS status)
 		fails_by(exchange, "the firmware makes no connection to it", status);
 }
 
-/* RFC 9112, 3.2 and 6.2. */
+/* RFC 9112, 3.2 and 6.2. What is asked for by HTTP/1.0 does not come in chunks. */
 static EFI_STATUS
 send_head(struct tcp *tcp, const struct exchange *exchange)
 {
+	const bool posts = exchange->body != NULL;
 	char head[HEAD_SIZE];
 	struct text text;
 
 	text_init(&text, head, sizeof(head));
-	text_printf(&text, "POST %s HTTP/1.1\r\nHost: %s", exchange->at.path, exchange->at.host);
+	text_printf(&text, "%s %s%s%s HTTP/1.%u\r\nHost: %s", posts ? "POST" : "GET", exchange->at.path,
+		    exchange->query ? "?" : "", exchange->query ? exchange->query : "", posts ? 1u : 0u,
+		    exchange->at.host);
 	if (exchange->at.has_port)
 		text_printf(&text, ":%u", exchange->at.port);
-	text_printf(&text, "\r\nUser-Agent: baretick\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
-		    "Connection: close\r\n\r\n", exchange->body_length);
+	text_put(&text, "\r\nUser-Agent: baretick\r\n");
+	if (posts)
+		text_printf(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n", exchange->body_length);
+	text_put(&text, "Connection: close\r\n\r\n");
 	return tcp_send(tcp, head, text.length, PIECE_MS);
 }
 
@@ -91,48 +98,96 @@ send_all(struct tcp *tcp, const struct exchange *exchange)
 {
 	EFI_STATUS status = send_head(tcp, exchange);
 
-	return EFI_ERROR(status) ? status : send_body(tcp, exchange);
+	return EFI_ERROR(status) || !exchange->body ? status : send_body(tcp, exchange);
 }
 
-/* Until its first line is there, as far as that is read. */
-static EFI_STATUS
-receive(struct tcp *tcp, struct exchange *exchange)
-{
-	char line[LINE_SIZE];
-	size_t length = 0, part;
-	EFI_STATUS status = EFI_SUCCESS;
-	struct pause pause;
+/* What has come of the answer. */
+struct reception {
+	char *bytes;
+	size_t size, length;
+	struct answer answer;
+	EFI_STATUS end; /* how the last part came */
+};
 
+/* Of what was posted, and of what is not there, the first line. */
+static bool
+is_enough(const struct exchange *exchange, struct reception *in)
+{
+	const struct answer *answer = &in->answer;
+	bool whole = answer_read(in->bytes, in->length, &in->answer);
+
+	if (exchange->body || answer->status != EXCHANGE_OK)
+		return answer->status || in->length >= LINE_SIZE;
+	return whole && (answer->refused || (answer->has_length && (answer->length > EXCHANGE_BODY_MAX ||
+								    answer->length <= in->length - answer->body_at)));
+}
+
+static void
+receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
+{
+	struct pause pause;
+	size_t part;
+
+	in->end = EFI_OUT_OF_RESOURCES;
 	if (!pause_begin(&pause, ANSWER_MS))
-		return EFI_OUT_OF_RESOURCES;
-	while (!EFI_ERROR(status) && !(exchange->status = url_status(line, length)) && length < sizeof(line)) {
-		part = sizeof(line) - length;
-		status = pause_is_over(&pause) ? EFI_TIMEOUT : tcp_receive(tcp, line + length, &part, PART_MS);
-		length += EFI_ERROR(status) ? 0 : part;
+		return;
+	in->end = EFI_SUCCESS;
+	while (!EFI_ERROR(in->end) && !is_enough(exchange, in) && in->length < in->size) {
+		part = in->size - in->length;
+		in->end = pause_is_over(&pause) ? EFI_TIMEOUT : tcp_receive(tcp, in->bytes + in->length, &part, PART_MS);
+		in->length += EFI_ERROR(in->end) ? 0 : part;
 	}
 	pause_end(&pause);
-	return status;
+}
+
+/* Why it ended before all was there. */
+static bool
+fails_early(struct exchange *exchange, const struct reception *in, const char *closed)
+{
+	if (in->end == EFI_TIMEOUT)
+		return exchange_fails(exchange, SILENT);
+	return is_closed(in->end) ? exchange_fails(exchange, closed) :
+				    fails_by(exchange, "the firmware does not get the answer", in->end);
+}
+
+/* What was asked for, moved to where it is wanted. */
+static bool
+take_body(struct exchange *exchange, const struct reception *in)
+{
+	const struct answer *answer = &in->answer;
+	size_t length = in->length - answer->body_at;
+
+	if (answer->refused)
+		return exchange_fails(exchange, answer->refused);
+	if ((answer->has_length ? answer->length : length) > EXCHANGE_BODY_MAX || in->length == in->size)
+		return exchange_fails(exchange, "its answer is longer than 64 KiB");
+	if (!answer->body_at || (answer->has_length ? length < answer->length : in->end != STATUS_CONNECTION_FIN))
+		return fails_early(exchange, in, "it closed the connection before its answer was complete");
+	exchange->answer_length = answer->has_length ? (size_t)answer->length : length;
+	__builtin_memmove(exchange->answer, in->bytes + answer->body_at, exchange->answer_length);
+	return true;
 }
 
 /* A server that refuses may answer before it has all, and close the connection: that is asked for as well. */
 static bool
 ask(struct tcp *tcp, struct exchange *exchange)
 {
-	EFI_STATUS sent = send_all(tcp, exchange), status = receive(tcp, exchange);
+	char line[LINE_SIZE];
+	struct reception in = { .bytes = exchange->answer ? exchange->answer : line,
+				.size = exchange->answer ? exchange->answer_size : sizeof(line) };
+	EFI_STATUS sent = send_all(tcp, exchange);
 
+	receive(tcp, exchange, &in);
+	exchange->status = in.answer.status;
 	if (exchange->status)
-		return true;
+		return exchange->body || exchange->status != EXCHANGE_OK || take_body(exchange, &in);
 	if (sent == EFI_TIMEOUT)
 		return exchange_fails(exchange, "it does not take the request");
 	if (is_closed(sent))
 		return exchange_fails(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
 		return fails_by(exchange, "the firmware does not send the request", sent);
-	if (status == EFI_TIMEOUT)
-		return exchange_fails(exchange, "it gives no answer in time");
-	if (is_closed(status))
-		return exchange_fails(exchange, "it closed the connection without an answer");
-	return EFI_ERROR(status) ? fails_by(exchange, "the firmware does not get the answer", status) :
+	return EFI_ERROR(in.end) ? fails_early(exchange, &in, "it closed the connection without an answer") :
 				   exchange_fails(exchange, "its answer is not one of HTTP");
 }
 

@@ -1,6 +1,7 @@
 /* Network cards, their drivers and addresses. See network.h. */
 #include "network.h"
 
+#include "origin.h"
 #include "pause.h"
 
 #define CARDS_MAX     8
@@ -10,6 +11,7 @@
 #define INFO_SIZE     4096 /* with its table of routes */
 
 static const EFI_GUID guid_pci_io = EFI_PCI_IO_PROTOCOL_GUID;
+static const EFI_GUID guid_device_path = EFI_DEVICE_PATH_PROTOCOL_GUID;
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
@@ -71,8 +73,16 @@ want_address(struct cards *cards, struct card *card)
 	card->changed = !EFI_ERROR(card->config->set_data(card->config, IP4_POLICY, sizeof(policy), &policy));
 }
 
+static bool
+is_wanted(EFI_HANDLE handle, const uint8_t *mac)
+{
+	const struct origin card = origin_of_path(firmware_protocol(handle, &guid_device_path));
+
+	return !mac || (card.has_mac && __builtin_memcmp(card.mac, mac, sizeof(card.mac)) == 0);
+}
+
 static void
-open_cards(struct cards *cards)
+open_cards(struct cards *cards, const uint8_t *mac)
 {
 	size_t count;
 	EFI_HANDLE *handles = firmware_handles(&guid_tcp4_binding, &count);
@@ -80,7 +90,7 @@ open_cards(struct cards *cards)
 	for (size_t i = 0; i < count && cards->count < CARDS_MAX; i++) {
 		struct card card = { handles[i], firmware_protocol(handles[i], &guid_ip4_config2), false, false };
 
-		if (!card.config)
+		if (!card.config || !is_wanted(card.handle, mac))
 			continue;
 		want_address(cards, &card);
 		cards->each[cards->count++] = card;
@@ -125,7 +135,7 @@ ask_by_any(struct cards *cards, struct exchange *exchange)
 }
 
 bool
-network_ask(struct exchange *exchange)
+network_ask(struct exchange *exchange, const uint8_t *mac)
 {
 	struct cards *cards;
 	bool answered = false;
@@ -136,8 +146,9 @@ network_ask(struct exchange *exchange)
 	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)
 		return exchange_fails(exchange, "the firmware has too little memory for it");
-	connect_drivers();
-	open_cards(cards);
+	if (!mac)
+		connect_drivers();
+	open_cards(cards, mac);
 	if (cards->count)
 		answered = ask_by_any(cards, exchange);
 	else

@@ -9,9 +9,10 @@
 #include "exchange.h"
 
 /*
- * Connects the drivers of the network cards, waits for an address, posts EXCHANGE. Whether it was answered; else its
- * reason says why not. Bounded: 8 s for an address, and for each card what exchange_do() takes.
+ * Connects the drivers of the network cards, waits for an address, does EXCHANGE. Whether it was answered; else its
+ * reason says why not. Bounded: 8 s for an address, and for each card what exchange_do() takes. MAC: by the card of
+ * that hardware address alone, whose drivers are connected already; NULL: by any.
  */
-bool network_ask(struct exchange *exchange);
+bool network_ask(struct exchange *exchange, const uint8_t *mac);
 
 #endif

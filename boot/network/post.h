@@ -6,7 +6,8 @@
 
 #define POST_SENTENCE_SIZE 600
 
-/* Posts BODY to ADDRESS, which url_read() reads. SENTENCE says what came of it. */
-void post_report(const char *address, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE]);
+/* Posts BODY to ADDRESS, which url_read() reads; MAC: see network_ask(). SENTENCE says what came of it. */
+void post_report(const char *address, const uint8_t *mac, const char *body, size_t length,
+		 char sentence[POST_SENTENCE_SIZE]);
 
 #endif

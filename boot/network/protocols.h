@@ -1,6 +1,7 @@
 /*
  * What is used of UEFI's network protocols, most of which GNU-EFI does not have. UEFI 2.10: 11.6 (service binding),
- * 28.1 (TCP4), 28.5 (IP4 Config II). What is not used is a VOID pointer in its place.
+ * 28.1 (TCP4), 28.5 (IP4 Config II), 9.2 (the loaded image's device path). What is not used is a VOID pointer in its
+ * place.
  */
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
@@ -12,6 +13,7 @@
 #define STATUS_CONNECTION_RESET   NETWORK_ERROR(105)
 #define STATUS_CONNECTION_REFUSED NETWORK_ERROR(106)
 
+#define NETWORK_GUID_IMAGE_PATH { 0xbc62157e, 0x3e33, 0x4fec, { 0x99, 0x20, 0x2d, 0x3b, 0x36, 0xd7, 0x50, 0xdf } }
 #define GUID_TCP4_BINDING { 0x00720665, 0x67eb, 0x4a99, { 0xba, 0xf7, 0xd3, 0xc3, 0x3a, 0x1c, 0x7c, 0xc9 } }
 #define GUID_TCP4         { 0x65530bc7, 0xa359, 0x410f, { 0xb0, 0x10, 0x5a, 0xad, 0xc7, 0xec, 0x2b, 0x62 } }
 #define GUID_IP4_CONFIG2  { 0x5b446ed1, 0xe30b, 0x4faa, { 0x87, 0x1a, 0x36, 0x54, 0xec, 0xa3, 0x60, 0x80 } }

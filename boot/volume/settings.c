@@ -112,7 +112,7 @@ take_load_options(struct reading *reading, char *buffer)
 }
 
 bool
-settings_read(const struct cpu_facts *cpu, const struct options_names *names,
+settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 	      struct options *options, char *error)
 {
 	struct reading reading = { names, options, error, true };
@@ -124,6 +124,8 @@ settings_read(const struct cpu_facts *cpu, const struct options_names *names,
 		return true;
 	if (files_read_options(buffer, READ_SIZE, &length))
 		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, "baretick.cfg");
+	else if (other && other->read(other->context, buffer, READ_SIZE, &length))
+		take(&reading, buffer, length < READ_SIZE ? length : READ_SIZE, length, other->name);
 	take_load_options(&reading, buffer);
 	length = 0;
 	if (cpu->hypervisor[0] && /* on other machines these ports may be a chip set's */

@@ -6,13 +6,24 @@
 #include "firmware.h"
 #include "options.h"
 
+/* Where options stand in place of a baretick.cfg. */
+struct settings_other {
+	/*
+	 * Puts the first SIZE bytes of them into BUFFER, and how long they are into LENGTH; false: there are none, and
+	 * whatever is to be said of that was said.
+	 */
+	bool (*read)(void *context, char *buffer, size_t size, size_t *length);
+	void *context;
+	const char *name; /* what an error calls it */
+};
+
 /*
- * Built-in values, then baretick.cfg, the load options, QEMU's fw_cfg (asked only where CPUID or the
- * ACPI tables say that the machine is a guest). False, and ERROR a sentence (OPTIONS_ERROR_SIZE bytes), where any
- * source is wrong: then OPTIONS holds what the others said, and an exit= and serial= that could be read, so that the
- * run ends, and is silent, as it was asked to.
+ * Built-in values, then baretick.cfg, or OTHER where the volume has none (NULL: there is nothing else), the load
+ * options, QEMU's fw_cfg (asked only where CPUID or the ACPI tables say that the machine is a guest). False, and ERROR
+ * a sentence (OPTIONS_ERROR_SIZE bytes), where any source is wrong: then OPTIONS holds what the others said, and an
+ * exit= and serial= that could be read, so that the run ends, and is silent, as it was asked to.
  */
-bool settings_read(const struct cpu_facts *cpu, const struct options_names *names,
+bool settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 		   struct options *options, char *error);
 
 #endif

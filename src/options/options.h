@@ -42,6 +42,7 @@ struct options {
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;            /* on the boot volume */
+	bool save_given;      /* by its word, whatever that is: a server that nobody named gets no report then */
 	char save_url[URL_SIZE]; /* where the report is sent as well; "": nowhere */
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */

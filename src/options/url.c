@@ -28,9 +28,13 @@ is_of_path(char c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-static bool
-take_ipv4(struct word host, uint8_t ipv4[4])
+bool
+url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4])
 {
+	struct word host = { text, length };
+
+	if (!length || text[length - 1] == '.')
+		return false;
 	for (size_t i = 0; i < 4; i++) {
 		struct word part = options_take_until(&host, '.');
 		uint64_t value;
@@ -45,12 +49,12 @@ take_ipv4(struct word host, uint8_t ipv4[4])
 static bool
 take_host(struct word host, struct url *url)
 {
-	if (!host.length || host.length >= URL_HOST_SIZE || host.bytes[host.length - 1] == '.')
+	if (host.length >= URL_HOST_SIZE)
 		return false;
 	for (size_t i = 0; i < host.length; i++)
 		url->host[i] = host.bytes[i];
 	url->host[host.length] = '\0';
-	return take_ipv4(host, url->ipv4);
+	return url_read_ipv4(host.bytes, host.length, url->ipv4);
 }
 
 static bool

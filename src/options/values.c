@@ -215,6 +215,7 @@ parse_save(struct word value, const struct options_names *names, struct options 
 	struct url url;
 
 	(void)names;
+	options->save_given = true;
 	options->save_url[0] = '\0';
 	if (take_switch(value, save_words, &options->save))
 		return true;
@@ -305,7 +306,8 @@ const struct option options_table[] = {
 	{ "save", parse_save, "auto, off or http://IPV4[:PORT]/PATH", NULL, "save=off",
 	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  "Whether the report is saved on the volume that was booted from; http: it is, and report.json is sent there as "
-	  "well, by the firmware's network." },
+	  "well, by the firmware's network. Without save= a machine that was booted over a network sends it to the server "
+	  "that it came from." },
 	{ "serial", parse_serial, "full, summary or off", NULL, "serial=summary", "full",
 	  "What is written to the firmware's serial lines: everything, the run's lines and tables, or nothing." },
 	{ "label", parse_label, "a word, or text between quotes, of at most 64 printable ASCII characters", NULL,

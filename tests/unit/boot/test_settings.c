@@ -61,7 +61,7 @@ a_file_of_8_KiB_is_read(void **state)
 
 	(void)state;
 	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
-	assert_true(settings_read(&no_hypervisor, &names, &options, error));
+	assert_true(settings_read(&no_hypervisor, &names, NULL, &options, error));
 	assert_false(options.save);
 	assert_int_equal(options.exit, EXIT_POWEROFF);
 }
@@ -74,7 +74,7 @@ a_file_that_is_too_long_is_named_and_its_exit_is_heeded(void **state)
 
 	(void)state;
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
-	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
 	assert_true(options.save);
 	assert_int_equal(options.exit, EXIT_POWEROFF);
@@ -88,7 +88,7 @@ of_a_file_of_a_mebibyte_the_begin_is_looked_at(void **state)
 
 	(void)state;
 	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
-	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 1048576 bytes; at most 8192 are read.");
 	assert_int_equal(options.exit, EXIT_REBOOT);
 }
@@ -109,9 +109,53 @@ load_options_that_are_too_long_are_named_too(void **state)
 	free(text);
 	image->LoadOptions = wide;
 	image->LoadOptionsSize = sizeof(wide);
-	assert_false(settings_read(&no_hypervisor, &names, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
 	assert_string_equal(error, "In the load options: the text has 10228 bytes; at most 8192 are read.");
 	assert_int_equal(options.exit, EXIT_POWEROFF);
+}
+
+/* Options in place of a file, as a server has them. */
+static bool
+read_other(void *context, char *buffer, size_t size, size_t *length)
+{
+	const char *text = context;
+
+	if (!text)
+		return false;
+	*length = strlen(text);
+	assert_true(*length < size);
+	memcpy(buffer, text, *length);
+	return true;
+}
+
+static bool
+reads_other(char *text, struct options *options, char *error)
+{
+	const struct settings_other other = { read_other, text, "http://10.0.2.2/baretick.cfg" };
+
+	return settings_read(&no_hypervisor, &names, &other, options, error);
+}
+
+static void
+what_stands_in_for_the_file_is_read_where_there_is_none(void **state)
+{
+	char own[] = "label=other duration=20ms", wrong[] = "lable=x exit=reboot", error[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	assert_true(reads_other(own, &options, error));
+	assert_string_equal(options.label, "other");
+	assert_int_equal(options.duration_ns, 20000000);
+	assert_true(reads_other(NULL, &options, error));
+	assert_string_equal(options.label, "");
+	assert_false(reads_other(wrong, &options, error));
+	error[sizeof("In http://10.0.2.2/baretick.cfg: \"lable=x\"") - 1] = '\0';
+	assert_string_equal(error, "In http://10.0.2.2/baretick.cfg: \"lable=x\"");
+	assert_int_equal(options.exit, EXIT_REBOOT);
+	hold_config(long_text(100, "label=file\n", "\n"));
+	assert_true(reads_other(own, &options, error));
+	assert_string_equal(options.label, "file");
+	assert_int_equal(options.duration_ns, 1000000000);
 }
 
 int
@@ -121,6 +165,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_is_heeded, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(what_stands_in_for_the_file_is_read_where_there_is_none, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
 	};
 

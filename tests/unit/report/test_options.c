@@ -225,6 +225,9 @@ words_of_a_choice_are_read_back_as_they_are_typed(void **state)
 		assert_string_equal(options_exit_word(parsed(strcat(strcpy(text, "exit="), exits[i])).exit), exits[i]);
 	assert_true(parsed("save=off save=auto").save);
 	assert_true(parsed("save=off save=http://1.2.3.4/p").save);
+	assert_false(parsed("").save_given);
+	assert_true(parsed("save=auto").save_given && parsed("save=off").save_given);
+	assert_true(parsed("save=http://1.2.3.4/p").save_given);
 	assert_string_equal(parsed("save=http://1.2.3.4/p").save_url, "http://1.2.3.4/p");
 	assert_string_equal(parsed("save=http://1.2.3.4/p save=off").save_url, "");
 	assert_string_equal(parsed("save=http://1.2.3.4/p save=auto").save_url, "");

@@ -1,0 +1,139 @@
+/* The server that the application came from. See server.h. */
+#include "server.h"
+
+#include "network.h"
+
+#define PATH_OPTIONS "/baretick.cfg"
+#define PATH_REPORTS "/reports"
+#define QUERY_SIZE   256 /* a serial number of 64 characters, all of them escaped */
+
+static const EFI_GUID guid_pxe = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
+
+static void
+put_address(struct server *server, const char *address)
+{
+	struct text text;
+
+	text_init(&text, server->options, sizeof(server->options));
+	text_printf(&text, "%s" PATH_OPTIONS, address);
+	text_init(&text, server->reports, sizeof(server->reports));
+	text_printf(&text, "%s" PATH_REPORTS, address);
+}
+
+/* As EDK II chooses: a boot server that was asked, else what names a file. */
+static bool
+choose(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
+{
+	const struct {
+		bool received;
+		const EFI_PXE_BASE_CODE_PACKET *packet;
+	} packets[] = {
+		{ mode->PxeReplyReceived, &mode->PxeReply },
+		{ mode->ProxyOfferReceived, &mode->ProxyOffer },
+		{ mode->DhcpAckReceived, &mode->DhcpAck },
+	};
+	const size_t count = sizeof(packets) / sizeof(packets[0]), size = sizeof(packets[0].packet->Raw);
+
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < count; i++)
+			if (packets[i].received && (pass || origin_names_a_file(packets[i].packet->Raw, size)) &&
+			    origin_of_dhcp(packets[i].packet->Raw, size, ipv4))
+				return true;
+	return false;
+}
+
+static void
+find_by_pxe(struct server *server, EFI_HANDLE device)
+{
+	const EFI_PXE_BASE_CODE_PROTOCOL *pxe = firmware_protocol(device, &guid_pxe);
+	char address[ORIGIN_ADDRESS_SIZE];
+	struct text text;
+	uint8_t ipv4[4];
+
+	if (!pxe || !pxe->Mode) {
+		server->reason = "the firmware does not say which one it is";
+	} else if (pxe->Mode->UsingIpv6) {
+		server->reason = "it was reached by IPv6, and is asked by IPv4 only";
+	} else if (!choose(pxe->Mode, ipv4)) {
+		server->reason = "the firmware has no DHCP packet that names it";
+	} else {
+		text_init(&text, address, sizeof(address));
+		text_printf(&text, "http://%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
+		put_address(server, address);
+	}
+}
+
+void
+server_find(struct server *server)
+{
+	static const EFI_GUID guid_path = EFI_DEVICE_PATH_PROTOCOL_GUID, guid_image_path = NETWORK_GUID_IMAGE_PATH;
+	const EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	struct origin device, origin;
+	char address[ORIGIN_ADDRESS_SIZE];
+
+	*server = (struct server){ .there = false };
+	if (!image || !image->DeviceHandle)
+		return;
+	device = origin_of_path(firmware_protocol(image->DeviceHandle, &guid_path));
+	origin = origin_of_path(firmware_protocol(firmware_image, &guid_image_path)); /* with the URI as it was loaded */
+	if (!origin.uri) {
+		origin.uri = device.uri;
+		origin.uri_length = device.uri_length;
+	}
+	if (!device.has_mac)
+		return;
+	server->there = true;
+	__builtin_memcpy(server->mac, device.mac, sizeof(server->mac));
+	if (!origin.uri) {
+		find_by_pxe(server, image->DeviceHandle);
+		return;
+	}
+	server->reason = origin_of_uri(origin.uri, origin.uri_length, address);
+	if (!server->reason)
+		put_address(server, address);
+}
+
+static bool
+take(const struct exchange *exchange, bool answered, char *buffer, size_t size, size_t *length, struct text *said)
+{
+	if (!answered) {
+		text_printf(said, "%s.", exchange->reason);
+	} else if (exchange->status != EXCHANGE_OK) {
+		text_printf(said, "the server answered with status %u.", exchange->status);
+	} else {
+		*length = exchange->answer_length;
+		__builtin_memcpy(buffer, exchange->answer, *length < size ? *length : size);
+		return true;
+	}
+	return false;
+}
+
+bool
+server_ask(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
+	   char sentence[SERVER_SENTENCE_SIZE])
+{
+	struct exchange exchange = { .address = server->options, .answer_size = EXCHANGE_ANSWER_SIZE };
+	char query[QUERY_SIZE];
+	struct text text;
+	bool good = false, answered;
+
+	text_init(&text, query, sizeof(query));
+	origin_put_query(&text, server->mac, serial);
+	exchange.query = query;
+	text_init(&text, sentence, SERVER_SENTENCE_SIZE);
+	text_printf(&text, "No options from %s, where this machine was booted from: ", server->options);
+	exchange.answer = firmware_allocate(exchange.answer_size);
+	if (!exchange.answer) {
+		text_put(&text, "the firmware has too little memory for them.");
+		return false;
+	}
+	answered = network_ask(&exchange, server->mac);
+	good = take(&exchange, answered, buffer, size, length, &text);
+	firmware_boot->FreePool(exchange.answer);
+	if (!good && !(answered && exchange.status == EXCHANGE_NOT_FOUND))
+		return false;
+	text_init(&text, sentence, SERVER_SENTENCE_SIZE);
+	if (good)
+		text_printf(&text, "Options are taken from %s, where this machine was booted from.", server->options);
+	return good;
+}

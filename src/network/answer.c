@@ -1,0 +1,102 @@
+/* The begin of an answer. See answer.h. */
+#include "answer.h"
+
+#include "text.h"
+#include "url.h"
+
+#define LENGTH_MAX UINT64_C(1000000000000000)
+
+/* A line of the headers, and what stands between its colon and its end. */
+struct line {
+	const char *bytes, *value;
+	size_t length, value_length;
+};
+
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* WORD, in small letters, at the begin of BYTES, in any. */
+static bool
+begins(const char *bytes, size_t length, const char *word)
+{
+	size_t at = 0;
+
+	while (at < length && word[at] && lower(bytes[at]) == word[at])
+		at++;
+	return !word[at];
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool
+is_header(struct line *line, const char *name)
+{
+	size_t size = text_length(name);
+
+	if (!begins(line->bytes, line->length, name) || size == line->length || line->bytes[size] != ':')
+		return false;
+	line->value = line->bytes + size + 1;
+	line->value_length = line->length - size - 1;
+	for (; line->value_length && is_blank(line->value[0]); line->value++)
+		line->value_length--;
+	while (line->value_length && is_blank(line->value[line->value_length - 1]))
+		line->value_length--;
+	return true;
+}
+
+static void
+take_length(const struct line *line, struct answer *answer)
+{
+	uint64_t length = 0;
+	size_t at = 0;
+
+	while (at < line->value_length && line->value[at] >= '0' && line->value[at] <= '9' && length < LENGTH_MAX)
+		length = length * 10 + (uint64_t)(line->value[at++] - '0');
+	if (!at || at < line->value_length || (answer->has_length && answer->length != length))
+		answer->refused = "its Content-Length is not one number";
+	answer->has_length = true;
+	answer->length = length;
+}
+
+static void
+take_line(struct line *line, struct answer *answer)
+{
+	if (is_header(line, "content-length"))
+		take_length(line, answer);
+	else if (is_header(line, "transfer-encoding") || is_header(line, "content-encoding"))
+		answer->refused = "its answer is encoded";
+	else if (is_header(line, "content-type") && begins(line->value, line->value_length, "text/html"))
+		answer->refused = "its answer is a web page";
+}
+
+bool
+answer_read(const char *bytes, size_t length, struct answer *answer)
+{
+	size_t begin = 0;
+
+	*answer = (struct answer){ .status = url_status(bytes, length) };
+	if (!answer->status)
+		return false;
+	for (size_t at = 0; at < length; at++) {
+		if (bytes[at] != '\n')
+			continue;
+		struct line line = { .bytes = bytes + begin, .length = at - begin };
+
+		if (line.length && line.bytes[line.length - 1] == '\r')
+			line.length--;
+		begin = at + 1;
+		if (!line.length) {
+			answer->body_at = begin;
+			return true;
+		}
+		take_line(&line, answer);
+	}
+	return false;
+}

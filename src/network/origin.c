@@ -1,0 +1,165 @@
+/* Where an application came from, by what the firmware keeps. See origin.h. */
+#include "origin.h"
+
+#include "text.h"
+#include "url.h"
+
+#define NODES_MAX     32
+#define NODE_HEAD     4    /* UEFI 2.10, 10.3.1: type, subtype, length */
+#define TYPE_END      0x7f
+#define TYPE_MESSAGE  0x03
+#define SUBTYPE_MAC   0x0b
+#define SUBTYPE_URI   0x18
+#define DHCP_NEXT_AT  20   /* RFC 2131, 2: siaddr, */
+#define DHCP_FILE_AT  108  /* file, */
+#define DHCP_MAGIC_AT 236  /* and what comes before the options */
+#define DHCP_HEAD     240
+#define OPTION_PAD    0
+#define OPTION_SERVER 54
+#define OPTION_TFTP   66
+#define OPTION_FILE   67
+#define OPTION_END    255
+
+struct origin
+origin_of_path(const uint8_t *path)
+{
+	struct origin origin = { .has_mac = false };
+
+	for (size_t i = 0; path && i < NODES_MAX && path[0] != TYPE_END; i++) {
+		size_t length = path[2] | (size_t)path[3] << 8;
+
+		if (length < NODE_HEAD)
+			break;
+		if (path[0] == TYPE_MESSAGE && path[1] == SUBTYPE_MAC && length >= NODE_HEAD + ORIGIN_MAC_SIZE) {
+			origin.has_mac = true;
+			__builtin_memcpy(origin.mac, path + NODE_HEAD, ORIGIN_MAC_SIZE);
+		}
+		if (path[0] == TYPE_MESSAGE && path[1] == SUBTYPE_URI) {
+			origin.uri = length > NODE_HEAD && path[NODE_HEAD] ? (const char *)path + NODE_HEAD : NULL;
+			origin.uri_length = origin.uri ? length - NODE_HEAD : 0;
+		}
+		path += length;
+	}
+	return origin;
+}
+
+/* RFC 3986, 3.1: a scheme may be in capitals. */
+static bool
+begins_with_http(const char *uri, size_t length)
+{
+	static const char scheme[] = "http://";
+	size_t size = sizeof(scheme) - 1;
+
+	for (size_t i = 0; i < size; i++)
+		if (i == length || (uri[i] | 0x20) != scheme[i])
+			return false;
+	return true;
+}
+
+const char *
+origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
+{
+	const size_t skipped = sizeof("http://") - 1;
+	char whole[ORIGIN_ADDRESS_SIZE + 1];
+	struct text text;
+	struct url url;
+
+	address[0] = '\0';
+	if (!begins_with_http(uri, length))
+		return "its address does not begin with http://";
+	text_init(&text, whole, sizeof(whole));
+	text_put(&text, "http://");
+	for (size_t i = skipped; i < length && uri[i] && uri[i] != '/' && uri[i] != '?' && uri[i] != '#'; i++)
+		text_put_char(&text, uri[i]);
+	text_put_char(&text, '/');
+	if (text.truncated || !url_read(whole, text.length, &url))
+		return "its host is no IPv4 address, and no name is looked up";
+	text_init(&text, address, ORIGIN_ADDRESS_SIZE);
+	text_printf(&text, "http://%s", url.host);
+	if (url.has_port)
+		text_printf(&text, ":%u", url.port);
+	return NULL;
+}
+
+/* The value of OPTION; NULL: there is none. */
+static const uint8_t *
+option_in(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
+{
+	static const uint8_t magic[] = { 99, 130, 83, 99 };
+	size_t at = DHCP_HEAD;
+
+	if (length < DHCP_HEAD || __builtin_memcmp(packet + DHCP_MAGIC_AT, magic, sizeof(magic)) != 0)
+		return NULL;
+	while (at < length && packet[at] != OPTION_END) {
+		if (packet[at] == OPTION_PAD) {
+			at++;
+			continue;
+		}
+		if (length - at < 2 || packet[at + 1] > length - at - 2)
+			return NULL;
+		*size = packet[at + 1];
+		if (packet[at] == option)
+			return packet + at + 2;
+		at += 2 + *size;
+	}
+	return NULL;
+}
+
+/* An address that is one, and not 0.0.0.0. */
+static bool
+take(const uint8_t *from, uint8_t ipv4[4])
+{
+	uint8_t any = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		any |= ipv4[i] = from[i];
+	return any;
+}
+
+bool
+origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
+{
+	char digits[URL_HOST_SIZE];
+	uint8_t named[4];
+	const uint8_t *found;
+	struct text text;
+	size_t size;
+
+	if (length >= DHCP_NEXT_AT + 4 && take(packet + DHCP_NEXT_AT, ipv4))
+		return true;
+	found = option_in(packet, length, OPTION_TFTP, &size);
+	text_init(&text, digits, sizeof(digits));
+	for (size_t i = 0; found && i < size && found[i]; i++)
+		text_put_char(&text, (char)found[i]);
+	if (!text.truncated && url_read_ipv4(digits, text.length, named) && take(named, ipv4))
+		return true;
+	found = option_in(packet, length, OPTION_SERVER, &size);
+	return found && size == 4 && take(found, ipv4);
+}
+
+bool
+origin_names_a_file(const uint8_t *packet, size_t length)
+{
+	size_t size;
+
+	return length > DHCP_FILE_AT && (packet[DHCP_FILE_AT] || option_in(packet, length, OPTION_FILE, &size));
+}
+
+void
+origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial)
+{
+	text_put(out, "mac=");
+	for (size_t i = 0; i < ORIGIN_MAC_SIZE; i++)
+		text_printf(out, "%02x", mac[i]);
+	if (serial[0])
+		text_put(out, "&serial=");
+	for (; *serial; serial++) {
+		bool plain = (*serial >= '0' && *serial <= '9') || ((*serial | 0x20) >= 'a' && (*serial | 0x20) <= 'z') ||
+			     *serial == '-' || *serial == '.' || *serial == '_' || *serial == '~';
+
+		if (plain)
+			text_put_char(out, *serial);
+		else
+			text_printf(out, "%%%02x", (unsigned)(unsigned char)*serial);
+	}
+}

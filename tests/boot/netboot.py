@@ -1,0 +1,38 @@
+"""Firmware whose next boot is a URI: EDK II's store of variables, with two more in it."""
+import pathlib
+import struct
+import uuid
+
+GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c").bytes_le  # UEFI 2.10, 3.3
+# AUTHENTICATED_VARIABLE_HEADER: StartId, State, Attributes, MonotonicCount, ..., NameSize, DataSize, VendorGuid.
+HEADER = struct.Struct("<HBxIQ16xIII16s")
+START, ADDED, KEPT = 0x55AA, 0x3F, 7
+STORE_HEAD = 28   # VARIABLE_STORE_HEADER, behind the volume's, whose length is a word at 48
+ACTIVE = 1        # UEFI 2.10, 3.1.3
+NUMBER = 0x99     # of the boot option; it is in no order, so that OVMF leaves it
+
+
+def variable(name, data):
+    wide = f"{name}\0".encode("utf-16-le")
+    record = HEADER.pack(START, ADDED, KEPT, 0, 0, len(wide), len(data), GLOBAL) + wide + data
+    return record + b"\xff" * (-len(record) % 4)
+
+
+def option(uri):
+    """A load option with a short path: a URI, by whatever card there is."""
+    path = struct.pack("<BBH", 3, 24, 4 + len(uri)) + uri + b"\x7f\xff\4\0"
+    return struct.pack("<IH", ACTIVE, len(path)) + "baretick\0".encode("utf-16-le") + path
+
+
+def firmware_that_boots(uri, folder, code, variables):
+    """The code, linked into FOLDER beside a copy of the VARIABLES that are empty but for the option and BootNext."""
+    store = bytearray(pathlib.Path(variables).read_bytes())
+    at = int.from_bytes(store[48:50], "little") + STORE_HEAD
+    more = variable(f"Boot{NUMBER:04X}", option(uri.encode("ascii"))) + variable("BootNext", struct.pack("<H", NUMBER))
+    assert store[at:at + len(more)] == b"\xff" * len(more)
+    store[at:at + len(more)] = more
+    folder.mkdir()
+    (folder / pathlib.Path(variables).name).write_bytes(store)
+    link = folder / pathlib.Path(code).name
+    link.symlink_to(code)
+    return link

@@ -1,0 +1,119 @@
+/* The begin of an answer of HTTP, whole and in parts. */
+#include "answer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool
+reads(const char *text, size_t length, struct answer *answer)
+{
+	char *copy = malloc(length ? length : 1);
+	bool whole;
+
+	memcpy(copy, text, length);
+	whole = answer_read(copy, length, answer);
+	free(copy);
+	return whole;
+}
+
+static struct answer
+answer_of(const char *text)
+{
+	struct answer answer;
+
+	assert_true(reads(text, strlen(text), &answer));
+	return answer;
+}
+
+static void
+the_headers_end_at_an_empty_line(void **state)
+{
+	static const char text[] = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 12\r\n\r\nexit=reboot\n";
+	struct answer answer;
+
+	(void)state;
+	for (size_t length = 0; length < sizeof(text) - 1; length++) {
+		bool whole = reads(text, length, &answer);
+
+		assert_int_equal(whole, length >= 50);
+		assert_int_equal(answer.status, length >= 13 ? 200 : 0);
+		assert_int_equal(answer.body_at, whole ? 50 : 0);
+		assert_int_equal(answer.length, length >= 48 ? 12 : 0);
+	}
+	assert_true(answer.has_length);
+	assert_null(answer.refused);
+	answer = answer_of("HTTP/1.0 404 Not Found\n\nx");
+	assert_int_equal(answer.status, 404);
+	assert_int_equal(answer.body_at, 24);
+	assert_false(answer.has_length);
+}
+
+static void
+a_header_may_be_in_capitals_and_have_blanks(void **state)
+{
+	struct answer answer = answer_of("HTTP/1.1 200 OK\r\nCONTENT-LENGTH:  \t7 \t\r\ncontent-length:7\r\n"
+					 "Content-Length2: x\r\n\r\n");
+
+	(void)state;
+	assert_true(answer.has_length && !answer.refused);
+	assert_int_equal(answer.length, 7);
+	assert_int_equal(answer_of("HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n").length, 999999999999999);
+}
+
+static void
+what_can_not_be_read_is_refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "Content-Length: ", "its Content-Length is not one number" },
+		{ "Content-Length: -1", "its Content-Length is not one number" },
+		{ "Content-Length: 1 2", "its Content-Length is not one number" },
+		{ "Content-Length: 1\r\nContent-Length: 2", "its Content-Length is not one number" },
+		{ "Content-Length: 18446744073709551617", "its Content-Length is not one number" },
+		{ "Transfer-Encoding: chunked", "its answer is encoded" },
+		{ "content-encoding: gzip", "its answer is encoded" },
+		{ "Content-Type: Text/HTML; charset=utf-8", "its answer is a web page" },
+		{ "Content-Type: text/plain", NULL },
+		{ "Content-Type: text/ht", NULL },
+		{ "X: Content-Length: x", NULL },
+	};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(text, "HTTP/1.1 200 OK\r\n");
+		strcat(strcat(text, cases[i][0]), "\r\n\r\n");
+		if (cases[i][1])
+			assert_string_equal(answer_of(text).refused, cases[i][1]);
+		else
+			assert_null(answer_of(text).refused);
+	}
+}
+
+static void
+what_is_no_answer_has_neither_status_nor_body(void **state)
+{
+	struct answer answer;
+
+	(void)state;
+	assert_false(reads("rubbish\r\n\r\nmore", 15, &answer));
+	assert_int_equal(answer.status, 0);
+	assert_false(reads("\n\n", 2, &answer));
+	assert_int_equal(answer.body_at, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_headers_end_at_an_empty_line),
+		cmocka_unit_test(a_header_may_be_in_capitals_and_have_blanks),
+		cmocka_unit_test(what_can_not_be_read_is_refused),
+		cmocka_unit_test(what_is_no_answer_has_neither_status_nor_body),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* Where an application came from: device paths, addresses and DHCP packets. */
+#include "origin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "text.h"
+
+#define PCI  "\x02\x01\x0c\0\xd0\x41\x03\x0a\0\0\0\0" "\x01\x01\x06\0\0\x02"
+#define MAC  "\x03\x0b\x25\0\x52\x54\0\xab\xcd\xef\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01"
+#define IPV4 "\x03\x0c\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define END  "\x7f\xff\x04\0"
+
+/* From a copy of exactly its bytes: what is read behind them is an error of the sanitizer's. */
+static struct origin
+origin_of(const char *path, size_t length, char uri[64])
+{
+	uint8_t *copy = malloc(length);
+	struct origin origin;
+
+	memcpy(copy, path, length);
+	origin = origin_of_path(copy);
+	memset(uri, 0, 64);
+	if (origin.uri)
+		memcpy(uri, origin.uri, origin.uri_length);
+	free(copy);
+	return origin;
+}
+
+#define ORIGIN_OF(path) origin_of(path, sizeof(path) - 1, uri)
+
+static void
+a_path_has_the_cards_address_and_the_uri(void **state)
+{
+	struct origin origin;
+	char uri[64];
+
+	(void)state;
+	origin = ORIGIN_OF(PCI MAC IPV4 END);
+	assert_true(origin.has_mac);
+	assert_memory_equal(origin.mac, "\x52\x54\0\xab\xcd\xef", 6);
+	assert_null(origin.uri);
+	origin = ORIGIN_OF(PCI MAC IPV4 "\x03\x18\x11\0http://1.2/b" "c" END);
+	assert_true(origin.has_mac);
+	assert_int_equal(origin.uri_length, 13);
+	assert_string_equal(uri, "http://1.2/bc");
+	origin = ORIGIN_OF("\x03\x18\x05\0x" END);
+	assert_false(origin.has_mac);
+	assert_string_equal(uri, "x");
+}
+
+static void
+a_path_without_them_is_none_of_a_network(void **state)
+{
+	struct origin origin;
+	char uri[64];
+
+	(void)state;
+	assert_false(ORIGIN_OF(END).has_mac);
+	assert_false(ORIGIN_OF(PCI "\x04\x04\x06\0a\0" END).has_mac);
+	assert_false(ORIGIN_OF(PCI "\x03\x0b\x08\0\x52\x54\0\xab" END).has_mac);
+	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x04\0" END).uri);  /* a card's own, before it was booted from */
+	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x05\0\0" END).uri);
+	origin = origin_of_path(NULL);
+	assert_false(origin.has_mac);
+	assert_null(origin.uri);
+}
+
+static void
+a_path_that_does_not_end_is_left(void **state)
+{
+	char path[40 * 4], uri[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(path); i += 4)
+		memcpy(path + i, "\x02\x01\x04\0", 4);
+	assert_false(origin_of(path, 32 * 4 + 1, uri).has_mac);
+	assert_false(ORIGIN_OF("\x02\x01\0\0").has_mac);
+	assert_false(ORIGIN_OF("\x02\x01\x03\0").has_mac);
+}
+
+static const char *
+reason(const char *uri, char address[ORIGIN_ADDRESS_SIZE])
+{
+	size_t length = strlen(uri);
+	char *copy = malloc(length + 1);
+	const char *said;
+
+	memcpy(copy, uri, length);
+	said = origin_of_uri(copy, length, address);
+	free(copy);
+	return said;
+}
+
+static void
+the_server_is_that_of_the_address(void **state)
+{
+	static const char *const good[][2] = {
+		{ "http://10.0.2.2/baretick.efi", "http://10.0.2.2" },
+		{ "http://10.0.2.2:8080/a/b.efi?c=d#e", "http://10.0.2.2:8080" },
+		{ "HTTP://10.0.2.2:80/x", "http://10.0.2.2:80" },
+		{ "http://10.0.2.2", "http://10.0.2.2" },
+		{ "http://10.0.2.2?x", "http://10.0.2.2" },
+		{ "http://255.255.255.255:65535/", "http://255.255.255.255:65535" },
+	};
+	char address[ORIGIN_ADDRESS_SIZE], text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_null(reason(good[i][0], address));
+		assert_string_equal(address, good[i][1]);
+	}
+	memset(text, 'p', sizeof(text));
+	memcpy(text, "http://10.0.2.2:8080/", 21);
+	text[sizeof(text) - 1] = '\0';
+	assert_null(reason(text, address));
+	assert_string_equal(address, "http://10.0.2.2:8080");
+}
+
+static void
+a_server_that_can_not_be_asked_is_said_to_be_so(void **state)
+{
+	static const char *const names[] = {
+		"http://lab.example/baretick.efi", "http://[fe80::1]/x", "http://u@10.0.2.2/", "http:///x", "http://",
+		"http://10.0.2.2:/", "http://10.0.2.2:0/", "http://10.0.2/", "http://255.255.255.255:655350/",
+		"http://a-name-that-is-longer-than-any-address-of-four-numbers.example/",
+	};
+	static const char *const others[] = { "", "h", "http:/", "https://10.0.2.2/", "ftp://10.0.2.2/", "10.0.2.2/" };
+	char address[ORIGIN_ADDRESS_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_string_equal(reason(names[i], address), "its host is no IPv4 address, and no name is looked up");
+		assert_string_equal(address, "");
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_string_equal(reason(others[i], address), "its address does not begin with http://");
+}
+
+/* A packet with NEXT as next server, and OPTIONS; "": none is found. */
+static const char *
+server_in(const char *next, const char *options, size_t length)
+{
+	static char said[16];
+	uint8_t *packet = calloc(1, 240 + length);
+	struct text text;
+	uint8_t ipv4[4];
+
+	memcpy(packet + 20, next, 4);
+	memcpy(packet + 236, "\x63\x82\x53\x63", 4);
+	memcpy(packet + 240, options, length);
+	text_init(&text, said, sizeof(said));
+	if (origin_of_dhcp(packet, 240 + length, ipv4))
+		text_printf(&text, "%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
+	free(packet);
+	return said;
+}
+
+#define SERVER_IN(next, options) server_in(next, options, sizeof(options) - 1)
+#define NONE                     "\0\0\0\0"
+#define BY_54                    "\x36\x04\x0a\0\x02\x03"
+
+static void
+of_a_packet_the_next_server_is_taken_then_option_66_then_54(void **state)
+{
+	(void)state;
+	assert_string_equal(SERVER_IN("\x0a\0\x02\x02", BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.2");
+	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.4");
+	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x09" "10.0.2.4\0\xff"), "10.0.2.4");
+	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x03lab\xff"), "10.0.2.3");
+	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x07" "0.0.0.0\xff"), "10.0.2.3");
+	assert_string_equal(SERVER_IN(NONE, "\0\0\x35\x01\x05" BY_54), "10.0.2.3");
+}
+
+static void
+of_a_packet_that_is_cut_or_rubbish_nothing_is_taken(void **state)
+{
+	uint8_t ipv4[4];
+
+	(void)state;
+	assert_string_equal(SERVER_IN(NONE, ""), "");
+	assert_string_equal(SERVER_IN(NONE, "\xff" BY_54), "");
+	assert_string_equal(SERVER_IN(NONE, "\x36"), "");
+	assert_string_equal(SERVER_IN(NONE, "\x36\x04\x0a\0\x02"), "");
+	assert_string_equal(SERVER_IN(NONE, "\x36\x03\x0a\0\x02\xff"), "");
+	assert_string_equal(SERVER_IN(NONE, "\x36\x04" NONE), "");
+	assert_string_equal(SERVER_IN(NONE, "\x42\xff" "10.0.2.4"), "");
+	assert_false(origin_of_dhcp((const uint8_t *)"", 0, ipv4));
+}
+
+static void
+a_packet_names_a_file_in_its_field_or_in_option_67(void **state)
+{
+	uint8_t packet[245] = { [236] = 99, 130, 83, 99, 67, 1, 'x' };
+
+	(void)state;
+	assert_true(origin_names_a_file(packet, sizeof(packet)));
+	packet[240] = 12;
+	assert_false(origin_names_a_file(packet, sizeof(packet)));
+	packet[108] = 'b';
+	assert_true(origin_names_a_file(packet, sizeof(packet)));
+	assert_false(origin_names_a_file(packet, 108));
+}
+
+static void
+the_query_names_the_machine(void **state)
+{
+	char bytes[64];
+	struct text text;
+
+	(void)state;
+	text_init(&text, bytes, sizeof(bytes));
+	origin_put_query(&text, (const uint8_t *)"\x52\x54\0\xab\xcd\xef", "");
+	assert_string_equal(bytes, "mac=525400abcdef");
+	text_init(&text, bytes, sizeof(bytes));
+	origin_put_query(&text, (const uint8_t *)"\0\x01\x02\x03\x04\x05", "A-b.c_9~ /&=\x1f");
+	assert_string_equal(bytes, "mac=000102030405&serial=A-b.c_9~%20%2f%26%3d%1f");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_path_has_the_cards_address_and_the_uri),
+		cmocka_unit_test(a_path_without_them_is_none_of_a_network),
+		cmocka_unit_test(a_path_that_does_not_end_is_left),
+		cmocka_unit_test(the_server_is_that_of_the_address),
+		cmocka_unit_test(a_server_that_can_not_be_asked_is_said_to_be_so),
+		cmocka_unit_test(of_a_packet_the_next_server_is_taken_then_option_66_then_54),
+		cmocka_unit_test(of_a_packet_that_is_cut_or_rubbish_nothing_is_taken),
+		cmocka_unit_test(a_packet_names_a_file_in_its_field_or_in_option_67),
+		cmocka_unit_test(the_query_names_the_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
