@@ -210,6 +210,11 @@ say_rate(const struct report *report, struct behaviour *row)
 		behaviour_say(row, "%s: the firmware ticks by it, goes on to do so, and may stop it for moments.", row->clock);
 		return;
 	}
+	if (report_find_clock(report, row->clock)->uncounted) {
+		behaviour_say(row, "%s: by other clocks it wrapped more or less often, while the core was away, than was counted.",
+			      row->clock);
+		return;
+	}
 	if (!rate && !same) {
 		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
 		return;

@@ -83,6 +83,8 @@ struct survey_track {
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
 	struct sample fit;          /* the latest that fitted all others: where an epoch ends that something cuts off */
 	bool stood;                 /* after the window its counter may have been stopped for moments */
+	bool uncounted;             /* in the window: by other clocks it wrapped more or less often than was counted */
+	struct sample counted;      /* its latest reading by which that was looked at; begin is not used */
 	bool edge_seen;
 };
 

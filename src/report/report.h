@@ -96,6 +96,7 @@ struct report_clock {
 	bool turned_sick;           /* it was well at first: */
 	uint64_t turned_sick_ms;    /* into the run, when that was seen */
 	unsigned disturbed;         /* discontinuities while its readings on the boot core were taken */
+	bool uncounted; /* it has no rate: how often it wrapped while the core was away is not known */
 	uint64_t unexplained_leaps; /* of monotonic.leaps: no other clock tells whether it leapt or the TSC stood */
 	struct latency *latency;   /* on the boot core; latency->count == 0 where not measured */
 	struct resolution resolution;

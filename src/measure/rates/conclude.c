@@ -54,7 +54,7 @@ imply_all(const struct survey *survey, struct stretches *stretches)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (!track->entry || !(survey_usable(track->entry) || track->entry->implied.known))
+		if (!track->entry || track->uncounted || !(survey_usable(track->entry) || track->entry->implied.known))
 			continue;
 		stretches->whole[i] = survey_implied(survey, track, &track->first, &track->end);
 		stretches->halves[0][i] = survey_implied(survey, track, &track->first, &track->middle);
@@ -165,6 +165,7 @@ survey_conclude(struct survey *survey)
 		const struct survey_track *track = &survey->tracks[i];
 
 		report->clocks[i].implied = stretches.whole[i];
+		report->clocks[i].uncounted = track->entry && track->uncounted;
 		if (!stretches.whole[i].known)
 			continue;
 		struct rate_slope slope = survey_slope(survey, track, &track->first, &track->end,

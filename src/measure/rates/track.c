@@ -12,7 +12,7 @@ void
 survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
 {
 	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
-					.tsc = sample->end };
+					.tsc = sample->end, .counted = { sample->begin, 0, sample->end } };
 }
 
 void
@@ -76,6 +76,12 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	return rate_tightest(samples, SURVEY_END_SAMPLES);
 }
 
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* A change that was seen between two readings, which may be of two batches. */
 static void
 fold_change(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
@@ -83,12 +89,6 @@ fold_change(struct survey_track *track, uint64_t before_ticks, const struct samp
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
 	resolution_fold(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
-}
-
-static uint64_t
-distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
 }
 
 bool
@@ -132,6 +132,8 @@ latest(const struct survey *survey, size_t i, bool *at_edge)
 bool
 survey_compare_tracks(struct survey *survey)
 {
+	bool cut;
+
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		bool at_edge;
 		struct sample sample = latest(survey, i, &at_edge);
@@ -139,7 +141,9 @@ survey_compare_tracks(struct survey *survey)
 		if (survey->tracks[i].entry)
 			survey_step_take(survey, i, &sample, at_edge);
 	}
-	if (survey_steps_compare(survey, true))
+	cut = survey_steps_compare(survey, true);
+	survey_check_counts(survey, cut);
+	if (cut)
 		return true;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];

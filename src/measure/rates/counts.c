@@ -1,0 +1,63 @@
+/* Whether wraps were counted right while nobody looked at a clock. See survey_tracks.h. */
+#include "survey_tracks.h"
+
+#define MISCOUNT_SHARE 4 /* of a wrap: so far off it was another number of them */
+
+/* TICKS of TRACK's clock by what it claims, at the pace that it was seen to have. */
+static uint64_t
+claimed_ns(const struct survey *survey, const struct survey_track *track, uint64_t ticks)
+{
+	const struct rate *claimed = &track->entry->clock.claimed;
+
+	return scale_mul_div(ticks, claimed->den * SURVEY_NS_PER_S, claimed->num * survey->paces[track - survey->tracks]);
+}
+
+/* 0 for a counter of 64 bits. */
+static uint64_t
+wrap_ns(const struct survey *survey, const struct survey_track *track)
+{
+	uint64_t range = track->entry->clock.wrap_ticks + 1;
+
+	return range ? claimed_ns(survey, track, range) : 0;
+}
+
+static bool
+is_counted(const struct survey_track *track)
+{
+	return track->entry && survey_usable(track->entry) && !track->entry->clock.edges_only && !track->entry->clock.by_tsc;
+}
+
+/*
+ * Whether OTHER, which wraps later, says of the time since both were looked at that TRACK's counter wrapped otherwise
+ * than was counted: by the TSC, whose rate is a guess up to here. Within one wrap that guess is good enough.
+ */
+static bool
+is_contradicted(const struct survey *survey, const struct survey_track *track, const struct survey_track *other)
+{
+	uint64_t wrap = wrap_ns(survey, track), others_wrap = wrap_ns(survey, other), ns, others_ns;
+	uint64_t took = track->tsc - track->counted.end, others_took = other->tsc - other->counted.end;
+
+	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
+		return false;
+	ns = claimed_ns(survey, track, track->ticks - track->counted.ticks);
+	others_ns = scale_mul_div(claimed_ns(survey, other, other->ticks - other->counted.ticks), took, others_took);
+	return others_ns > wrap && (ns > others_ns ? ns - others_ns : others_ns - ns) > wrap / MISCOUNT_SHARE;
+}
+
+void
+survey_check_counts(struct survey *survey, bool cut)
+{
+	const size_t count = survey->report->clock_count;
+
+	for (size_t i = 0; i < count * count; i++) {
+		struct survey_track *track = &survey->tracks[i / count];
+		const struct survey_track *other = &survey->tracks[i % count];
+
+		if (!is_counted(track) || !is_counted(other) || !is_contradicted(survey, track, other))
+			continue;
+		track->uncounted |= !cut;
+		track->stood |= cut;
+	}
+	for (size_t i = 0; i < count; i++)
+		survey->tracks[i].counted = (struct sample){ 0, survey->tracks[i].ticks, survey->tracks[i].tsc };
+}

@@ -1,0 +1,115 @@
+/* Wraps that were counted by a TSC whose rate is a guess, against clocks that wrap later. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "survey_tracks.h"
+
+#define TSC_HZ   UINT64_C(2000000000)
+#define PIT_HZ   UINT64_C(1193182)
+#define PM_HZ    UINT64_C(3579545)
+#define PIT_WRAP UINT64_C(65536)
+
+enum { PM, PIT, CLOCKS };
+
+static struct report report;
+static struct survey survey;
+
+/* Two clocks that were read MS after they were looked at, the PIT's ticks with EXTRA wraps; CUT: the window is. */
+static struct survey_track *
+counted(uint64_t ms, int64_t extra, bool cut)
+{
+	static const struct clock clocks[CLOCKS] = {
+		{ .id = "acpi_pm", .main = "acpi_pm", .state = CLOCK_PRESENT, .wrap_ticks = 0xffffff, .claimed = { PM_HZ, 1 } },
+		{ .id = "pit", .main = "pit", .state = CLOCK_PRESENT, .wrap_ticks = PIT_WRAP - 1, .claimed = { PIT_HZ, 1 } },
+	};
+
+	report = (struct report){ .clock_count = CLOCKS };
+	survey = (struct survey){ .report = &report };
+	for (size_t i = 0; i < CLOCKS; i++) {
+		uint64_t hz = clocks[i].claimed.num, late_us = i * 300; /* one after the other */
+
+		report.clocks[i].clock = clocks[i];
+		survey.paces[i] = 1;
+		survey.tracks[i].entry = &report.clocks[i];
+		survey.tracks[i].counted.end = late_us * (TSC_HZ / 1000000);
+		survey.tracks[i].tsc = survey.tracks[i].counted.end + ms * (TSC_HZ / 1000);
+		survey.tracks[i].ticks = ms * hz / 1000;
+	}
+	survey.tracks[PIT].ticks += (uint64_t)extra * PIT_WRAP;
+	survey_check_counts(&survey, cut);
+	return survey.tracks;
+}
+
+static void
+a_wrap_too_many_or_too_few_is_seen(void **state)
+{
+	(void)state;
+	for (uint64_t ms = 60; ms <= 4000; ms += 70) {
+		assert_false(counted(ms, 0, false)[PIT].uncounted);
+		assert_true(counted(ms, 1, false)[PIT].uncounted);
+		assert_true(counted(ms, -1, false)[PIT].uncounted);
+		assert_false(counted(ms, 1, false)[PM].uncounted); /* it wraps later */
+	}
+}
+
+static void
+behind_a_cut_the_window_has_its_rate_and_is_not_followed_on(void **state)
+{
+	const struct survey_track *tracks = counted(1000, 1, true);
+
+	(void)state;
+	assert_false(tracks[PIT].uncounted);
+	assert_true(tracks[PIT].stood);
+	assert_false(tracks[PM].stood);
+}
+
+static void
+each_stretch_is_looked_at_by_itself(void **state)
+{
+	struct survey_track *tracks = counted(1000, 0, false);
+
+	(void)state;
+	for (size_t i = 0; i < CLOCKS; i++) {
+		tracks[i].ticks += tracks[i].entry->clock.claimed.num;
+		tracks[i].tsc += TSC_HZ;
+	}
+	survey_check_counts(&survey, false);
+	assert_false(tracks[PIT].uncounted);
+	for (size_t i = 0; i < CLOCKS; i++) {
+		tracks[i].ticks += tracks[i].entry->clock.claimed.num + (i == PIT) * PIT_WRAP;
+		tracks[i].tsc += TSC_HZ;
+	}
+	survey_check_counts(&survey, false);
+	assert_true(tracks[PIT].uncounted);
+}
+
+static void
+a_clock_that_is_a_little_off_is_no_wrap(void **state)
+{
+	struct survey_track *tracks = counted(1000, 0, false);
+
+	(void)state;
+	for (size_t i = 0; i < CLOCKS; i++) {
+		tracks[i].ticks += tracks[i].entry->clock.claimed.num + (i == PIT) * PIT_WRAP / 5;
+		tracks[i].tsc += TSC_HZ;
+	}
+	survey_check_counts(&survey, false);
+	assert_false(tracks[PIT].uncounted);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wrap_too_many_or_too_few_is_seen),
+		cmocka_unit_test(behind_a_cut_the_window_has_its_rate_and_is_not_followed_on),
+		cmocka_unit_test(each_stretch_is_looked_at_by_itself),
+		cmocka_unit_test(a_clock_that_is_a_little_off_is_no_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
