@@ -84,6 +84,8 @@ def advice(report):
     use = [row for row in rows if not row.get("avoid")]
     if use:
         yield f"Best clock: **{plain(use[0].get('clock') or '')}**, {plain(use[0].get('reason') or '')}"
+    for row in report.get("taken") or []:
+        yield f"{plain(row.get('system') or '')} takes **{plain(row.get('clock') or '')}**, {plain(row.get('reason') or '')}"
     for row in rows:
         if row.get("avoid"):
             yield f"To avoid: **{plain(row.get('clock') or '')}**, {plain(row.get('reason') or '')}"

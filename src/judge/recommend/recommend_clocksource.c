@@ -47,8 +47,8 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 	size_t count = 0;
 
 	if (report->linux_distrusts_tsc)
-		why[count++] = "it is not called invariant, on several cores of this vendor";
-	if (report_warps(&report->skew))
+		why[count++] = "it is not called invariant, on several cores of a CPU that is not Intel's";
+	else if (report_warps(&report->skew)) /* else it checks none: arch/x86/kernel/tsc_sync.c */
 		why[count++] = "its check of two cores sees their warps";
 	if (has_finding(report, "clock-stuck") || has_finding(report, "clock-backward") ||
 	    has_finding(report, "clock-jumped") || has_finding(report, "rate-changed"))

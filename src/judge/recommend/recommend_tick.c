@@ -11,6 +11,7 @@
 #include "text.h"
 
 #define SHOT_NS         UINT64_C(100000)
+#define NS_PER_US       1000u
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
@@ -69,8 +70,8 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 	bool named = false;
 
 	if (late->count)
-		text_printf(reason, " Half of its one-shots came within %ld ns of their deadline, +-%lu.", told.value,
-			    told.error);
+		text_printf(reason, " Half of its %s of %lu us came within %ld ns of their deadline, +-%lu.",
+			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, told.value, told.error);
 	else
 		text_put(reason, " No figure of this run shows how late its interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {

@@ -56,9 +56,9 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /*
- * Compares what each track counted since this was last asked with what clocks that wrap later did. Where a core was away
- * for several wraps, and the TSC's rate, a guess up to here, had them counted wrong, the track is uncounted: it has no
- * rate. CUT: the window ends before that; then it is not to be followed on from there.
+ * Compares what each track counted since this was last asked with what clocks that wrap later did. Where a core was
+ * away for several wraps, and the TSC's rate, a guess up to here, had them counted wrong, the track is uncounted: it
+ * has no rate. CUT: the window ends before that; then it is not to be followed on from there.
  */
 void survey_check_counts(struct survey *survey, bool cut);
 

@@ -86,7 +86,7 @@ static void
 put_held(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
-		[REPORT_POLICY_UNKNOWN] = "not determined, for the core was away meanwhile, or none came.",
+		[REPORT_POLICY_UNKNOWN] = "what becomes of those that were due is not determined.",
 		[REPORT_POLICY_DISCARD] = "what was due meanwhile is not made up for (discard).",
 		[REPORT_POLICY_CATCH_UP] = "what was due meanwhile is made up for (catch up).",
 		[REPORT_POLICY_DELAY] = "the first comes late, and the next a period behind it (delay).",
