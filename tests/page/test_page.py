@@ -1,6 +1,7 @@
 """report.html in a headless Chromium: it draws, asks for nothing, and does nothing that a hostile report wants."""
 import copy
 import json
+import math
 import pathlib
 import re
 import socket
@@ -27,6 +28,7 @@ ALWAYS = {"chart-histogram", "chart-percentiles", "chart-claims", "chart-pairs",
 GAPS = {"chart-gaps", "chart-gap-lengths"}
 TIMERS = {"chart-timers"}
 SERIES = {"chart-series-rates", "chart-series-reads", "chart-series-offsets", "chart-series-gaps"}
+STEADY = {"chart-series-adev", "chart-series-mtie"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
 # What each chart has drawn: figures that are there and shown, and pixels that are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
@@ -169,7 +171,7 @@ def soaked(rows, minutes=1):
 def test_a_soak_is_drawn_over_time(show, rows, unit, words):
     page = show(soaked(rows))
     assert_quiet(page)
-    assert_drawn(page, ALWAYS | SERIES)
+    assert_drawn(page, ALWAYS | SERIES | STEADY)
     text = page.evaluate("document.getElementById('series').textContent").replace("\u00a0", " ")
     assert words in text and "of which" not in page.evaluate("document.getElementById('main').textContent")
     for chart in SERIES:
@@ -178,9 +180,105 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
                           "[set.label, set.data.length, set.data[0].y, set.data.at(-1).y])")
     cores = soaked(1)["cores"]
     assert drawn == [[f"core {core['apic_id']}", rows, None, i * (rows - 1)] for i, core in enumerate(cores) if i]
-    page.evaluate("document.querySelector('#series details').open = true")
-    page.wait("document.querySelector('#series table')")
-    assert page.evaluate("document.querySelectorAll('#series tbody tr').length") == rows
+    page.evaluate("document.querySelector('#series > details:last-of-type').open = true")
+    page.wait("document.querySelector('#series > details:last-of-type table')")
+    assert page.evaluate("document.querySelectorAll('#series > details:last-of-type tbody tr').length") == rows
+
+
+def steps_of(page):
+    """What the charts have of the clock tsc, over each time in ms: (deviation and its floor in ppb, error in ns)."""
+    drawn = page.evaluate("['adev', 'mtie'].map((name) => Object.fromEntries((Chart.getChart(`chart-series-${name}`)?.data.datasets ?? [])"
+                          ".map((set) => [set.label, set.data.map(({x, y}) => [x, y])])))")
+    deviations, floors, errors = (dict(each) for each in (drawn[0].get("tsc", []), drawn[0].get("tsc, floor", []), drawn[1].get("tsc", [])))
+    return {tau: (deviations.get(tau), floors[tau], errors.get(tau)) for tau in floors}
+
+
+def with_rates(rates, within=1.0):
+    report = soaked(len(rates))
+    for row, rate in zip(report["series"], rates):
+        row["clocks"]["tsc"]["ppm"] = rate if rate is None else {"value": rate, "low": rate - within, "high": rate + within}
+    return report
+
+
+def steady(show, rates, within=1.0):
+    """The steps of a clock with so many ppm in each row of a minute, None: without a rate."""
+    return steps_of(show(with_rates(rates, within)))
+
+
+MINUTES = [60_000 * 2 ** n for n in range(6)]  # of 100 rows: over 64 no second difference is left
+
+
+def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
+    """D tau / sqrt(2); and the error within tau is what the straight line leaves of the parabola."""
+    steps = steady(show, [0.1 * i for i in range(100)], within=0.002)
+    assert list(steps) == MINUTES
+    for n, (deviation, floor, _) in enumerate(steps.values()):
+        assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
+        assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
+    assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)  # of the first row and the last
+
+
+def deviation_of(phases, m):
+    terms = [phases[i + 2 * m] - 2 * phases[i + m] + phases[i] for i in range(len(phases) - 2 * m)]
+    return math.sqrt(sum(term ** 2 for term in terms) / (2 * len(terms))) / m
+
+
+def test_deviations_are_those_that_were_published_of_the_same_data(show):
+    """1,000 frequencies of a Lehmer generator: NIST SP 1065, 12.4."""
+    seed, rates, phases = 1234567890, [], [0.0]
+    for _ in range(1000):
+        rates.append(seed / 2147483647)
+        phases.append(phases[-1] + rates[-1])
+        seed = 16807 * seed % 2147483647
+    for m, published in ((1, 2.922319e-1), (10, 9.159953e-2), (100, 3.241343e-2)):
+        assert deviation_of(phases, m) == pytest.approx(published, rel=2e-7)
+    steps = steady(show, rates)
+    assert len(steps) == 9
+    for tau, (deviation, _, _) in steps.items():
+        assert deviation == pytest.approx(1000 * deviation_of(phases, tau // 60_000), rel=1e-9)
+
+
+def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
+    page = show(with_rates([123.4] * 50))
+    assert_quiet(page)
+    steps = steps_of(page)
+    assert len(steps) == 5 and all(deviation is None and error is None for deviation, _, error in steps.values())
+
+
+def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
+    steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
+    assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
+    assert steps[480_000][2] == pytest.approx(9.9 * 60_000)  # what comes on both sides goes the other way
+
+
+def test_over_rows_without_a_rate_nothing_is_told(show):
+    drift = [0.1 * i for i in range(121)]
+    steps = steady(show, [*drift[:20], None, *drift[21:]])
+    assert list(steps) == MINUTES and steps[60_000][0] == pytest.approx(100 / math.sqrt(2), rel=1e-6)
+    assert steady(show, [0.1, None] * 40) == {}
+
+
+def test_rows_of_other_lengths_are_brought_to_one(show):
+    report = soaked(60)
+    at = 0
+    for i, row in enumerate(report["series"]):
+        row["from_ms"], at = at, at + 60_000 + (500 if i % 3 else -700)
+        row["to_ms"] = at
+        rate = (row["from_ms"] + row["to_ms"]) / 2 / 600_000  # a drift of 1/600 ppm a second
+        row["clocks"]["tsc"]["ppm"] = {"value": rate, "low": rate - 1, "high": rate + 1}
+    steps = steps_of(show(report))
+    assert len(steps) == 5
+    for tau, (deviation, _, _) in steps.items():
+        assert deviation == pytest.approx(tau / 600 / math.sqrt(2), rel=0.01)
+
+
+def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
+    report = soaked(40)
+    clock_of(report, "acpi_pm")["relative_to"] = "hpet"
+    report["rates"] = [{"a": "hpet", "b": "acpi_pm", "same_source": True, "ppm": {"value": 0, "low": -1, "high": 1}}]
+    page = show(report)
+    assert page.evaluate("Chart.getChart('chart-series-mtie').data.datasets.map((set) => set.label)") == ["tsc"]
+    assert "Not of acpi_pm: of its source." in page.evaluate("document.getElementById('series').textContent")
 
 
 @pytest.mark.parametrize("series", [None, [], soaked(1)["series"]])
@@ -751,7 +849,7 @@ def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 400_000
-    assert 500_000 < len(page_of(template, report)) < 630_000  # the template half of it, the matrix and the buckets most of the rest
+    assert 500_000 < len(page_of(template, report)) < 640_000  # the template half of it, the matrix and the buckets most of the rest
 
 
 def test_build_is_the_same_each_time_and_keeps_the_licence_of_the_charts(template, tmp_path):

@@ -159,6 +159,7 @@ function seriesSection(report) {
 	return section("series", "Over time",
 		note(`${plural(rows.length, "row")} of ${duration(median(rows.map((row) => row.to_ms - row.from_ms)))} each (median), `,
 			"from the end of the rates' window on."),
-		...ratesOverTime(report, unit), ...readsOverTime(report, unit), ...offsetsOverTime(report, unit), ...gapsInTime(report, unit),
+		...ratesOverTime(report, unit), ...stabilityOverTime(report, ratedClocks(report)),
+		...readsOverTime(report, unit), ...offsetsOverTime(report, unit), ...gapsInTime(report, unit),
 		details("The figures as a table", () => seriesTable(report)));
 }
