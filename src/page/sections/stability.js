@@ -102,7 +102,7 @@ function stabilityConfig(sets, y, said) {
 		data: {datasets: sets},
 		options: {
 			interaction: {mode: "nearest", axis: "xy", intersect: false},
-			scales: {x: logAxis("over", duration, taus), y},
+			scales: {x: logAxis("over a time of", duration, taus), y},
 			...tooltip({title: ([{dataset, raw}]) => `${dataset.label}, over ${duration(raw.x)}`, label: ({raw}) => said(raw.y)}),
 		},
 	};
@@ -136,7 +136,8 @@ function stabilityOverTime(report, clocks) {
 	const deviations = () => [...stabilityLines(report, found, "", {}, ({adev}) => adev),
 		...stabilityLines(report, found, ", floor", {borderDash: [2, 4], borderWidth: 1, pointRadius: 0}, ({floor}) => floor)];
 	const errors = () => stabilityLines(report, found, "", {}, ({mtie}) => mtie);
-	const values = (sets) => [1, ...sets.flatMap(({data}) => data.map(({y}) => y))];
+	const some = (all) => (all.length ? all : [1]);
+	const values = (sets) => some(sets.flatMap(({data}) => data.map(({y}) => y)));
 
 	if (!found.length)
 		return [];
