@@ -84,7 +84,7 @@ struct survey_track {
 	struct sample fit;          /* the latest that fitted all others: where an epoch ends that something cuts off */
 	bool stood;                 /* after the window its counter may have been stopped for moments */
 	bool uncounted;             /* in the window: by other clocks it wrapped more or less often than was counted */
-	struct sample counted;      /* its latest reading by which that was looked at; begin is not used */
+	uint64_t counted_ticks, counted_tsc; /* ticks and tsc, when that was last looked at */
 	bool edge_seen;
 };
 

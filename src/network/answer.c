@@ -12,23 +12,6 @@ struct line {
 	size_t length, value_length;
 };
 
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-/* WORD, in small letters, at the begin of BYTES, in any. */
-static bool
-begins(const char *bytes, size_t length, const char *word)
-{
-	size_t at = 0;
-
-	while (at < length && word[at] && lower(bytes[at]) == word[at])
-		at++;
-	return !word[at];
-}
-
 static bool
 is_blank(char c)
 {
@@ -40,7 +23,7 @@ is_header(struct line *line, const char *name)
 {
 	size_t size = text_length(name);
 
-	if (!begins(line->bytes, line->length, name) || size == line->length || line->bytes[size] != ':')
+	if (!url_begins(line->bytes, line->length, name) || size == line->length || line->bytes[size] != ':')
 		return false;
 	line->value = line->bytes + size + 1;
 	line->value_length = line->length - size - 1;
@@ -72,7 +55,7 @@ take_line(struct line *line, struct answer *answer)
 		take_length(line, answer);
 	else if (is_header(line, "transfer-encoding") || is_header(line, "content-encoding"))
 		answer->refused = "its answer is encoded";
-	else if (is_header(line, "content-type") && begins(line->value, line->value_length, "text/html"))
+	else if (is_header(line, "content-type") && url_begins(line->value, line->value_length, "text/html"))
 		answer->refused = "its answer is a web page";
 }
 

@@ -4,6 +4,7 @@
 #include "text.h"
 #include "url.h"
 
+#define SCHEME        "http://"
 #define NODES_MAX     32
 #define NODE_HEAD     4    /* UEFI 2.10, 10.3.1: type, subtype, length */
 #define TYPE_END      0x7f
@@ -43,39 +44,26 @@ origin_of_path(const uint8_t *path)
 	return origin;
 }
 
-/* RFC 3986, 3.1: a scheme may be in capitals. */
-static bool
-begins_with_http(const char *uri, size_t length)
-{
-	static const char scheme[] = "http://";
-	size_t size = sizeof(scheme) - 1;
-
-	for (size_t i = 0; i < size; i++)
-		if (i == length || (uri[i] | 0x20) != scheme[i])
-			return false;
-	return true;
-}
-
 const char *
 origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 {
-	const size_t skipped = sizeof("http://") - 1;
+	const size_t skipped = sizeof(SCHEME) - 1;
 	char whole[ORIGIN_ADDRESS_SIZE + 1];
 	struct text text;
 	struct url url;
 
 	address[0] = '\0';
-	if (!begins_with_http(uri, length))
+	if (!url_begins(uri, length, SCHEME)) /* RFC 3986, 3.1: it may be in capitals */
 		return "its address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
-	text_put(&text, "http://");
+	text_put(&text, SCHEME);
 	for (size_t i = skipped; i < length && uri[i] && uri[i] != '/' && uri[i] != '?' && uri[i] != '#'; i++)
 		text_put_char(&text, uri[i]);
 	text_put_char(&text, '/');
 	if (text.truncated || !url_read(whole, text.length, &url))
 		return "its host is no IPv4 address, and no name is looked up";
 	text_init(&text, address, ORIGIN_ADDRESS_SIZE);
-	text_printf(&text, "http://%s", url.host);
+	text_printf(&text, SCHEME "%s", url.host);
 	if (url.has_port)
 		text_printf(&text, ":%u", url.port);
 	return NULL;

@@ -93,6 +93,16 @@ url_read(const char *text, size_t length, struct url *url)
 	return take_host(host, url) && (!url->has_port || take_port(port, url));
 }
 
+bool
+url_begins(const char *bytes, size_t length, const char *word)
+{
+	size_t at = 0;
+
+	while (at < length && word[at] && (bytes[at] >= 'A' && bytes[at] <= 'Z' ? (bytes[at] | 0x20) : bytes[at]) == word[at])
+		at++;
+	return !word[at];
+}
+
 unsigned
 url_status(const char *bytes, size_t length)
 {

@@ -27,6 +27,9 @@ bool url_read(const char *text, size_t length, struct url *url);
 /* LENGTH bytes of TEXT as four numbers with dots between them; false: they are something else. */
 bool url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4]);
 
+/* Whether LENGTH bytes begin with WORD, which is in small letters, be theirs small or capital. */
+bool url_begins(const char *bytes, size_t length, const char *word);
+
 /* The status in LENGTH bytes of an answer, 100 to 999; 0: it is not there yet, or they are no answer. RFC 9112, 4. */
 unsigned url_status(const char *bytes, size_t length);
 

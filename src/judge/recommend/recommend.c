@@ -70,8 +70,8 @@ put_tsc(const struct report *report, struct text *reason)
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
 	else if (report->linux_distrusts_tsc)
-		text_put(reason, ", not reported as invariant: of several cores of a CPU that is not Intel's Linux takes the "
-			 "next one here in its place, or the hypervisor's own clock");
+		text_put(reason, ", not reported as invariant: where several cores are not Intel's, Linux takes the next "
+			 "one here in its place, or the hypervisor's own clock");
 	else if (report->hypervisor[0])
 		text_put(reason, ", not reported as invariant: where the hypervisor has a clock of its own, use that");
 	else

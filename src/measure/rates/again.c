@@ -51,9 +51,8 @@ is_doubtful(const struct survey *survey, const struct survey_track *track, uint6
 {
 	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->tsc) / period : 0;
-	uint64_t apart = expected > claimed ? expected - claimed : claimed - expected;
 
-	return range && apart > range / AMBIGUOUS_SHARE;
+	return range && survey_apart(expected, claimed) > range / AMBIGUOUS_SHARE;
 }
 
 /* What the TSC's rate is taken for is not in RATE. */

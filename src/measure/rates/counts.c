@@ -35,13 +35,13 @@ static bool
 is_contradicted(const struct survey *survey, const struct survey_track *track, const struct survey_track *other)
 {
 	uint64_t wrap = wrap_ns(survey, track), others_wrap = wrap_ns(survey, other), ns, others_ns;
-	uint64_t took = track->tsc - track->counted.end, others_took = other->tsc - other->counted.end;
+	uint64_t took = track->tsc - track->counted_tsc, others_took = other->tsc - other->counted_tsc;
 
 	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
 		return false;
-	ns = claimed_ns(survey, track, track->ticks - track->counted.ticks);
-	others_ns = scale_mul_div(claimed_ns(survey, other, other->ticks - other->counted.ticks), took, others_took);
-	return others_ns > wrap && (ns > others_ns ? ns - others_ns : others_ns - ns) > wrap / MISCOUNT_SHARE;
+	ns = claimed_ns(survey, track, track->ticks - track->counted_ticks);
+	others_ns = scale_mul_div(claimed_ns(survey, other, other->ticks - other->counted_ticks), took, others_took);
+	return others_ns > wrap && survey_apart(ns, others_ns) > wrap / MISCOUNT_SHARE;
 }
 
 void
@@ -58,6 +58,8 @@ survey_check_counts(struct survey *survey, bool cut)
 		track->uncounted |= !cut;
 		track->stood |= cut;
 	}
-	for (size_t i = 0; i < count; i++)
-		survey->tracks[i].counted = (struct sample){ 0, survey->tracks[i].ticks, survey->tracks[i].tsc };
+	for (size_t i = 0; i < count; i++) {
+		survey->tracks[i].counted_ticks = survey->tracks[i].ticks;
+		survey->tracks[i].counted_tsc = survey->tracks[i].tsc;
+	}
 }

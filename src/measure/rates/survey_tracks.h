@@ -17,6 +17,12 @@ struct survey_window { /* a window, while it lasts */
 	bool cut; /* it ended where time went otherwise for some clocks than for others */
 };
 
+static inline uint64_t
+survey_apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* Follows CLOCK from SAMPLE on. */
 void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
 

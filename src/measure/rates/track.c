@@ -12,7 +12,7 @@ void
 survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
 {
 	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
-					.tsc = sample->end, .counted = { sample->begin, 0, sample->end } };
+					.tsc = sample->end, .counted_tsc = sample->end };
 }
 
 void
@@ -76,12 +76,6 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 	return rate_tightest(samples, SURVEY_END_SAMPLES);
 }
 
-static uint64_t
-distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /* A change that was seen between two readings, which may be of two batches. */
 static void
 fold_change(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
@@ -106,8 +100,8 @@ survey_track_edges(const struct survey *survey, struct survey_track *track, size
 			continue;
 		track->edge = (struct sample){ begin, track->ticks, sample->end };
 		fold_change(track, raw, sample);
-		if (window && track->edge_seen && distance(track->edge.end, window->middle_tsc) <
-						 distance(track->middle.end, window->middle_tsc))
+		if (window && track->edge_seen && survey_apart(track->edge.end, window->middle_tsc) <
+						 survey_apart(track->middle.end, window->middle_tsc))
 			track->middle = track->edge;
 		track->edge_seen = seen = true;
 	}

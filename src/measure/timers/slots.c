@@ -61,17 +61,17 @@ ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
 }
 
 /*
- * A source that its host still keeps waiting when the window ends has sent nothing since: those slots may as well be
- * late. Not where they are most of the window: that is a source which has stopped.
+ * A source that its host still keeps waiting when the window ends has sent nothing since: the first of those
+ * slots, which may as well be late. Not where they are most of the window: that is a source which has stopped.
  */
-static bool
-is_cut_off(const struct slots *slots, size_t k)
+static size_t
+first_cut_off(const struct slots *slots)
 {
 	size_t first = slots->count;
 
 	while (first > 0 && !slots->taken[first - 1])
 		first--;
-	return k >= first && 2 * (slots->count - first) < slots->count;
+	return 2 * (slots->count - first) < slots->count ? first : slots->count;
 }
 
 /* Of two ticks one may as well be late for the slot before, by more than a period. */
@@ -101,13 +101,14 @@ count_slots(struct asking *asking, const struct arming *arming, const struct slo
 	struct report_interval *row = asking->row;
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
 	bool away = asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
+	size_t cut_off = away ? first_cut_off(slots) : slots->count;
 	size_t owed = 0;
 
 	for (size_t k = 0; k + 1 < slots->count; k++) {
 		bool made_up = make_up(slots->taken[k], &owed);
 		bool excused = made_up || is_away(asking, arming, period, k) || may_be_of_two(slots, k) ||
 			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k)) ||
-			       (away && is_cut_off(slots, k));
+			       k >= cut_off;
 
 		owed += excused && !slots->taken[k];
 		row->expected++;

@@ -130,7 +130,7 @@ function stabilityLines(report, found, label, style, of) {
 
 /* Of CLOCKS, those of which the series has rates; empty where nothing can be told. */
 function stabilityOverTime(report, clocks) {
-	const others = clocks.filter((clock) => !isSameSource(report, clock));
+	const same = clocks.filter((clock) => isSameSource(report, clock)), others = clocks.filter((clock) => !same.includes(clock));
 	const found = others.map((clock) => ({clock, steps: stabilityOf(report.series, clock.id)})).filter(({steps}) => steps.length);
 	const key = el("ul", {class: "key"}, found.map(({clock}) => el("li", null, swatch(report, clock), clock.id)));
 	const deviations = () => [...stabilityLines(report, found, "", {}, ({adev}) => adev),
@@ -144,8 +144,7 @@ function stabilityOverTime(report, clocks) {
 	return [el("h3", null, "Allan deviation"),
 		note("Overlapping, against the clock that sets the scale: how much the rate over a time differs from that over the next. Below its ",
 			"floor, which is dotted, it may be of the readings alone. A line that falls is the readings' noise, or white; one that rises, a walk.",
-			others.length < clocks.length ? ` Not of ${joined(clocks.filter((clock) => isSameSource(report, clock)).map(({id}) => id), ", ")}: ` +
-				"of its source." : ""),
+			same.length ? ` Not of ${joined(same.map(({id}) => id), ", ")}: of its source.` : ""),
 		key,
 		chart("chart-series-adev", "Overlapping Allan deviation of the clocks, logarithmic", () => stabilityConfig(deviations(),
 			logAxis("Allan deviation, ppb", (value) => exact(Number(value.toPrecision(2))), values(deviations())), ppb)),

@@ -59,7 +59,7 @@ a_tsc_that_linux_distrusts_says_so(void **state)
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "tsc");
 	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: of several cores of a CPU that is not Intel's Linux takes the next one here in "
+			       ", not reported as invariant: where several cores are not Intel's, Linux takes the next one here in "
 			       "its place, or the hypervisor's own clock."));
 	literal_free(report);
 }

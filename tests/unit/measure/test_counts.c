@@ -35,8 +35,8 @@ counted(uint64_t ms, int64_t extra, bool cut)
 		report.clocks[i].clock = clocks[i];
 		survey.paces[i] = 1;
 		survey.tracks[i].entry = &report.clocks[i];
-		survey.tracks[i].counted.end = late_us * (TSC_HZ / 1000000);
-		survey.tracks[i].tsc = survey.tracks[i].counted.end + ms * (TSC_HZ / 1000);
+		survey.tracks[i].counted_tsc = late_us * (TSC_HZ / 1000000);
+		survey.tracks[i].tsc = survey.tracks[i].counted_tsc + ms * (TSC_HZ / 1000);
 		survey.tracks[i].ticks = ms * hz / 1000;
 	}
 	survey.tracks[PIT].ticks += (uint64_t)extra * PIT_WRAP;
@@ -67,38 +67,33 @@ behind_a_cut_the_window_has_its_rate_and_is_not_followed_on(void **state)
 	assert_false(tracks[PM].stood);
 }
 
+/* A second more, in which the PIT's ticks are EXTRA more than its claim. */
+static bool
+is_uncounted_after_a_second(struct survey_track *tracks, uint64_t extra)
+{
+	for (size_t i = 0; i < CLOCKS; i++) {
+		tracks[i].ticks += tracks[i].entry->clock.claimed.num + (i == PIT) * extra;
+		tracks[i].tsc += TSC_HZ;
+	}
+	survey_check_counts(&survey, false);
+	return tracks[PIT].uncounted;
+}
+
 static void
 each_stretch_is_looked_at_by_itself(void **state)
 {
 	struct survey_track *tracks = counted(1000, 0, false);
 
 	(void)state;
-	for (size_t i = 0; i < CLOCKS; i++) {
-		tracks[i].ticks += tracks[i].entry->clock.claimed.num;
-		tracks[i].tsc += TSC_HZ;
-	}
-	survey_check_counts(&survey, false);
-	assert_false(tracks[PIT].uncounted);
-	for (size_t i = 0; i < CLOCKS; i++) {
-		tracks[i].ticks += tracks[i].entry->clock.claimed.num + (i == PIT) * PIT_WRAP;
-		tracks[i].tsc += TSC_HZ;
-	}
-	survey_check_counts(&survey, false);
-	assert_true(tracks[PIT].uncounted);
+	assert_false(is_uncounted_after_a_second(tracks, 0));
+	assert_true(is_uncounted_after_a_second(tracks, PIT_WRAP));
 }
 
 static void
 a_clock_that_is_a_little_off_is_no_wrap(void **state)
 {
-	struct survey_track *tracks = counted(1000, 0, false);
-
 	(void)state;
-	for (size_t i = 0; i < CLOCKS; i++) {
-		tracks[i].ticks += tracks[i].entry->clock.claimed.num + (i == PIT) * PIT_WRAP / 5;
-		tracks[i].tsc += TSC_HZ;
-	}
-	survey_check_counts(&survey, false);
-	assert_false(tracks[PIT].uncounted);
+	assert_false(is_uncounted_after_a_second(counted(1000, 0, false), PIT_WRAP / 5));
 }
 
 int
