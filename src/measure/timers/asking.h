@@ -102,6 +102,11 @@ void slots_fold(struct asking *asking, const struct arming *arming, uint64_t tic
 enum report_policy slots_policy(const struct asking *asking, const struct arming *arming, uint64_t ticks,
 				uint64_t opened, uint64_t closed);
 
+/* excused.c */
+
+/* What the row says of SLOTS: expected, lost, doubled, excused. */
+void excused_count(struct asking *asking, const struct arming *arming, const struct slots *slots);
+
 /* phase.c */
 
 /*

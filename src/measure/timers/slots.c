@@ -1,19 +1,9 @@
-/* What came in a window of a periodic source, slot by slot: lost, doubled, excused. See asking.h. */
+/* What came in a window of a periodic source, slot by slot. See asking.h. */
 #include "asking.h"
 
 #define PPB        UINT64_C(1000000000)
 #define MADE_UP_MIN 10 /* of 20 that were masked */
 #define PHASE_SHARE 8 /* of a period: so near is a phase that was found */
-#define LATE_SHARE 4 /* a tick that is late by so much of a period stands for those that its source had to leave out */
-
-/* Whether the core was away about slot K, from a quarter period before its deadline to the next one's. */
-static bool
-is_away(const struct asking *asking, const struct arming *arming, uint64_t period, size_t k)
-{
-	uint64_t due = arming->before + (k + 1) * period;
-
-	return asking_was_away(asking, due - period / 4, due + period, asking->entry_ticks);
-}
 
 static int64_t
 middle(struct lateness late)
@@ -45,77 +35,6 @@ take_late(struct asking *asking, const struct arming *arming, uint64_t ticks, st
 			    asking_ticks_ps((k + 1) * ticks, asking->tick.value);
 	if (asking->count < TIMER_EVENTS_MAX)
 		all->values[asking->count++] = late;
-}
-
-/*
- * A source that was kept waiting by its host leaves out what was due meanwhile, and its next tick is late; or it comes
- * beside one that is in time.
- */
-static bool
-ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
-{
-	while (k + 1 < slots->count && !slots->taken[k])
-		k++;
-	return slots->taken[k] > 1 ||
-	       (slots->taken[k] && (residuals[k] == INT64_MAX || residuals[k] > (int64_t)(slots->period_ps / LATE_SHARE)));
-}
-
-/*
- * A source that its host still keeps waiting when the window ends has sent nothing since: the first of those
- * slots, which may as well be late. Not where they are most of the window: that is a source which has stopped.
- */
-static size_t
-first_cut_off(const struct slots *slots)
-{
-	size_t first = slots->count;
-
-	while (first > 0 && !slots->taken[first - 1])
-		first--;
-	return 2 * (slots->count - first) < slots->count ? first : slots->count;
-}
-
-/* Of two ticks one may as well be late for the slot before, by more than a period. */
-static bool
-may_be_of_two(const struct slots *slots, size_t k)
-{
-	return slots->taken[k] == 2 && k > 0 && !slots->taken[k - 1];
-}
-
-/*
- * Of more ticks than one those that make up for slots that were OWED one: excused, and without. A host that keeps what
- * its guest did not take sends it as soon as that takes the next (Linux arch/x86/kvm/i8254.c, reinject).
- */
-static bool
-make_up(uint8_t taken, size_t *owed)
-{
-	size_t more = taken > 1 ? taken - 1u : 0;
-	bool made_up = more && more <= *owed;
-
-	*owed -= more < *owed ? more : *owed;
-	return made_up;
-}
-
-static void
-count_slots(struct asking *asking, const struct arming *arming, const struct slots *slots)
-{
-	struct report_interval *row = asking->row;
-	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
-	bool away = asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
-	size_t cut_off = away ? first_cut_off(slots) : slots->count;
-	size_t owed = 0;
-
-	for (size_t k = 0; k + 1 < slots->count; k++) {
-		bool made_up = make_up(slots->taken[k], &owed);
-		bool excused = made_up || is_away(asking, arming, period, k) || may_be_of_two(slots, k) ||
-			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k)) ||
-			       k >= cut_off;
-
-		owed += excused && !slots->taken[k];
-		row->expected++;
-		row->excused += excused;
-		row->doubled += slots->taken[k] > 1 && !excused;
-		row->empty += !slots->taken[k] && !excused;
-	}
 }
 
 /* As many as were whole, and one more: what falls into that may be late for the last. */
@@ -214,7 +133,7 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 		for (size_t i = end; i-- > first;)
 			fold_event(asking, arming, &slots, ticks, &slot->events[i], end - i);
 	}
-	count_slots(asking, arming, &slots);
+	excused_count(asking, arming, &slots);
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));
 }
 

@@ -212,6 +212,19 @@ what_is_made_up_for_slots_behind_a_gap_is_not_doubled(void **state)
 	assert_told(folded(ticks, 900), 0, 1, 6);
 }
 
+/* The gap was over before the second slot begins; the burst that it ended with was not. */
+static void
+what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled(void **state)
+{
+	static const double ticks[] = { 168, 174, 180, 186, 192, 200.1, 300.1, 400.1, 500.1, 0 };
+
+	assert_told(folded(ticks, 500), 0, 2, 0);
+	end(state);
+	begin(state);
+	away(-1800, 168);
+	assert_told(folded(ticks, 500), 0, 0, 2);
+}
+
 /* COUNT values of LATE_NS, and MORE of MORE_NS, in order. */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -254,6 +267,7 @@ main(void)
 		TEST(what_is_made_up_for_well_before_a_deadline_is_of_those_before),
 		TEST(bursts_do_not_say_where_a_period_begins),
 		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
+		TEST(what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled),
 		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
 	};
 
