@@ -29,6 +29,8 @@ take_shots(struct asked *asked, const struct report_interval *row)
 	asked->shots += row->expected;
 	asked->shots_excused += row->excused;
 	asked->shots_empty += row->empty;
+	if (row->expected > row->delivered + row->empty)
+		asked->shots_untold += row->expected - row->delivered - row->empty;
 	asked->missing += row->expired;
 	if (row->asked_ns == INTERVAL_LATE_SHOT_NS && row->lateness.count >= ASKED_LATE_SHOTS_MIN &&
 	    (!asked->late || row->lateness.p50_ns > asked->late->lateness.p50_ns))
@@ -87,4 +89,23 @@ asked_all_of(const struct report *report, const char *source)
 		take_early(&asked, row, interval_cores_is_early(report, source, row->core));
 	}
 	return asked;
+}
+
+struct behaviour *
+asked_row(struct report *report, const char *rule, const struct asked *asked)
+{
+	struct behaviour *row = behaviour_add(&report->behaviours, rule, asked->source);
+
+	if (row)
+		row->checked = true;
+	return row;
+}
+
+void
+asked_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high)
+{
+	row->has_figure = true;
+	row->measured = measured;
+	row->low = low;
+	row->high = high;
 }
