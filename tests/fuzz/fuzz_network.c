@@ -1,0 +1,179 @@
+/*
+ * libFuzzer target over what a network says: the begin of an HTTP answer, a DHCP packet, a URI, and the nodes of a device
+ * path. The first byte of an input says which the rest is, and whether it begins as it should, so that what is behind
+ * that is reached.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "origin.h"
+#include "text.h"
+
+#define MODE_ANSWER 0
+#define MODE_DHCP   1
+#define MODE_URI    2
+#define MODE_PATH   3
+#define MODE_MASK   3
+#define MODE_BEGIN  4 /* as it should */
+
+#define DHCP_MAGIC_AT 236
+#define NODE_HEAD     4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* HEAD and BYTES, in just as much memory: the sanitizer sees a read beyond them. */
+static uint8_t *
+copy_of(const char *head, const uint8_t *bytes, size_t length)
+{
+	size_t before = strlen(head);
+	uint8_t *copy = malloc(before + length + !(before + length));
+
+	if (!copy)
+		abort();
+	memcpy(copy, head, before);
+	memcpy(copy + before, bytes, length);
+	return copy;
+}
+
+static const char *
+look_at_answer(const char *bytes, size_t length)
+{
+	struct answer answer, cut;
+	bool whole = answer_read(bytes, length, &answer);
+
+	if (answer.status && (answer.status < 100 || answer.status > 999))
+		return "a status that is none";
+	if (whole != (answer.body_at != 0) || answer.body_at > length)
+		return "a body that begins nowhere";
+	if (!whole)
+		return NULL;
+	if (!answer.status || bytes[answer.body_at - 1] != '\n')
+		return "a body that does not begin behind a line";
+	if (answer_read(bytes, answer.body_at - 1, &cut))
+		return "headers that are all there before their last byte";
+	if (!answer_read(bytes, answer.body_at, &cut) || cut.status != answer.status || cut.body_at != answer.body_at ||
+	    cut.has_length != answer.has_length || cut.length != answer.length || cut.refused != answer.refused)
+		return "the body says something of the headers";
+	return NULL;
+}
+
+static const char *
+look_at_dhcp(uint8_t *packet, size_t length, bool begins)
+{
+	static const uint8_t magic[] = { 99, 130, 83, 99 };
+	uint8_t ipv4[4] = { 0 };
+
+	if (begins && length >= DHCP_MAGIC_AT + sizeof(magic))
+		memcpy(packet + DHCP_MAGIC_AT, magic, sizeof(magic));
+	if (origin_of_dhcp(packet, length, ipv4) && !(ipv4[0] | ipv4[1] | ipv4[2] | ipv4[3]))
+		return "a server at 0.0.0.0";
+	origin_names_a_file(packet, length);
+	return NULL;
+}
+
+static const char *
+look_at_uri(const char *uri, size_t length)
+{
+	char address[ORIGIN_ADDRESS_SIZE];
+	const char *why;
+	size_t size;
+
+	memset(address, 'x', sizeof(address));
+	why = origin_of_uri(uri, length, address);
+	size = strnlen(address, sizeof(address));
+	if (size == sizeof(address))
+		return "an address without an end";
+	if (why)
+		return size ? "an address that can't be asked" : NULL;
+	if (strncmp(address, "http://", 7) != 0 || strspn(address + 7, "0123456789.:") != size - 7)
+		return "an address that is none";
+	return NULL;
+}
+
+/* The nodes are what the input has, each as long as it says: firmware's own, which end and have no holes. */
+static const char *
+look_at_path(const uint8_t *bytes, size_t length)
+{
+	uint8_t *path = malloc(length + NODE_HEAD);
+	struct origin origin;
+	size_t at = 0;
+	unsigned sum = 0;
+	const char *broken = NULL;
+
+	if (!path)
+		abort();
+	while (length - at >= NODE_HEAD) {
+		size_t node = bytes[at + 2] | (size_t)bytes[at + 3] << 8;
+
+		if (node > length - at)
+			break;
+		memcpy(path + at, bytes + at, node < NODE_HEAD ? NODE_HEAD : node);
+		at += node < NODE_HEAD ? NODE_HEAD : node;
+	}
+	memcpy(path + at, "\x7f\xff\4", NODE_HEAD);
+	origin = origin_of_path(path);
+	if (origin.uri && ((const uint8_t *)origin.uri < path || origin.uri_length > at ||
+			   (const uint8_t *)origin.uri + origin.uri_length > path + at))
+		broken = "a URI that is not in the path";
+	for (size_t i = 0; !broken && i < origin.uri_length; i++)
+		sum += (unsigned char)origin.uri[i];
+	if (!broken && origin.uri && (!origin.uri_length || !origin.uri[0] || !sum))
+		broken = "a URI that says nothing";
+	free(path);
+	return broken;
+}
+
+/* What is asked of a server has no byte that ends a line or a query. */
+static const char *
+look_at_query(const uint8_t *bytes, size_t length)
+{
+	char serial[65] = "", query[512];
+	static const uint8_t mac[ORIGIN_MAC_SIZE] = { 0x52, 0x54, 0, 0xab, 0xcd, 0xef };
+	struct text text;
+
+	memcpy(serial, bytes, length < sizeof(serial) - 1 ? length : sizeof(serial) - 1);
+	text_init(&text, query, sizeof(query));
+	origin_put_query(&text, mac, serial);
+	if (text.truncated || strspn(query, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%&=") != text.length)
+		return "a query that is none";
+	return NULL;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const heads[] = { [MODE_ANSWER] = "HTTP/1.1 200 OK\r\n", [MODE_DHCP] = "", [MODE_URI] = "http://",
+					     [MODE_PATH] = "" };
+	const char *broken = NULL;
+	const char *head;
+	uint8_t *bytes;
+	size_t length;
+
+	if (size < 1)
+		return 0;
+	head = data[0] & MODE_BEGIN ? heads[data[0] & MODE_MASK] : "";
+	bytes = copy_of(head, data + 1, size - 1);
+	length = strlen(head) + size - 1;
+	switch (data[0] & MODE_MASK) {
+	case MODE_ANSWER:
+		broken = look_at_answer((const char *)bytes, length);
+		break;
+	case MODE_DHCP:
+		broken = look_at_dhcp(bytes, length, data[0] & MODE_BEGIN);
+		break;
+	case MODE_URI:
+		broken = look_at_uri((const char *)bytes, length);
+		break;
+	default:
+		broken = look_at_path(bytes, length);
+	}
+	if (!broken)
+		broken = look_at_query(bytes, length);
+	free(bytes);
+	if (!broken)
+		return 0;
+	fprintf(stderr, "%s\n", broken);
+	abort();
+}
