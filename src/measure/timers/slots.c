@@ -79,28 +79,32 @@ join_rate(struct asking *asking, struct interval_ppb rate)
 
 /*
  * Where nothing says when a period begins, none is early, by at most HIGH_PS: it is late for the one before, unless
- * that had its own, and the phase is not as near.
+ * that has its own, and the phase is not as near. Of a burst all but the last are for those before.
  */
 static bool
-is_of_before(const struct slots *slots, size_t k, int64_t high_ps)
+is_of_before(const struct slots *slots, size_t k, int64_t high_ps, bool has_own)
 {
-	return slots->taken[k - 1] ? high_ps < -(int64_t)(slots->period_ps / PHASE_SHARE) : high_ps < 0;
+	return has_own || slots->taken[k - 1] ? high_ps < -(int64_t)(slots->period_ps / PHASE_SHARE) : high_ps < 0;
 }
 
-/* The BURST'th last of those that came together: the last is of the latest deadline. */
+/* The BURST'th last of those that came together, the LAST one of several or not: that is of the latest deadline. */
 static void
 fold_event(struct asking *asking, const struct arming *arming, struct slots *slots, uint64_t ticks,
-	   const struct timer_event *event, size_t burst)
+	   const struct timer_event *event, size_t burst, bool last)
 {
 	struct lateness late = asking_lateness(asking, arming, ticks, event);
 	size_t k = slots_of(slots, middle(late));
-	bool again;
+	bool again, before_due;
 
 	if (k == SIZE_MAX)
 		return;
-	if (asking->timer->own_phase && k > 0 && is_of_before(slots, k, against(asking, late, k, ticks).high))
-		k--;
-	k = slots_place(slots, k, against(asking, late, k, ticks).high < 0, burst);
+	before_due = against(asking, late, k, ticks).high < 0;
+	if (asking->timer->own_phase && k > 0) {
+		bool of_before = is_of_before(slots, k, against(asking, late, k, ticks).high, last);
+
+		before_due = of_before ? against(asking, late, --k, ticks).high < 0 : before_due && !last;
+	}
+	k = slots_place(slots, k, before_due, burst);
 	if (k == SIZE_MAX)
 		return;
 	asking->row->delivered++;
@@ -131,7 +135,7 @@ slots_fold(struct asking *asking, const struct arming *arming, uint64_t ticks, u
 		while (end < count && asking_is_kept(asking, end))
 			end++;
 		for (size_t i = end; i-- > first;)
-			fold_event(asking, arming, &slots, ticks, &slot->events[i], end - i);
+			fold_event(asking, arming, &slots, ticks, &slot->events[i], end - i, i + 1 == end && end - first > 1);
 	}
 	excused_count(asking, arming, &slots);
 	join_rate(asking, lateness_rate(asking->all->residuals, slots.count, slots.period_ps));

@@ -225,6 +225,18 @@ what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled(void **state)
 	assert_told(folded(ticks, 500), 0, 0, 2);
 }
 
+/* Two make up for what the gap kept; the one behind them, so near its deadline as the phase is known, is its own. */
+static void
+the_last_of_a_burst_may_be_in_time(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
+
+	(void)state;
+	here->timer.own_phase = true;
+	away(210, 463.7);
+	assert_told(folded(ticks, 700), 0, 0, 3);
+}
+
 /* COUNT values of LATE_NS, and MORE of MORE_NS, in order. */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -268,6 +280,7 @@ main(void)
 		TEST(bursts_do_not_say_where_a_period_begins),
 		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
 		TEST(what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled),
+		TEST(the_last_of_a_burst_may_be_in_time),
 		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
 	};
 
