@@ -37,7 +37,7 @@ HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
 HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
 HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
 # Of boot/, what asks the firmware and no register: on the firmware of tests/firmware.
-FIRMWARE_ROOMS   := boot/firmware boot/volume boot/console
+FIRMWARE_ROOMS   := boot/firmware boot/volume boot/console boot/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
 	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/checkpoint.c boot/reserve.c
 FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target over what a network says: the begin of an HTTP answer, a DHCP packet, a URI, and the nodes of a device
- * path. The first byte of an input says which the rest is, and whether it begins as it should, so that what is behind
- * that is reached.
+ * libFuzzer target over what a network says: the begin of an HTTP answer, a DHCP packet, a URI, and the nodes of a
+ * device path. The first byte of an input says which the rest is, and whether it begins as it should, so that what
+ * comes behind that is reached.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +129,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 static const char *
 look_at_query(const uint8_t *bytes, size_t length)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%&=";
 	char serial[65] = "", query[512];
 	static const uint8_t mac[ORIGIN_MAC_SIZE] = { 0x52, 0x54, 0, 0xab, 0xcd, 0xef };
 	struct text text;
@@ -136,7 +137,7 @@ look_at_query(const uint8_t *bytes, size_t length)
 	memcpy(serial, bytes, length < sizeof(serial) - 1 ? length : sizeof(serial) - 1);
 	text_init(&text, query, sizeof(query));
 	origin_put_query(&text, mac, serial);
-	if (text.truncated || strspn(query, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%&=") != text.length)
+	if (text.truncated || strspn(query, plain) != text.length)
 		return "a query that is none";
 	return NULL;
 }

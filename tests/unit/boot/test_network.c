@@ -1,0 +1,207 @@
+/* Cards that have no address, in a firmware whose policy says that they get none: what is changed is put back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "firmware_sim.h"
+#include "network.h"
+
+#define CHECKS 50 /* of an event, until its time is over */
+#define SETS_MAX 8
+
+static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
+static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
+
+static struct {
+	UINT32 policy;
+	bool has_address, gets_one;
+	bool refuses; /* to change the policy */
+	UINT32 sets[SETS_MAX];
+	size_t set_count;
+	size_t children; /* that were asked for */
+	unsigned checks, events;
+} card;
+
+static EFI_STATUS EFIAPI
+set_data(struct ip4_config2 *config, UINT32 type, UINTN size, VOID *data)
+{
+	(void)config;
+	assert_int_equal(type, IP4_POLICY);
+	assert_int_equal(size, sizeof(UINT32));
+	assert_true(card.set_count < SETS_MAX);
+	if (card.refuses)
+		return EFI_UNSUPPORTED;
+	memcpy(&card.policy, data, sizeof(card.policy));
+	card.sets[card.set_count++] = card.policy;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
+{
+	struct ip4_interface_info info = { .type = 1 };
+
+	(void)config;
+	if (type == IP4_POLICY) {
+		memcpy(data, &card.policy, sizeof(card.policy));
+		return EFI_SUCCESS;
+	}
+	assert_true(*size >= sizeof(info));
+	if (card.has_address || (card.policy == IP4_DHCP && card.gets_one))
+		info.station = (struct network_address){ { 10, 0, 2, 15 } };
+	memcpy(data, &info, sizeof(info));
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+create_child(struct service_binding *binding, EFI_HANDLE *child)
+{
+	(void)binding;
+	(void)child;
+	card.children++;
+	return EFI_OUT_OF_RESOURCES;
+}
+
+static struct ip4_config2 config = { set_data, get_data, NULL, NULL };
+static struct service_binding binding = { create_child, NULL };
+
+static EFI_STATUS EFIAPI
+create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
+{
+	(void)type, (void)tpl, (void)notify, (void)context;
+	*event = &card;
+	card.events++;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
+{
+	(void)event, (void)type, (void)time;
+	card.checks = 0;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+check_event(EFI_EVENT event)
+{
+	(void)event;
+	return ++card.checks > CHECKS ? EFI_SUCCESS : EFI_NOT_READY;
+}
+
+static EFI_STATUS EFIAPI
+close_event(EFI_EVENT event)
+{
+	(void)event;
+	card.events--;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+stall(UINTN us)
+{
+	(void)us;
+	return EFI_SUCCESS;
+}
+
+static int
+begin(void **state)
+{
+	EFI_HANDLE handle;
+
+	(void)state;
+	firmware_sim_reset();
+	memset(&card, 0, sizeof(card));
+	firmware_boot->CreateEvent = create_event;
+	firmware_boot->SetTimer = set_timer;
+	firmware_boot->CheckEvent = check_event;
+	firmware_boot->CloseEvent = close_event;
+	firmware_boot->Stall = stall;
+	handle = firmware_sim_handle();
+	firmware_sim_install(handle, &guid_tcp4_binding, &binding);
+	firmware_sim_install(handle, &guid_ip4_config2, &config);
+	return 0;
+}
+
+/* Why nobody answered. */
+static const char *
+ask(void)
+{
+	static struct exchange exchange;
+
+	exchange = (struct exchange){ .address = "http://10.0.2.2/r", .body = "{}", .body_length = 2 };
+	assert_false(network_ask(&exchange, NULL));
+	assert_int_equal(card.events, 0);
+	return exchange.reason;
+}
+
+static void
+assert_put_back(void)
+{
+	assert_int_equal(card.set_count, 2);
+	assert_int_equal(card.sets[0], IP4_DHCP);
+	assert_int_equal(card.sets[1], IP4_STATIC);
+}
+
+static void
+a_policy_is_put_back_where_the_server_was_not_reached(void **state)
+{
+	(void)state;
+	card.gets_one = true;
+	assert_true(strlen(ask()) > 0);
+	assert_int_equal(card.children, 1);
+	assert_put_back();
+}
+
+static void
+and_where_no_address_came_within_the_bound(void **state)
+{
+	(void)state;
+	assert_string_equal(ask(), "no network card gets an address by DHCP");
+	assert_int_equal(card.children, 0);
+	assert_put_back();
+}
+
+static void
+what_needs_no_change_is_left_alone(void **state)
+{
+	(void)state;
+	card.policy = IP4_DHCP;
+	ask();
+	assert_int_equal(card.set_count, 0);
+	begin(state);
+	card.has_address = true;
+	ask();
+	assert_int_equal(card.children, 1);
+	assert_int_equal(card.set_count, 0);
+	begin(state);
+	card.refuses = true;
+	assert_string_equal(ask(), "no network card gets an address by DHCP");
+	assert_int_equal(card.policy, IP4_STATIC);
+}
+
+static void
+a_firmware_without_tcp_is_said_to_have_none(void **state)
+{
+	(void)state;
+	firmware_sim_reset();
+	assert_string_equal(ask(), EXCHANGE_NO_TCP);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_policy_is_put_back_where_the_server_was_not_reached),
+		TEST(and_where_no_address_came_within_the_bound),
+		TEST(what_needs_no_change_is_left_alone),
+		TEST(a_firmware_without_tcp_is_said_to_have_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
