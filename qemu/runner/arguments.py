@@ -91,6 +91,14 @@ def factor(text):
     return number
 
 
+@kind("a percentage from 0 to 100")
+def percentage(text):
+    number = float(text)
+    if not 0 <= number <= 100:
+        raise ValueError
+    return number
+
+
 @kind(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
 def size(text):
     """As QEMU's -m has it: a number alone is in MiB."""
@@ -156,7 +164,7 @@ def parser():
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows what it says, and leaves its report.",
         epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or is worse than in the "
-               "baseline; 2 the run could not be done or is incomplete; 124 time-out; 130 Ctrl-C, 129 SIGHUP, "
+               "baseline; 2 the run could not be done, is incomplete, or had more time stolen than --max-stolen; 124 time-out; 130 Ctrl-C, 129 SIGHUP, "
                "143 SIGTERM. Of a matrix: the worst. Where the machine measures, the first Ctrl-C or SIGTERM only "
                "ends that early, and the report follows.")
     option = made.add_argument
@@ -186,6 +194,8 @@ def parser():
            "--matrix: the folder of an earlier one")
     option("--tolerance", type=factor, metavar="FACTOR", help="how many times the baseline's a latency or a "
            f"resolution may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
+    option("--max-stolen", type=percentage, metavar="PERCENT", help="exit status 2 in place of 0 where more of the observed time "
+           "was stolen, as on a busy host, or where it is not known how much: what passed there may not be relied on")
     option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
     option("--event", type=event, action="append", default=[], metavar="AFTER=WHAT",
            help="what happens to the machine meanwhile: stop:3s (a pause), snapshot:3s (taken, and set back to 3 s "

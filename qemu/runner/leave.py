@@ -79,6 +79,10 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if run.baseline and whole and not problem:
         comparison = compare(run, console, report)
         status = EXIT_FAIL if comparison.worse else status
+    flaw = too_much_stolen(run, report) if whole and not problem else None
+    if flaw:
+        console.say(flaw)
+        status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
     if said:
         for line in place(run.out, whole):
             console.show(line)
@@ -115,6 +119,19 @@ def compare(run, console, report):
     for sentence in comparison.worse:
         console.say(f"worse than the baseline: {sentence}")
     return comparison
+
+
+def too_much_stolen(run, report):
+    """A sentence where so much of the time was stolen that a pass says little; what failed did so by its whole interval."""
+    if run.max_stolen is None:
+        return None
+    stolen = (report.get("quality") or {}).get("stolen_percent")
+    if not isinstance(stolen, (int, float)) or isinstance(stolen, bool):
+        return "it is not known how much time was stolen: --max-stolen can't be told"
+    if stolen <= run.max_stolen:
+        return None
+    return (f"{stolen:g} % of the observed time was stolen, more than the {run.max_stolen:g} % of --max-stolen: "
+            "measure again on a host that is less busy")
 
 
 def place(out, whole):

@@ -566,6 +566,10 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--tolerance", "nan"], "argument --tolerance: 'nan' is not a number of 1 or more"),
     (["--tolerance", "3"], "--tolerance goes with --baseline"),
     (["--tolerance", "0.5"], "argument --tolerance: '0.5' is not a number of 1 or more"),
+    (["--max-stolen", "x"], "argument --max-stolen: 'x' is not a percentage from 0 to 100"),
+    (["--max-stolen", "nan"], "argument --max-stolen: 'nan' is not a percentage from 0 to 100"),
+    (["--max-stolen", "101"], "argument --max-stolen: '101' is not a percentage from 0 to 100"),
+    (["--max-stolen=-1"], "argument --max-stolen: '-1' is not a percentage from 0 to 100"),
     (["--baseline", "/dev/null"], "--baseline: /dev/null is no file"),
     (["--baseline", "/dev/zero"], "--baseline: /dev/zero is no file"),
     (["--matrix", "/dev/zero"], "--matrix: /dev/zero: is no file"),
@@ -885,6 +889,33 @@ def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
     assert wait_until(lambda: not alive(pid))
     assert list(private.iterdir()) == []
     assert sorted(tmp_path.iterdir()) == sorted({*before, *(tmp_path / name for name in ("argv", "out", "pid"))})
+
+
+def of_stolen(percent, **words):
+    return {**report(**words), "quality": {"stolen_percent": percent, "reliable_tails": False, "text": "Stolen time."}}
+
+
+@pytest.mark.parametrize("stolen, most, said", [
+    (12.34, "12.3", "12.34 % of the observed time was stolen, more than the 12.3 % of --max-stolen: "),
+    (40.5, "10", "40.5 % of the observed time was stolen, more than the 10 % of --max-stolen: measure again on a host that is less busy"),
+    (0.001, "0", "0.001 % of the observed time was stolen, more than the 0 % of --max-stolen: "),
+    (None, "100", "it is not known how much time was stolen: --max-stolen can't be told"),
+    (10, "10", None), (0, "0", None), (100, "100", None),
+])
+def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, most, said):
+    file, words = tmp_path / "junit.xml", tmp_path / "summary.md"
+    done = run(*fake(spoken(of_stolen(stolen))), "--max-stolen", most, "--junit", file, "--summary", words)
+    assert done.status == (2 if said else 0)
+    assert done.stderr.startswith(f"qemu/run: {said}") if said else done.stderr == ""
+    assert ("<error message=" in file.read_text()) == bool(said)
+    assert ("Reason: " in words.read_text()) == bool(said)
+    assert done.report["verdict"] == "pass"  # the report is the machine's, and stays what it said
+    assert run(*fake(spoken(of_stolen(stolen)))).status == 0
+
+
+def test_what_failed_on_a_busy_host_failed(run, fake):
+    done = run(*fake(spoken(of_stolen(99, verdict="fail", clocks=[("tsc", "fail")])), "sys.exit(35)"), "--max-stolen", "1")
+    assert done.status == 1 and "99 % of the observed time was stolen" in done.stderr
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
