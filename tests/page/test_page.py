@@ -779,9 +779,20 @@ def test_all_of_the_page_fits_on_paper(show, tmp_path, cores):
     page.settle()
     assert page.evaluate("document.documentElement.scrollWidth") == 718
     assert page.evaluate("document.getElementById('matrix').getBoundingClientRect().right") <= 718
+    assert page.evaluate("getComputedStyle(document.querySelector('.screen')).display") == "none"  # there is nothing to click
+    alone = "[...document.querySelectorAll('.note:not(:last-child)')].filter((note) => getComputedStyle(note).breakAfter !== 'avoid').length"
+    assert page.evaluate("document.querySelectorAll('.note:not(:last-child)').length") > 3 and page.evaluate(alone) == 0
     page.print(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert_drawn(page, ALWAYS | COMPARED)
+
+
+def test_the_tscs_rate_has_its_error(show):
+    report = golden("clean")
+    facts = "document.getElementById('machine').textContent"
+    assert "2.000000\u00a0GHz ± 0.100 ppm" in show(report).evaluate(facts)
+    next(clock for clock in report["clocks"] if clock["id"] == "tsc")["measured_hz"] = None
+    assert "2.000000\u00a0GHz," in show(report).evaluate(facts)
 
 
 class Listener:

@@ -143,7 +143,7 @@ function latencySection(report) {
 	return section("latency", "Read latency",
 		note("One read on the boot core (BSP), between two bracketing TSC reads. Every figure includes ",
 			"the bracket's own cost, which the clock ", code("null"), " shows. ",
-			"Click a name to hide or show that clock."),
+			el("span", {class: "screen"}, "Click a name to hide or show that clock.")),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
 		el("h3", null, "Distribution"),
 		chart("chart-histogram", "Histogram of read latency of each clock, logarithmic",

@@ -134,7 +134,7 @@ function stabilityOverTime(report, clocks) {
 	const found = others.map((clock) => ({clock, steps: stabilityOf(report.series, clock.id)})).filter(({steps}) => steps.length);
 	const key = el("ul", {class: "key"}, found.map(({clock}) => el("li", null, swatch(report, clock), clock.id)));
 	const deviations = () => [...stabilityLines(report, found, "", {}, ({adev}) => adev),
-		...stabilityLines(report, found, ", floor", {borderDash: [2, 4], borderWidth: 1, pointRadius: 0}, ({floor}) => floor)];
+		...stabilityLines(report, found, ", floor", {borderDash: [2, 3], borderWidth: 1.5, pointRadius: 0}, ({floor}) => floor)];
 	const errors = () => stabilityLines(report, found, "", {}, ({mtie}) => mtie);
 	const some = (all) => (all.length ? all : [1]);
 	const values = (sets) => some(sets.flatMap(({data}) => data.map(({y}) => y)));

@@ -95,11 +95,19 @@ function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_with
 
 const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
 
+/* How far the TSC's rate may be off, by the claim of the clock that it was measured against. */
+function tscWithin({clocks}) {
+	const rate = known((clocks.find(({id}) => id === "tsc") || {}).measured_hz);
+	const off = rate && Math.max(rate.value - rate.low, rate.high - rate.value) / rate.value * 1e6;
+
+	return rate ? ` ± ${off.toPrecision(3)} ppm` : "";
+}
+
 function machineFacts(report) {
 	const {machine, options} = report;
 	const identity = identityOf(report);
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
-	const tsc = joined([hz(machine.tsc_hz), invariant, machine.tsc_source], ", ");
+	const tsc = joined([hz(machine.tsc_hz) + tscWithin(report), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
 		["Label", options.label],
