@@ -302,7 +302,7 @@ struct finding {
 	bool has_measured;
 	int64_t measured, low, high, limit;
 	const char *unit;
-	char text[REPORT_SENTENCE];
+	char text[2 * REPORT_SENTENCE];
 	char advice[REPORT_SENTENCE]; /* what to do, where that is not as the rule says; else "" */
 	const char *source;
 };

@@ -71,6 +71,66 @@ judge_warps(struct report *report, const struct view *view)
 			warps, limit);
 }
 
+/* The first finding, from FROM on, of an offset or a drift that names core A or B; else the first of them at all. */
+static struct finding *
+find_cause(struct report *report, size_t from, uint32_t a, uint32_t b)
+{
+	struct finding *first = NULL;
+
+	for (size_t i = from; i < report->finding_count; i++) {
+		struct finding *finding = &report->findings[i];
+
+		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
+			continue;
+		if (finding->core != REPORT_NO_CORE && (finding->core == a || finding->core == b))
+			return finding;
+		first = first ? first : finding;
+	}
+	return first;
+}
+
+/*
+ * A warp that an offset or a drift explains has no finding of its own: so the one of these, of all from FROM on, has
+ * the words on it, and on there being none.
+ */
+static void
+say_warps(struct report *report, const struct view *view, size_t from)
+{
+	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	const struct report_contended *worst = NULL;
+	uint64_t warps = 0, iterations = 0, warped_in = 0;
+	bool others = false, starved = false;
+	struct finding *finding;
+	struct text text;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!checks[i]->measured)
+			continue;
+		iterations = saturating_sum(iterations, checks[i]->iterations);
+		starved |= checks[i]->starved;
+		others |= has_warps_to_explain(view, checks[i]);
+		if (!checks[i]->warps || has_warps_to_explain(view, checks[i]))
+			continue;
+		warps = saturating_sum(warps, checks[i]->warps);
+		warped_in = saturating_sum(warped_in, checks[i]->iterations);
+		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
+			worst = checks[i];
+	}
+	finding = find_cause(report, from, worst ? worst->worst_a : REPORT_NO_CORE, worst ? worst->worst_b : REPORT_NO_CORE);
+	if (!finding || (others && !worst))
+		return;
+	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
+	if (worst)
+		text_printf(&text, " Warps between cores (tsc-warp), too: %lu in %lu iterations under contention, the worst "
+			    "%lu ns, core %u ahead of core %u.",
+			    warps, warped_in, worst->worst_ns, worst->worst_a, worst->worst_b);
+	else if (!iterations)
+		text_put(&text, " Whether there are warps (tsc-warp) was not measured.");
+	else
+		text_printf(&text, " No warp between cores (tsc-warp) in %lu iterations under contention%s.", iterations,
+			    starved ? ", of which a core got too few" : "");
+}
+
 /* "core 1 and core 2", or "of cores 0, 1 and 2" where nothing shows which pair of them is wrong. */
 static const char *
 put_contradicting(const struct view *view, const struct offsets_summary *summary, char subject[SUBJECT_SIZE])
@@ -140,4 +200,5 @@ judge_skew(struct report *report)
 	latest = view_latest(&view);
 	if (report->finding_count == said)
 		judge_contradictions(report, &latest, &report->skew.latest_summary);
+	say_warps(report, &view, said);
 }

@@ -54,6 +54,29 @@ put_ns(struct text *text, uint64_t ns)
 	text_put(text, from);
 }
 
+/* The id of its clock; NULL where that is not known. */
+static const char *
+linux_takes(const struct report *report)
+{
+	for (size_t i = 0; i < report->taken_count; i++)
+		if (text_equal(report->taken[i].system, "Linux"))
+			return report->taken[i].clock;
+	return NULL;
+}
+
+/* Beside the first of the clocks: Linux goes by more than what is ranked by. */
+static void
+put_linuxs_other(const struct report *report, const struct report_clock *entry, struct text *reason)
+{
+	const char *taken = linux_takes(report);
+
+	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
+		return;
+	text_printf(reason, "; Linux takes %s instead%s: see below", taken,
+		    text_equal(entry->clock.id, "tsc") && recommend_linux_marks_tsc(report) ?
+		    ", as it marks the TSC unstable" : "");
+}
+
 static void
 put_tsc(const struct report *report, struct text *reason)
 {
@@ -69,6 +92,8 @@ put_tsc(const struct report *report, struct text *reason)
 	}
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
+	else if (report->linux_distrusts_tsc && linux_takes(report))
+		text_put(reason, ", not reported as invariant");
 	else if (report->linux_distrusts_tsc)
 		text_put(reason, ", not reported as invariant: where several cores are not Intel's, Linux takes the next "
 			 "one here in its place, or the hypervisor's own clock");
@@ -138,6 +163,7 @@ put_well(struct report *report, const struct report_clock *entry)
 		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)
 		text_printf(&reason, "; see the warning %s", warning);
+	put_linuxs_other(report, entry, &reason);
 	text_put_char(&reason, '.');
 }
 

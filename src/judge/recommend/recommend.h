@@ -7,6 +7,9 @@
 /* Fills report->taken: the clock that Linux takes, and Windows, and why; after the judging. */
 void recommend_clocksource(struct report *report);
 
+/* Whether it marks the TSC unstable there. */
+bool recommend_linux_marks_tsc(const struct report *report);
+
 /* Fills report->tick: the timer that Linux takes for its tick, which is not asked how late it is; after the judging. */
 void recommend_tick(struct report *report);
 

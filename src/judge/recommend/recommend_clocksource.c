@@ -56,8 +56,8 @@ find_unstable(const struct report *report, const char *why[UNSTABLE_MAX])
 	return count;
 }
 
-static bool
-is_unstable(const struct report *report)
+bool
+recommend_linux_marks_tsc(const struct report *report)
 {
 	const char *why[UNSTABLE_MAX];
 
@@ -89,7 +89,8 @@ best(const struct report *report, const struct clock *not)
 		const struct clock *clock = &report->clocks[i].clock;
 
 		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
-		    !is_linuxs(report, clock) || (text_equal(clock->id, "tsc") && is_unstable(report)))
+		    !is_linuxs(report, clock) ||
+		    (text_equal(clock->id, "tsc") && recommend_linux_marks_tsc(report)))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
 			found = clock;
@@ -181,7 +182,7 @@ take_linux(struct report *report)
 static void
 take_windows(struct report *report)
 {
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !is_unstable(report);
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_linux_marks_tsc(report);
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 	const char *id = NULL;
 	struct text text;

@@ -86,6 +86,17 @@ put_distances(struct text *text, const struct report *report)
 		text_printf(text, " No two differed by more than %ld ns.", ns_up(report, summary->bound_ticks));
 }
 
+/* The bound in the clause before it is of both tournaments, what is below it of one. */
+static void
+put_each_bound(struct text *text, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+
+	text_printf(text, " No two differed by more than %ld ns in the first tournament, of which the offsets below are, "
+		    "nor by more than %ld ns in the last.",
+		    ns_up(report, skew->summary.bound_ticks), ns_up(report, skew->latest_summary.bound_ticks));
+}
+
 static void
 put_synchrony(struct text *out, const struct report *report)
 {
@@ -107,6 +118,8 @@ put_synchrony(struct text *out, const struct report *report)
 		put_which(text, report);
 		put_distances(text, report);
 	}
+	if (skew->proven)
+		put_each_bound(text, report);
 	if (skew->measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_sentence_end(out, &sentence);

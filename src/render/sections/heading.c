@@ -9,6 +9,7 @@
 #define LINE_SIZE   320
 #define SYSTEM_SIZE 1024
 #define MILLIHZ_PER_HZ 1000
+#define PPB            UINT64_C(1000000000)
 
 static const char *
 or_dash(const char *string)
@@ -123,6 +124,23 @@ put_duration(struct text *text, const struct report *report)
 			    number_ns(quick_ns).text);
 }
 
+/* Of the TSC's rate, by the claim of the clock that it was measured against; nothing where it was not measured. */
+static void
+put_tsc_error(struct text *text, const struct report *report)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	const struct interval_millihz *rate = tsc ? &tsc->measured : NULL;
+	uint64_t below, above;
+
+	if (!rate || !rate->known || !rate->value)
+		return;
+	below = scale_ratio(rate->value - rate->low, PPB, rate->value, SCALE_UP);
+	above = scale_ratio(rate->high - rate->value, PPB, rate->value, SCALE_UP);
+	text_put(text, " +-");
+	text_put_decimal(text, below > above ? below : above, 3, 3);
+	text_put(text, " ppm");
+}
+
 void
 table_machine(struct text *out, const struct report *report)
 {
@@ -143,8 +161,11 @@ table_machine(struct text *out, const struct report *report)
 	table_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,
 		   report->cores_started, line, or_dash(report->fence));
 	put_options(out, report);
-	table_line(out, "tsc", "%s%s%s, %s",
-		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns",
+	text_init(&text, line, sizeof(line));
+	if (tsc_millihz)
+		put_tsc_error(&text, report);
+	table_line(out, "tsc", "%s%s%s%s, %s",
+		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
 		   report->tsc_source[0] ? ", " : "", report->tsc_source,
 		   report->tsc_is_invariant ? "invariant" : "not invariant");
 	text_init(&text, line, sizeof(line));

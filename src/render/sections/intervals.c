@@ -86,7 +86,8 @@ static void
 put_held(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
-		[REPORT_POLICY_UNKNOWN] = "what becomes of those that were due is not determined.",
+		[REPORT_POLICY_UNKNOWN] = "what becomes of those that were due could not be told.",
+		/* Nothing is promised of it: so it is none of the promises that are not determined. */
 		[REPORT_POLICY_DISCARD] = "what was due meanwhile is not made up for (discard).",
 		[REPORT_POLICY_CATCH_UP] = "what was due meanwhile is made up for (catch up).",
 		[REPORT_POLICY_DELAY] = "the first comes late, and the next a period behind it (delay).",
@@ -100,6 +101,26 @@ put_held(struct text *out, const struct report_interval *row)
 	text_printf(text, "After %lu periods in which its interrupts were masked %s sent %lu in as many: ",
 		    row->held_ns / row->asked_ns, row->source, row->held_delivered);
 	text_put(text, words[row->policy]);
+	table_sentence_end(out, &sentence);
+}
+
+static bool
+any_held(const struct report *report)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->interval_count; i++)
+		any |= report->intervals[i].held_ns != 0;
+	return any;
+}
+
+static void
+put_held_legend(struct text *out)
+{
+	struct table_sentence sentence;
+	struct text *text = table_sentence(&sentence);
+
+	text_put(text, "What follows a masked stretch is described, not judged: no count of the verdict has it.");
 	table_sentence_end(out, &sentence);
 }
 
@@ -132,4 +153,6 @@ table_intervals(struct text *out, const struct report *report)
 	put_legend(out);
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_held(out, &report->intervals[i]);
+	if (any_held(report))
+		put_held_legend(out);
 }

@@ -58,9 +58,42 @@ a_tsc_that_linux_distrusts_says_so(void **state)
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "tsc");
+	assert_string_equal(report->taken[0].clock, "hpet");
+	assert_non_null(strstr(report->advice.rows[0].reason,
+			       ", not reported as invariant; Linux takes hpet instead, as it marks the TSC unstable: see below."));
+	for (size_t i = 1; i < report->advice.count; i++)
+		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
+	report->options.clock_count = 1; /* others may be there: what Linux takes is not known */
+	recommend(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: where several cores are not Intel's, Linux takes the next one here in "
 			       "its place, or the hypervisor's own clock."));
+	literal_free(report);
+}
+
+/* It rates the TSC above the HPET, whatever it is called. */
+static void
+a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->tsc_is_invariant = true;
+	judge_report(report);
+	recommend(report);
+	assert_string_equal(report->taken[0].clock, report->advice.rows[0].clock);
+	assert_null(strstr(report->advice.rows[0].reason, "Linux"));
+	literal_free(report);
+
+	report = literal_clean();
+	report->tsc_is_invariant = false;
+	report->hypervisor[0] = '\0';
+	literal_find(report, "tsc")->clock.rating = 150; /* as its driver then has it */
+	judge_report(report);
+	recommend(report);
+	assert_string_equal(report->advice.rows[0].clock, "hpet");
+	assert_string_equal(report->taken[0].clock, "tsc");
+	assert_non_null(strstr(report->advice.rows[0].reason, "; Linux takes tsc instead: see below."));
 	literal_free(report);
 }
 
@@ -294,6 +327,7 @@ main(void)
 		cmocka_unit_test(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said),
 		cmocka_unit_test(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc),
 		cmocka_unit_test(a_tsc_that_linux_distrusts_says_so),
+		cmocka_unit_test(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing),
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),

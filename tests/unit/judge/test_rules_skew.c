@@ -64,6 +64,17 @@ assert_clean(struct report *report)
 	literal_free(report);
 }
 
+/* TEXT, and behind it what the warp checks said: that is looked at in an_offset_says_whether_its_warps_were_seen(). */
+static void
+assert_text(const struct finding *finding, const char *text)
+{
+	const char *rest = strstr(finding->text, " No warp between cores (tsc-warp) in ");
+	size_t length = rest ? (size_t)(rest - finding->text) : strlen(finding->text);
+
+	if (strlen(text) != length || strncmp(finding->text, text, length) != 0)
+		assert_string_equal(finding->text, text);
+}
+
 static const struct finding *
 assert_finding(const struct report *report, size_t index, const char *rule, uint32_t core, const char *text)
 {
@@ -72,7 +83,7 @@ assert_finding(const struct report *report, size_t index, const char *rule, uint
 	assert_true(index < report->finding_count);
 	assert_string_equal(finding->rule, rule);
 	assert_string_equal(finding->clock, "tsc");
-	assert_string_equal(finding->text, text);
+	assert_text(finding, text);
 	assert_int_equal(finding->core, core);
 	assert_true(finding->has_measured);
 	return finding;
@@ -233,11 +244,15 @@ warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 		(void)state;
 		report->skew.locked.warps = 9;
 		report->skew.locked.worst_ticks = 19000;
+		report->skew.locked.worst_ns = 9500;
 		report->skew.locked.worst_a = 6;
 		report->skew.locked.worst_b = 2;
 		judge(report);
 		assert_int_equal(report->finding_count, core == 4 ? 2 : 1);
 		assert_string_equal(report->findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
+		assert_int_equal(!strstr(report->findings[0].text, " Warps between cores (tsc-warp), too: 9 in 80000 iterations "
+					 "under contention, the worst 9500 ns, core 6 ahead of core 2."), core == 4);
+		assert_null(strstr(report->findings[report->finding_count - 1].text, "No warp"));
 		literal_free(report);
 	}
 }
@@ -258,6 +273,38 @@ core_20000_ticks_ahead_is_named_with_its_interval_in_ns(void **state)
 			    "the majority, of which core 0 is one: likely "
 				      "the firmware wrote it, or it was reset later.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
+	literal_free(report);
+}
+
+/* That of the core that warps, not the first one. */
+static void
+an_offset_says_whether_its_warps_were_seen(void **state)
+{
+	int64_t truth_ticks[6] = { [2] = 5000, [4] = 9000 };
+	struct report *report = machine(6, 6, truth_ticks);
+
+	(void)state;
+	report->skew.locked.warps = 3;
+	report->skew.locked.worst_a = 8;
+	report->skew.locked.worst_b = 0;
+	judge(report);
+	assert_int_equal(report->finding_count, 2);
+	assert_null(strstr(report->findings[0].text, "arps"));
+	assert_non_null(strstr(report->findings[1].text, " Warps between cores (tsc-warp), too: 3 in "));
+	literal_free(report);
+
+	report = machine(6, 6, truth_ticks);
+	report->skew.lock_free.starved = true;
+	judge(report);
+	assert_non_null(strstr(report->findings[0].text, " No warp between cores (tsc-warp) in 240000 iterations under "
+			       "contention, of which a core got too few."));
+	assert_null(strstr(report->findings[1].text, "arp"));
+	literal_free(report);
+
+	report = machine(6, 6, truth_ticks);
+	report->skew.locked.measured = report->skew.lock_free.measured = false;
+	judge(report);
+	assert_non_null(strstr(report->findings[0].text, " Whether there are warps (tsc-warp) was not measured."));
 	literal_free(report);
 }
 
@@ -893,7 +940,7 @@ assert_whole_sentence(const struct finding *finding)
 {
 	size_t length = strlen(finding->text);
 
-	assert_true(length < REPORT_SENTENCE - 1);
+	assert_true(length < sizeof(finding->text) - 1);
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
@@ -1117,6 +1164,7 @@ main(void)
 		cmocka_unit_test(warps_without_a_tournament_are_a_finding),
 		cmocka_unit_test(warp_of_a_core_that_is_off_is_no_second_finding),
 		cmocka_unit_test(core_20000_ticks_ahead_is_named_with_its_interval_in_ns),
+		cmocka_unit_test(an_offset_says_whether_its_warps_were_seen),
 		cmocka_unit_test(core_behind_is_named_as_such_and_a_guest_has_another_cause),
 		cmocka_unit_test(boot_core_that_is_skewed_is_named_itself),
 		cmocka_unit_test(offset_within_its_limit_is_allowed),
