@@ -76,5 +76,5 @@ def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
     title, head, *rows = textwrap.dedent(shown).splitlines()
     printed = (ROOT / "tests" / "goldens" / "clean.txt").read_text().partition(title + "\n\n")[2].partition("\n\n")[0].splitlines()
     names = {row.split()[0]: row for row in printed}
-    assert head == printed[0] and [row.split()[0] for row in rows] == ["tsc", "hpet", "acpi_pm"]
+    assert head == printed[0] and [row.split()[0] for row in rows] == ["tsc", "tsc_lfence", "tsc_rdtscp", "hpet", "acpi_pm"]
     assert all(len(row) == len(names[row.split()[0]]) for row in rows)

@@ -258,7 +258,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-step",
 		.clock = "tsc",
-		.what = "resolution of the counter",
+		.what = "resolution of the counter (not the step that it usually takes)",
 		.limit = 100,
 		.unit = "ns",
 		.severity = VERDICT_WARN,
