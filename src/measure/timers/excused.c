@@ -48,7 +48,8 @@ ends_late(const struct slots *slots, const int64_t *residuals, size_t k)
 
 /*
  * A source that its host still keeps waiting when the window ends has sent nothing since: the first of those
- * slots, which may as well be late. Not where they are most of the window: that is a source which has stopped.
+ * slots, which may as well be late. Not where they are most of the window: that is a source which has stopped. A guest
+ * need not be away meanwhile: its timers may be a thread's of their own.
  */
 static size_t
 first_cut_off(const struct slots *slots)
@@ -86,8 +87,8 @@ excused_count(struct asking *asking, const struct arming *arming, const struct s
 {
 	struct report_interval *row = asking->row;
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
-	bool away = asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
-	size_t cut_off = away ? first_cut_off(slots) : slots->count;
+	bool waits = asking->survey->report->hypervisor[0] || asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
+	size_t cut_off = waits ? first_cut_off(slots) : slots->count;
 	size_t owed = 0;
 
 	for (size_t k = 0; k + 1 < slots->count; k++) {

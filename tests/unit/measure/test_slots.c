@@ -126,6 +126,14 @@ what_is_still_to_come_when_a_window_ends_is_not_lost_where_the_host_is_busy(void
 	begin(state);
 	away(120, 160);
 	assert_told(folded(few, 1000), 6, 0, 1);
+	end(state);
+	begin(state);
+	strcpy(here->report.hypervisor, "KVMKVMKVM");
+	assert_told(folded(most, 1000), 0, 0, 3);
+	end(state);
+	begin(state);
+	strcpy(here->report.hypervisor, "KVMKVMKVM");
+	assert_told(folded(few, 1000), 6, 0, 0);
 }
 
 static void
