@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "number.h"
 #include "survey_plan.h"
+#include "table_sections.h"
 #include "text.h"
 
 /* Drawing disturbs: at most once a second, and at each edge of a clock that has one a second. */
@@ -15,6 +16,7 @@
 #define NS_PER_100NS   100
 #define KEYS_AT_ONCE   16 /* that are looked at; a keyboard that never ends is looked at again later */
 #define HINT_COLUMN    60
+#define HEAD_EVERY     20 /* rows of a soak */
 
 /* At the moments where it draws, for the firmware may take its time for an answer. */
 static void
@@ -45,6 +47,8 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	left_ns = survey_left_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));
 	text_init(&line, bytes, CONSOLE_LINE);
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
+	if (progress->marks[0])
+		text_printf(&line, "  %s", progress->marks);
 	console_serial(progress->console, bytes);
 	console_serial(progress->console, "\n");
 	text_printf(&line, "%*s%s", line.length < HINT_COLUMN ? (int)(HINT_COLUMN - line.length) : 2, "",
@@ -81,6 +85,27 @@ show_measured(void *context, const struct report *report, const struct report_cl
 		    number_ns(latency_percentile_ns(entry->latency, 50000)).text,
 		    number_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
 	console_put(progress->console, bytes);
+}
+
+/* The rows go by above the line, which is not to go with them. */
+static void
+show_row(void *context, const struct report *report)
+{
+	struct progress *progress = context;
+	struct console *console = progress->console;
+	char bytes[2 * CONSOLE_LINE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	if (progress->rows++ % HEAD_EVERY == 0)
+		table_series_head(&text, report);
+	table_series_latest(&text, report);
+	if (console->rows)
+		console_row(console, console->rows - 1, INK_PLAIN, "");
+	console_put(console, bytes);
+	text_init(&text, progress->marks, sizeof(progress->marks));
+	table_series_marks(&text, report, PROGRESS_MARKS);
+	progress->shown_tsc = 0;
 }
 
 static bool
@@ -122,6 +147,7 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.asked = was_asked,
 		.progress = show_progress,
 		.measured = show_measured,
+		.row = show_row,
 		.guarded = guard_run,
 	};
 }

@@ -5,6 +5,8 @@
 #include "console.h"
 #include "survey.h"
 
+#define PROGRESS_MARKS 16 /* of a soak's latest rows */
+
 struct progress {
 	struct console *console;
 	struct scale scale;
@@ -13,6 +15,8 @@ struct progress {
 	uint64_t shown_tsc;    /* when the line was last drawn; 0: not yet, so the first one is drawn at once */
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
 	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
+	size_t rows;           /* of a soak that were shown */
+	char marks[PROGRESS_MARKS + 1];
 	bool passed;
 	bool asked;            /* a key asked for the end */
 	void (*meanwhile)(void *context); /* called where the line is drawn; NULL: there is nothing to call */

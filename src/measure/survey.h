@@ -43,6 +43,8 @@ struct survey_hooks {
 	void (*progress)(void *context, const char *what, uint64_t done_ns, uint64_t total_ns);
 	/* A clock's latency on the boot core is measured. May draw. */
 	void (*measured)(void *context, const struct report *report, const struct report_clock *clock);
+	/* A row of the series is over. May draw. NULL: nobody looks. */
+	void (*row)(void *context, const struct report *report);
 	/* On the boot core, within each other. NULL: what takes an exception is not come back from. */
 	fault_guard *guarded;
 };

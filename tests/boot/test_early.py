@@ -46,7 +46,7 @@ def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
 
 
 def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
-    report, _ = ended_in("series", tmp_path / "out", "interval=1s", after_s=6)
+    report, text = ended_in("series", tmp_path / "out", "interval=1s", after_s=6)
     check_schema(report)
     assert report["verdict"] == "pass" and report["ended_early_ms"] and report["options"]["interval_ms"] == 1000
     rows = report["series"]
@@ -63,3 +63,12 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
     assert sum(row["observed_ns"] for row in rows) == report["interference"]["observed_ns"]
     assert any(row["cores"][1]["offset_ns"] for row in rows)
+    # told as it went, a line a row, with a mark for each in the progress line; and again in the report
+    log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
+    told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)
+    assert len(told) == len(rows)
+    moments = [(int(s), row["to_ms"]) for s, row in zip(told, rows)]
+    assert all(abs(s * 1000 - to_ms) <= 501 for s, to_ms in moments), moments
+    assert re.search(r"^progress: \d+% .*, \d+ s left  [_.=+*#-]{2,16}\n", log, re.M)
+    lines = text[text.index("The run over time"):].split("\n\n")[1].splitlines()
+    assert "tsc" in lines[0] and "acpi_pm" in lines[0] and len(lines) == 1 + min(len(rows), 12)

@@ -142,4 +142,6 @@ survey_series_close(struct survey *survey, bool last)
 		begin_row(survey, ends);
 	/* Where rows became one, all have other ends. */
 	find_rates(survey, series->count > closed ? closed : 0);
+	if (survey->hooks.row)
+		survey->hooks.row(survey->hooks.context, survey->report);
 }

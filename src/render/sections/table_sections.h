@@ -26,6 +26,11 @@ void table_durations(struct text *out, const struct report *report);  /* each by
 void table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry);
 void table_interference(struct text *out, const struct report *report); /* gaps, and reads without them */
 void table_intervals(struct text *out, const struct report *report);  /* timers' interrupts, where any were asked */
+void table_series(struct text *out, const struct report *report);     /* a soak over time, in a dozen lines at most */
+/* The columns of its lines; the line of the row that was over last; and a mark for each of the last MOST rows. */
+void table_series_head(struct text *out, const struct report *report);
+void table_series_latest(struct text *out, const struct report *report);
+void table_series_marks(struct text *out, const struct report *report, size_t most);
 void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
 /* Of the clock of that id; NULL: all. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);

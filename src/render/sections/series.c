@@ -1,0 +1,218 @@
+/* A soak over time: what was measured in each stretch of it. See table_sections.h. */
+#include "table_sections.h"
+
+#include "number.h"
+
+#define LINES_MAX   12 /* of a report */
+#define ABREAST     3  /* clocks */
+#define CELL_SIZE   24
+#define NS_PER_S    UINT64_C(1000000000)
+#define PERCENT     100
+
+/* A stretch is of the rows from FROM, up to TO without that. */
+struct stretch {
+	const struct report *report;
+	size_t from, to;
+};
+
+static uint64_t
+largest_p99_ns(const struct stretch *stretch, size_t clock)
+{
+	uint64_t largest = 0;
+
+	for (size_t r = stretch->from; r < stretch->to; r++) {
+		const struct series_clock *read = &stretch->report->series.rows[r].clocks[clock];
+
+		if (read->count && read->p99_ns > largest)
+			largest = read->p99_ns;
+	}
+	return largest;
+}
+
+/* The mean of its rows' rates, which are of about one length, with the mean of their errors. */
+static struct interval_ppb
+mean_rate(const struct stretch *stretch, size_t clock)
+{
+	struct interval_ppb sum = { false, 0, 0, 0 };
+	int64_t count = 0;
+
+	for (size_t r = stretch->from; r < stretch->to; r++) {
+		const struct interval_ppb *rate = &stretch->report->series.rows[r].clocks[clock].rate;
+
+		if (!rate->known)
+			continue;
+		count++;
+		sum = (struct interval_ppb){ true, sum.value + rate->value, sum.low + rate->low, sum.high + rate->high };
+	}
+	if (!sum.known)
+		return sum;
+	return (struct interval_ppb){ true, sum.value / count, sum.low / count, sum.high / count };
+}
+
+static uint64_t
+farthest_ns(const struct stretch *stretch)
+{
+	const struct report *report = stretch->report;
+	struct scale scale = report_scale(report);
+	uint64_t farthest = 0;
+
+	for (size_t r = stretch->from; r < stretch->to; r++)
+		for (size_t i = 0; i < report->core_count; i++) {
+			struct offset offset = report->series.rows[r].offsets[i];
+
+			if (!report->cores[i].boot && offset_is_known(offset) && offset_farthest(offset) > farthest)
+				farthest = offset_farthest(offset);
+		}
+	return scale_ns(&scale, farthest);
+}
+
+static void
+put_ns(struct text *out, uint64_t ns, int width)
+{
+	text_printf(out, "%*s", width, ns ? number_ns(ns).text : "-");
+}
+
+/* In ppm, to as many digits as its error leaves. */
+static void
+put_rate(struct text *out, const struct interval_ppb *rate, int width)
+{
+	char bytes[CELL_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	if (rate->known) {
+		uint64_t error = (uint64_t)(rate->high - rate->low) / 2;
+		struct number_within told = number_within(rate->value, error);
+		uint64_t size = told.value < 0 ? 0 - (uint64_t)told.value : (uint64_t)told.value;
+
+		text_put_char(&text, told.value < 0 ? '-' : '+');
+		text_put_decimal(&text, size, 3, error < 100 ? 3 : error < 1000 ? 2 : error < 10000 ? 1 : 0);
+	} else {
+		text_put_char(&text, '-');
+	}
+	text_printf(out, "%*s", width, bytes);
+}
+
+/* The clock that sets the scale has no rate of its own here. */
+static bool
+is_scale(const struct report *report, size_t clock)
+{
+	return text_equal(report->clocks[clock].clock.id, report->relative_to);
+}
+
+static size_t
+pick(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
+{
+	size_t count = table_pick_clocks(report, true, picked);
+
+	return count < ABREAST ? count : ABREAST;
+}
+
+static void
+put_line(struct text *out, const struct stretch *stretch)
+{
+	const struct report *report = stretch->report;
+	const struct series_row *last = &report->series.rows[stretch->to - 1];
+	size_t picked[REPORT_CLOCKS_MAX], count = pick(report, picked);
+	uint64_t gap_ns = 0;
+
+	for (size_t r = stretch->from; r < stretch->to; r++)
+		if (report->series.rows[r].gaps && report->series.rows[r].worst_gap_ns > gap_ns)
+			gap_ns = report->series.rows[r].worst_gap_ns;
+	text_printf(out, "%6lu s", (report_moment_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
+	put_ns(out, gap_ns, 8);
+	put_ns(out, farthest_ns(stretch), 8);
+	for (size_t i = 0; i < count; i++) {
+		struct interval_ppb rate = mean_rate(stretch, picked[i]);
+
+		rate.known &= !is_scale(report, picked[i]);
+		put_ns(out, largest_p99_ns(stretch, picked[i]), 8);
+		put_rate(out, &rate, 10);
+	}
+	text_put_char(out, '\n');
+}
+
+void
+table_series_head(struct text *out, const struct report *report)
+{
+	size_t picked[REPORT_CLOCKS_MAX], count = pick(report, picked);
+
+	text_printf(out, "%8s%8s%8s", "up to", "gap", "cores");
+	for (size_t i = 0; i < count; i++)
+		text_printf(out, "%8s%10s", report->clocks[picked[i]].clock.id, "ppm");
+	text_put_char(out, '\n');
+}
+
+void
+table_series_latest(struct text *out, const struct report *report)
+{
+	if (report->series.count)
+		put_line(out, &(struct stretch){ report, report->series.count - 1, report->series.count });
+}
+
+static uint64_t
+least_p99_ns(const struct report *report, size_t clock)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t r = 0; r < report->series.count; r++) {
+		const struct series_clock *read = &report->series.rows[r].clocks[clock];
+
+		if (read->count && read->p99_ns < least)
+			least = read->p99_ns;
+	}
+	return least ? least : 1;
+}
+
+static char
+mark_of(uint64_t percent_more)
+{
+	static const struct {
+		uint64_t below;
+		char mark;
+	} marks[] = { { 10, '_' }, { 25, '.' }, { 50, '-' }, { 100, '=' }, { 300, '+' }, { 700, '*' } };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (percent_more < marks[i].below)
+			return marks[i].mark;
+	return '#';
+}
+
+void
+table_series_marks(struct text *out, const struct report *report, size_t most)
+{
+	const struct series *series = &report->series;
+	size_t from = series->count > most ? series->count - most : 0;
+
+	for (size_t r = from; r < series->count; r++) {
+		uint64_t grown = 0;
+
+		for (size_t i = 0; i < report->clock_count; i++) {
+			const struct series_clock *read = &series->rows[r].clocks[i];
+			uint64_t least = read->count ? least_p99_ns(report, i) : 0;
+			uint64_t more = least ? scale_mul_div(read->p99_ns - least, PERCENT, least) : 0;
+
+			grown = more > grown ? more : grown;
+		}
+		text_put_char(out, mark_of(grown));
+	}
+}
+
+void
+table_series(struct text *out, const struct report *report)
+{
+	size_t rows = report->series.count, lines = rows < LINES_MAX ? rows : LINES_MAX;
+
+	if (!rows)
+		return;
+	text_put_inked(out, INK_HEADING, "\nThe run over time\n\n");
+	table_series_head(out, report);
+	for (size_t i = 0; i < lines; i++)
+		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
+	text_put_char(out, '\n');
+	table_paragraph(out, 2, "Up to each moment: the longest gap of a core's time, the most that a core's TSC may be off the "
+			"boot core's, and of each clock the largest p99 of a read and the rate against %s, in ppm, as far as "
+			"it is known. Lines are of %lu row%s of the series at most: see report.html.",
+			report->relative_to ? report->relative_to : "another", (rows + lines - 1) / lines,
+			table_plural((rows + lines - 1) / lines));
+}

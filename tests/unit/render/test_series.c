@@ -1,0 +1,172 @@
+/* The run over time, of figures that are written down here: its lines, as many as fit, and its marks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report_literal.h"
+#include "table_sections.h"
+
+#define ROWS     40
+#define INTERVAL UINT64_C(60000000000) /* ns */
+#define TICKS_NS 2
+
+static struct {
+	struct report *report;
+	void *memory;
+	char bytes[8192];
+	struct text text;
+} here;
+
+static int
+begin(void **state)
+{
+	struct report *report = here.report = literal_clean();
+	size_t size = series_size(report->clock_count, report->core_count, ROWS);
+
+	(void)state;
+	here.memory = calloc(1, size);
+	report->start_tsc = 1000;
+	series_lay_out(&report->series, here.memory, report->clock_count, report->core_count, ROWS, INTERVAL);
+	text_init(&here.text, here.bytes, sizeof(here.bytes));
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	literal_free(here.report);
+	free(here.memory);
+	return 0;
+}
+
+static struct series_clock *
+clock_of(struct series_row *row, const char *id)
+{
+	return &row->clocks[report_find_clock(here.report, id) - here.report->clocks];
+}
+
+/* Another minute: reads of the TSC at their worst, core 1's TSC, and the PM timer's rate. */
+static struct series_row *
+add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
+{
+	struct series *series = &here.report->series;
+	struct series_row *row = &series->rows[series->count];
+
+	row->from_tsc = here.report->start_tsc + series->count * INTERVAL * TICKS_NS;
+	row->to_tsc = row->from_tsc + INTERVAL * TICKS_NS;
+	*clock_of(row, "tsc") = (struct series_clock){ .count = 1000, .p99_ns = tsc_p99_ns };
+	*clock_of(row, "hpet") = (struct series_clock){ .count = 10, .p99_ns = 600, .rate = { true, 0, 0, 0 } };
+	*clock_of(row, "acpi_pm") = (struct series_clock){
+		.count = 10, .p99_ns = 1200, .rate = { error_ppb != 0, ppb, ppb - error_ppb, ppb + error_ppb }
+	};
+	for (size_t i = 0; i < here.report->core_count; i++)
+		row->offsets[i] = i == 1 ? (struct offset){ offset_ticks - 4, offset_ticks + 4 } : OFFSET_UNKNOWN;
+	series->count++;
+	return row;
+}
+
+static const char *
+table(void)
+{
+	table_series(&here.text, here.report);
+	assert_false(here.text.truncated);
+	return here.bytes;
+}
+
+static size_t
+lines_with(const char *text, const char *what)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		count++;
+	return count;
+}
+
+static void
+a_run_without_a_series_has_no_table(void **state)
+{
+	(void)state;
+	assert_string_equal(table(), "");
+	table_series_latest(&here.text, here.report);
+	assert_string_equal(here.bytes, "");
+}
+
+static void
+a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known(void **state)
+{
+	struct series_row *row;
+
+	(void)state;
+	row = add_minute(85, 20, 1234, 12);
+	row->gaps = 2;
+	row->worst_gap_ns = 12345;
+	add_minute(90, -40, -39231, 8980);
+	add_minute(90, -40, 0, 0);
+	assert_non_null(strstr(table(),
+			       "   up to     gap   cores     tsc       ppm    hpet       ppm acpi_pm       ppm\n"
+			       "    60 s  12.3us   12 ns   85 ns         -  600 ns         -  1.20us    +1.234\n"
+			       "   120 s       -   22 ns   90 ns         -  600 ns         -  1.20us     -39.2\n"
+			       "   180 s       -   22 ns   90 ns         -  600 ns         -  1.20us         -\n"));
+	assert_non_null(strstr(here.bytes, "against hpet"));
+}
+
+/* 40 minutes in 12 lines, the last of them up to the run's end; a minute's gap is in one of them. */
+static void
+a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++)
+		add_minute(i == 17 ? 4000 : 85, 0, (int64_t)i, 5);
+	assert_int_equal(lines_with(table(), " s       -    2 ns"), 12);
+	assert_int_equal(lines_with(here.bytes, "4.00us"), 1);
+	assert_non_null(strstr(here.bytes, "  2400 s"));
+	assert_non_null(strstr(here.bytes, "Lines are of 4 rows"));
+}
+
+static void
+the_latest_row_is_a_line_of_its_own(void **state)
+{
+	(void)state;
+	add_minute(85, 0, 10, 5);
+	add_minute(170, 0, 20, 5);
+	table_series_latest(&here.text, here.report);
+	assert_string_equal(here.bytes, "   120 s       -    2 ns  170 ns         -  600 ns         -  1.20us    +0.020\n");
+}
+
+static void
+a_mark_says_by_how_much_the_p99_grew_over_its_least(void **state)
+{
+	static const uint64_t p99_ns[] = { 100, 109, 110, 125, 150, 200, 399, 400, 799, 800, 5000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(p99_ns) / sizeof(p99_ns[0]); i++)
+		add_minute(p99_ns[i], 0, 0, 5);
+	table_series_marks(&here.text, here.report, 20);
+	assert_string_equal(here.bytes, "__.-=++**##");
+	text_init(&here.text, here.bytes, sizeof(here.bytes));
+	table_series_marks(&here.text, here.report, 3);
+	assert_string_equal(here.bytes, "*##");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_run_without_a_series_has_no_table),
+		TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known),
+		TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out),
+		TEST(the_latest_row_is_a_line_of_its_own),
+		TEST(a_mark_says_by_how_much_the_p99_grew_over_its_least),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
