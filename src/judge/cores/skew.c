@@ -121,13 +121,13 @@ say_warps(struct report *report, const struct view *view, size_t from)
 		return;
 	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	if (worst)
-		text_printf(&text, " Warps between cores (tsc-warp), too: %lu in %lu iterations under contention, the worst "
+		text_printf(&text, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
 			    "%lu ns, core %u ahead of core %u.",
 			    warps, warped_in, worst->worst_ns, worst->worst_a, worst->worst_b);
 	else if (!iterations)
 		text_put(&text, " Whether there are warps (tsc-warp) was not measured.");
 	else
-		text_printf(&text, " No warp between cores (tsc-warp) in %lu iterations under contention%s.", iterations,
+		text_printf(&text, " No warp was seen (tsc-warp) in %lu iterations under contention%s.", iterations,
 			    starved ? ", of which a core got too few" : "");
 }
 

@@ -68,7 +68,7 @@ assert_clean(struct report *report)
 static void
 assert_text(const struct finding *finding, const char *text)
 {
-	const char *rest = strstr(finding->text, " No warp between cores (tsc-warp) in ");
+	const char *rest = strstr(finding->text, " No warp was seen (tsc-warp) in ");
 	size_t length = rest ? (size_t)(rest - finding->text) : strlen(finding->text);
 
 	if (strlen(text) != length || strncmp(finding->text, text, length) != 0)
@@ -250,7 +250,7 @@ warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 		judge(report);
 		assert_int_equal(report->finding_count, core == 4 ? 2 : 1);
 		assert_string_equal(report->findings[0].rule, core == 4 ? "tsc-warp" : "tsc-offset");
-		assert_int_equal(!strstr(report->findings[0].text, " Warps between cores (tsc-warp), too: 9 in 80000 iterations "
+		assert_int_equal(!strstr(report->findings[0].text, " Warps were seen, too (tsc-warp): 9 in 80000 iterations "
 					 "under contention, the worst 9500 ns, core 6 ahead of core 2."), core == 4);
 		assert_null(strstr(report->findings[report->finding_count - 1].text, "No warp"));
 		literal_free(report);
@@ -290,13 +290,13 @@ an_offset_says_whether_its_warps_were_seen(void **state)
 	judge(report);
 	assert_int_equal(report->finding_count, 2);
 	assert_null(strstr(report->findings[0].text, "arps"));
-	assert_non_null(strstr(report->findings[1].text, " Warps between cores (tsc-warp), too: 3 in "));
+	assert_non_null(strstr(report->findings[1].text, " Warps were seen, too (tsc-warp): 3 in "));
 	literal_free(report);
 
 	report = machine(6, 6, truth_ticks);
 	report->skew.lock_free.starved = true;
 	judge(report);
-	assert_non_null(strstr(report->findings[0].text, " No warp between cores (tsc-warp) in 240000 iterations under "
+	assert_non_null(strstr(report->findings[0].text, " No warp was seen (tsc-warp) in 240000 iterations under "
 			       "contention, of which a core got too few."));
 	assert_null(strstr(report->findings[1].text, "arp"));
 	literal_free(report);
