@@ -1,6 +1,7 @@
 /*
- * A wait that ends: by the TSC, and, should the TSC stop or step back, by the number of polls, the sooner where it
- * reads the same in all of them.
+ * A wait that ends: by the TSC, and, should the TSC stop or go backwards, by the number of polls, the sooner where it
+ * reads the same in all of them. What is waited for is always looked at several times: a machine that was paused, or
+ * restored from a snapshot, or a core that was preempted, finds its TSC seconds on at one poll, and nobody had them.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -27,8 +28,12 @@
 /* A TSC that reads the same in so many polls has stopped; waits of 16 ms and less run to their count. */
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
+/* No poll counts for more of the bound than one of so many parts, however far on the TSC is: so no fewer polls. */
+#define WAIT_POLLS_MIN 8
+
 struct wait {
-	uint64_t begin, bound_ticks; /* of the TSC */
+	uint64_t left_ticks; /* of the TSC, and */
+	uint64_t most_ticks; /* what one poll takes of them at most */
 	uint64_t polls_left;
 	uint64_t last;     /* reading of the TSC, */
 	unsigned still;    /* and in how many polls it was the same */
@@ -37,29 +42,36 @@ struct wait {
 static inline struct wait
 wait_begin(const struct scale *scale, uint64_t bound_ns)
 {
+	uint64_t bound_ticks = scale_ticks(scale, bound_ns);
+
 	return (struct wait){
-		.begin = hw_tsc(),
-		.bound_ticks = scale_ticks(scale, bound_ns),
+		.left_ticks = bound_ticks,
+		.most_ticks = bound_ticks / WAIT_POLLS_MIN + 1,
 		.polls_left = bound_ns / WAIT_POLL_NS_MIN + 1,
+		.last = hw_tsc(),
 	};
 }
 
 /*
- * One poll; false when the time or the polls are over. A step back of the TSC does not end the wait.
+ * One poll; false when the time or the polls are over. A step back of the TSC takes no time.
  */
 static inline bool
 wait_goes_on(struct wait *wait)
 {
-	uint64_t now;
+	uint64_t now, ticks;
 
 	if (wait->polls_left == 0)
 		return false;
 	wait->polls_left--;
 	hw_pause();
 	now = hw_tsc();
+	ticks = (int64_t)(now - wait->last) < 0 ? 0 : now - wait->last;
+	if (ticks > wait->most_ticks)
+		ticks = wait->most_ticks;
+	wait->left_ticks -= ticks < wait->left_ticks ? ticks : wait->left_ticks;
 	wait->still = now == wait->last ? wait->still + 1 : 0;
 	wait->last = now;
-	return wait->still < WAIT_STILL_POLLS_MAX && (int64_t)(now - wait->begin) < (int64_t)wait->bound_ticks;
+	return wait->still < WAIT_STILL_POLLS_MAX && wait->left_ticks > 0;
 }
 
 #endif

@@ -21,7 +21,7 @@
 #define CORES      4u
 #define BOUND_NS   (100 * WAIT_NS_PER_MS)
 
-enum manner { WORKS, MISSES_FIRST_WAKE, NEVER_WAKES, NEVER_ENDS, FALLS };
+enum manner { WORKS, MISSES_FIRST_WAKE, NEVER_WAKES, NEVER_ENDS, ENDS_LATER, FALLS };
 
 static struct core_slot slots[CORES];
 static struct core_slot *heard_by; /* SLOTS, or a longer array that a test has made */
@@ -59,6 +59,7 @@ core_hears(uint32_t destination, uint32_t command)
 			return;
 		break;
 	case NEVER_ENDS:
+	case ENDS_LATER:
 		slot->taken = slot->posted;
 		return;
 	case FALLS:
@@ -417,6 +418,35 @@ a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may(void **state)
 	sim.spent = NULL;
 }
 
+/* Core 1 comes to its job's end so many pauses of the boot core later; meanwhile the machine's TSC is 3 s on, once. */
+static unsigned pauses_to_end, pauses_to_leap;
+
+static void
+restore_a_snapshot(enum sim_access access, uint64_t where)
+{
+	(void)where;
+	if (access != SIM_PAUSE)
+		return;
+	if (pauses_to_leap && --pauses_to_leap == 0)
+		sim_counter_set(&sim.tsc.counter, sim_counter_ticks(&sim.tsc.counter) + 3000000000u);
+	if (pauses_to_end && --pauses_to_end == 0)
+		slots[1].done = slots[1].posted;
+}
+
+static void
+a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late(void **state)
+{
+	(void)state;
+	manners[1] = ENDS_LATER;
+	pauses_to_leap = 10;
+	pauses_to_end = 1000; /* of 990 ns, of a bound of 100 ms */
+	sim.spent = restore_a_snapshot;
+	assert_true(run_one(1, count_run, NULL, BOUND_NS));
+	sim.spent = NULL;
+	assert_int_equal(pauses_to_leap + pauses_to_end, 0);
+	assert_int_equal(slots[1].standing, CORE_ALIVE);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, set_up)
 
 int
@@ -444,6 +474,7 @@ main(void)
 		CASE(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer),
 		CASE(a_core_is_told_once_to_rest_after_its_last_job),
 		CASE(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may),
+		CASE(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
