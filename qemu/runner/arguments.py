@@ -164,8 +164,8 @@ def parser():
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows what it says, and leaves its report.",
         epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or is worse than in the "
-               "baseline; 2 the run could not be done, is incomplete, or had more time stolen than --max-stolen; 124 time-out; 130 Ctrl-C, 129 SIGHUP, "
-               "143 SIGTERM. Of a matrix: the worst. Where the machine measures, the first Ctrl-C or SIGTERM only "
+               "baseline; 2 the run could not be done, is incomplete, or had more time stolen than --max-stolen; "
+               "124 time-out; 130 Ctrl-C, 129 SIGHUP, 143 SIGTERM. Of a matrix: the worst. Where the machine measures, the first Ctrl-C or SIGTERM only "
                "ends that early, and the report follows.")
     option = made.add_argument
     option("--accel", type=one_of("auto", "kvm", "tcg"), default="auto",

@@ -46,29 +46,44 @@ saturating_sum(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
+struct warps {
+	uint64_t count, iterations;
+	const struct report_contended *worst; /* NULL: there are none */
+};
+
+/* Of both checks those that something else explains, or those that nothing does. */
+static struct warps
+warps_of(const struct report *report, const struct view *view, bool explained)
+{
+	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
+	struct warps found = { 0, 0, NULL };
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if (!checks[i]->measured || !checks[i]->warps || has_warps_to_explain(view, checks[i]) == explained)
+			continue;
+		found.count = saturating_sum(found.count, checks[i]->warps);
+		found.iterations = saturating_sum(found.iterations, checks[i]->iterations);
+		if (!found.worst || checks[i]->worst_ticks > found.worst->worst_ticks)
+			found.worst = checks[i];
+	}
+	return found;
+}
+
 static void
 judge_warps(struct report *report, const struct view *view)
 {
-	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
-	uint64_t limit = rules_limit_of(report, "tsc-warp"), warps = 0, iterations = 0;
-	const struct report_contended *worst = NULL;
+	const struct warps warps = warps_of(report, view, false);
+	const struct report_contended *worst = warps.worst;
+	uint64_t limit = rules_limit_of(report, "tsc-warp");
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		if (!has_warps_to_explain(view, checks[i]))
-			continue;
-		warps = saturating_sum(warps, checks[i]->warps);
-		iterations = saturating_sum(iterations, checks[i]->iterations);
-		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
-			worst = checks[i];
-	}
-	if (!worst || warps <= limit)
+	if (!worst || warps.count <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
 					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
 					  "after it; %lu warp%s in %lu iterations.",
 					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
-					  warps, warps == 1 ? "" : "s", iterations),
-			warps, limit);
+					  warps.count, warps.count == 1 ? "" : "s", warps.iterations),
+			warps.count, limit);
 }
 
 /* The first finding, from FROM on, of an offset or a drift that names core A or B; else the first of them at all. */
@@ -97,9 +112,10 @@ static void
 say_warps(struct report *report, const struct view *view, size_t from)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
-	const struct report_contended *worst = NULL;
-	uint64_t warps = 0, iterations = 0, warped_in = 0;
-	bool others = false, starved = false;
+	const struct warps warps = warps_of(report, view, true);
+	const struct report_contended *worst = warps.worst;
+	uint64_t iterations = 0;
+	bool starved = false;
 	struct finding *finding;
 	struct text text;
 
@@ -108,22 +124,15 @@ say_warps(struct report *report, const struct view *view, size_t from)
 			continue;
 		iterations = saturating_sum(iterations, checks[i]->iterations);
 		starved |= checks[i]->starved;
-		others |= has_warps_to_explain(view, checks[i]);
-		if (!checks[i]->warps || has_warps_to_explain(view, checks[i]))
-			continue;
-		warps = saturating_sum(warps, checks[i]->warps);
-		warped_in = saturating_sum(warped_in, checks[i]->iterations);
-		if (!worst || checks[i]->worst_ticks > worst->worst_ticks)
-			worst = checks[i];
 	}
 	finding = find_cause(report, from, worst ? worst->worst_a : REPORT_NO_CORE, worst ? worst->worst_b : REPORT_NO_CORE);
-	if (!finding || (others && !worst))
+	if (!finding || (!worst && warps_of(report, view, false).worst))
 		return;
 	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	if (worst)
 		text_printf(&text, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
 			    "%lu ns, core %u ahead of core %u.",
-			    warps, warped_in, worst->worst_ns, worst->worst_a, worst->worst_b);
+			    warps.count, warps.iterations, worst->worst_ns, worst->worst_a, worst->worst_b);
 	else if (!iterations)
 		text_put(&text, " Whether there are warps (tsc-warp) was not measured.");
 	else

@@ -95,14 +95,17 @@ fold_event(struct asking *asking, const struct arming *arming, struct slots *slo
 	struct lateness late = asking_lateness(asking, arming, ticks, event);
 	size_t k = slots_of(slots, middle(late));
 	bool again, before_due;
+	int64_t high_ps;
 
 	if (k == SIZE_MAX)
 		return;
-	before_due = against(asking, late, k, ticks).high < 0;
+	high_ps = against(asking, late, k, ticks).high;
+	before_due = high_ps < 0;
 	if (asking->timer->own_phase && k > 0) {
-		bool of_before = is_of_before(slots, k, against(asking, late, k, ticks).high, last);
-
-		before_due = of_before ? against(asking, late, --k, ticks).high < 0 : before_due && !last;
+		if (is_of_before(slots, k, high_ps, last))
+			before_due = against(asking, late, --k, ticks).high < 0;
+		else if (last)
+			before_due = false;
 	}
 	k = slots_place(slots, k, before_due, burst);
 	if (k == SIZE_MAX)

@@ -66,6 +66,20 @@ farthest_ns(const struct stretch *stretch)
 	return scale_ns(&scale, farthest);
 }
 
+static uint64_t
+longest_gap_ns(const struct stretch *stretch)
+{
+	uint64_t longest = 0;
+
+	for (size_t r = stretch->from; r < stretch->to; r++) {
+		const struct series_row *row = &stretch->report->series.rows[r];
+
+		if (row->gaps && row->worst_gap_ns > longest)
+			longest = row->worst_gap_ns;
+	}
+	return longest;
+}
+
 static void
 put_ns(struct text *out, uint64_t ns, int width)
 {
@@ -114,13 +128,9 @@ put_line(struct text *out, const struct stretch *stretch)
 	const struct report *report = stretch->report;
 	const struct series_row *last = &report->series.rows[stretch->to - 1];
 	size_t picked[REPORT_CLOCKS_MAX], count = pick(report, picked);
-	uint64_t gap_ns = 0;
 
-	for (size_t r = stretch->from; r < stretch->to; r++)
-		if (report->series.rows[r].gaps && report->series.rows[r].worst_gap_ns > gap_ns)
-			gap_ns = report->series.rows[r].worst_gap_ns;
 	text_printf(out, "%6lu s", (report_moment_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
-	put_ns(out, gap_ns, 8);
+	put_ns(out, longest_gap_ns(stretch), 8);
 	put_ns(out, farthest_ns(stretch), 8);
 	for (size_t i = 0; i < count; i++) {
 		struct interval_ppb rate = mean_rate(stretch, picked[i]);
@@ -183,14 +193,16 @@ table_series_marks(struct text *out, const struct report *report, size_t most)
 {
 	const struct series *series = &report->series;
 	size_t from = series->count > most ? series->count - most : 0;
+	uint64_t least_ns[REPORT_CLOCKS_MAX];
 
+	for (size_t i = 0; i < report->clock_count; i++)
+		least_ns[i] = least_p99_ns(report, i);
 	for (size_t r = from; r < series->count; r++) {
 		uint64_t grown = 0;
 
 		for (size_t i = 0; i < report->clock_count; i++) {
 			const struct series_clock *read = &series->rows[r].clocks[i];
-			uint64_t least = read->count ? least_p99_ns(report, i) : 0;
-			uint64_t more = least ? scale_mul_div(read->p99_ns - least, PERCENT, least) : 0;
+			uint64_t more = read->count ? scale_mul_div(read->p99_ns - least_ns[i], PERCENT, least_ns[i]) : 0;
 
 			grown = more > grown ? more : grown;
 		}
