@@ -185,7 +185,7 @@ const struct rule rules[] = {
 		.id = "tsc-sync",
 		.clock = "tsc",
 		.what = "bound on the cores' offsets below which they count as synchronised: this, or "
-			"4 times the best round trip where that is more and no limit was given",
+			"4 times the best round trip, at most 10000 ns, where that is more and no limit was given",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,

@@ -47,7 +47,7 @@ static const struct {
 	[CHECK_PASSED_OFF] = { "rates passed, of clocks that are not off", false },
 	[CHECK_PASSED_WIDE] = { "clocks passed, by an interval that could tell", true },
 	[CHECK_PROMISE_WIDE] = { "promises passed, by an interval that could tell", true },
-	[CHECK_WITHIN_LOOSE] = { "\"synchronised within\" 1 us or 4 round trips", true },
+	[CHECK_WITHIN_LOOSE] = { "\"synchronised within\" 1 us or 4 round trips, 10 us at most", true },
 };
 
 static const char *const width_names[] = { "ppb, HPET", "ppb, PM timer", "ppb, PIT", "ticks, offset" };

@@ -126,7 +126,8 @@ look_at_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	long double truth = hull_ticks(furthest()), truth_ns = truth / verdict_tsc_hz(report) * 1e9L;
-	long double loose_ns = 4.0L * skew->best_trip_ns > 1000 ? 4.0L * skew->best_trip_ns : 1000;
+	long double trips_ns = 4.0L * skew->best_trip_ns < 10000 ? 4.0L * skew->best_trip_ns : 10000;
+	long double loose_ns = trips_ns > 1000 ? trips_ns : 1000;
 
 	if (!skew->within_known)
 		return;

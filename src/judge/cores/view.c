@@ -3,7 +3,8 @@
 
 #include "rules.h"
 
-#define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip */
+#define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip, */
+#define TRIPS_NS_MAX UINT64_C(10000) /* but no more than this: cores whose messages take longer take turns */
 #define TICKS_MAX (INT64_C(1) << 60) /* what scale_ns_down() takes */
 
 const struct report_core *
@@ -155,13 +156,19 @@ view_odd_drift(const struct view *view)
 	return odd;
 }
 
-/* What counts as synchronised: a bound that is no longer than a few messages take says nothing about the TSCs. */
+/*
+ * What counts as synchronised: a bound that is no longer than a few messages take says nothing about the TSCs; and one
+ * by messages that waited for a core's turn, however few they are, says nothing that anybody could use.
+ */
 static uint64_t
 sync_limit_ns(const struct report *report)
 {
-	uint64_t limit_ns = rules_limit_of(report, "tsc-sync"), trips_ns = TRIPS * report->skew.best_trip_ns;
+	uint64_t limit_ns = rules_limit_of(report, "tsc-sync"), trips_ns = report->skew.best_trip_ns;
 
-	return limit_ns == rules_find("tsc-sync")->limit && limit_ns < trips_ns ? trips_ns : limit_ns;
+	if (limit_ns != rules_find("tsc-sync")->limit)
+		return limit_ns;
+	trips_ns = trips_ns < TRIPS_NS_MAX / TRIPS ? TRIPS * trips_ns : TRIPS_NS_MAX;
+	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
 static void

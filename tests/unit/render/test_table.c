@@ -502,6 +502,12 @@ synchrony_is_said_only_of_a_bound_that_means_something_to_the_end(void **state)
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
+	report->skew.best_trip_ns = UINT64_MAX; /* of messages that waited for a core's turn no number of them will do */
+	report->skew.latest_summary.bound_ticks = 20000;
+	assert_says(report, "\nSynchronised within 10000 ns at ");
+	report->skew.latest_summary.bound_ticks = 20001;
+	assert_says(report, "\nSynchronisation not determined: only within 10001 ns at ");
+	report->skew.latest_summary.bound_ticks = 2001;
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-sync");
 	report->options.limits[0].value = 900;
 	report->options.limit_count = 1;
