@@ -78,6 +78,17 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 	return distance_ns(view, offsets_proven(view->offsets, other, rank));
 }
 
+/* The one next to that of VIEW. */
+static const struct offsets *
+next_tournament(const struct view *view)
+{
+	const struct report_skew *skew = view->skew;
+
+	if (skew->middle_measured)
+		return &skew->middle;
+	return view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+}
+
 /*
  * In a star all are compared with the boot core: where that stepped after it had met some, these and the others differ
  * without a fault of theirs, by however little of a drift over the run. Whether a star's offsets are those of another
@@ -88,15 +99,32 @@ static bool
 is_star_confirmed(const struct view *view)
 {
 	const struct report_skew *skew = view->skew;
-	const struct offsets *next = view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+	const struct offsets *next = next_tournament(view);
 
 	if (!skew->drift_measured || skew->any_moved)
 		return false;
-	next = skew->middle_measured ? &skew->middle : next;
 	for (size_t i = 1; i < view->offsets->cores; i++)
 		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
 			return false;
 	return true;
+}
+
+/*
+ * One that is so wide that it confirms whatever there was would also hold where all are as one, and the boot core
+ * stepped between two that it met. So in a star it has to tell RANK from one of the majority, too, by itself.
+ */
+static bool
+is_told_by_next(const struct view *view, size_t rank)
+{
+	const struct offsets *next = next_tournament(view);
+
+	if (view->offsets->kind != TOURNAMENT_STAR || rank == 0)
+		return true;
+	for (size_t i = 1; i < view->offsets->cores; i++)
+		if (!view->outlier[i] && !view_core(view, i)->drifts &&
+		    distance_ns(view, offsets_proven(next, i, rank)).near > view->offset_limit_ns)
+			return true;
+	return false;
 }
 
 bool
@@ -104,7 +132,7 @@ view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open &&
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && is_told_by_next(view, rank) &&
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
