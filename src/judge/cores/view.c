@@ -2,6 +2,7 @@
 #include "view.h"
 
 #include "rules.h"
+#include "star.h"
 
 #define TRIPS     4 /* what counts as synchronised is no less than so many of the best round trip, */
 #define TRIPS_NS_MAX UINT64_C(10000) /* but no more than this: cores whose messages take longer take turns */
@@ -78,61 +79,12 @@ view_pair_ns(const struct view *view, size_t other, size_t rank)
 	return distance_ns(view, offsets_proven(view->offsets, other, rank));
 }
 
-/* The one next to that of VIEW. */
-static const struct offsets *
-next_tournament(const struct view *view)
-{
-	const struct report_skew *skew = view->skew;
-
-	if (skew->middle_measured)
-		return &skew->middle;
-	return view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
-}
-
-/*
- * In a star all are compared with the boot core: where that stepped after it had met some, these and the others differ
- * without a fault of theirs, by however little of a drift over the run. Whether a star's offsets are those of another
- * tournament, too, the one next to it: all of them, for one that is not may be the first or the last that the boot core
- * met before it stepped, and who is in the minority was found by it, too. Without another, nothing confirms them.
- */
-static bool
-is_star_confirmed(const struct view *view)
-{
-	const struct report_skew *skew = view->skew;
-	const struct offsets *next = next_tournament(view);
-
-	if (!skew->drift_measured || skew->any_moved)
-		return false;
-	for (size_t i = 1; i < view->offsets->cores; i++)
-		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
-			return false;
-	return true;
-}
-
-/*
- * One that is so wide that it confirms whatever there was would also hold where all are as one, and the boot core
- * stepped between two that it met. So in a star it has to tell RANK from one of the majority, too, by itself.
- */
-static bool
-is_told_by_next(const struct view *view, size_t rank)
-{
-	const struct offsets *next = next_tournament(view);
-
-	if (view->offsets->kind != TOURNAMENT_STAR || rank == 0)
-		return true;
-	for (size_t i = 1; i < view->offsets->cores; i++)
-		if (!view->outlier[i] && !view_core(view, i)->drifts &&
-		    distance_ns(view, offsets_proven(next, i, rank)).near > view->offset_limit_ns)
-			return true;
-	return false;
-}
-
 bool
 view_is_off(const struct view *view, size_t rank)
 {
 	size_t other;
 
-	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && is_told_by_next(view, rank) &&
+	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && star_tells(view, rank) &&
 	       view_offset_ns(view, rank, &other).near > view->offset_limit_ns;
 }
 
@@ -241,7 +193,7 @@ view_latest(const struct view *view)
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
 	latest.no_majority = view->skew->latest_summary.no_majority;
-	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !is_star_confirmed(&latest);
+	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !star_is_confirmed(&latest);
 	return latest;
 }
 
@@ -257,7 +209,7 @@ view_of(struct report *report)
 
 	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
-	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !is_star_confirmed(&view);
+	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !star_is_confirmed(&view);
 	latest = view_latest(&view);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
