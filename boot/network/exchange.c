@@ -2,6 +2,7 @@
 #include "exchange.h"
 
 #include "answer.h"
+#include "dns.h"
 #include "pause.h"
 #include "tcp.h"
 
@@ -194,10 +195,16 @@ ask(struct tcp *tcp, struct exchange *exchange)
 enum exchange_end
 exchange_do(EFI_HANDLE card, struct exchange *exchange)
 {
+	const char *unknown = exchange->at.has_ipv4 ? NULL : dns_look_up(card, exchange->at.host, exchange->at.ipv4);
 	struct tcp tcp;
-	EFI_STATUS status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
+	EFI_STATUS status;
 	bool answered;
 
+	if (unknown) {
+		exchange_fails(exchange, unknown);
+		return EXCHANGE_NOT_REACHED;
+	}
+	status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
 	if (EFI_ERROR(status)) {
 		say_not_reached(exchange, status);
 		return EXCHANGE_NOT_REACHED;

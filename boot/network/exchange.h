@@ -36,7 +36,10 @@ enum exchange_end {
 	EXCHANGE_NOT_REACHED, /* REASON; another card may lead to it */
 };
 
-/* By the network card CARD, which has an address; within 3 s to connect, 30 s to send and 10 s to be answered. */
+/*
+ * By the network card CARD, which has an address; within 8 s to look up a name, 3 s to connect, 30 s to send and 10 s
+ * to be answered.
+ */
 enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * What is used of UEFI's network protocols, most of which GNU-EFI does not have. UEFI 2.10: 11.6 (service binding),
- * 28.1 (TCP4), 28.5 (IP4 Config II), 9.2 (the loaded image's device path). What is not used is a VOID pointer in its
- * place.
+ * 28.1 (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). What is not used is a VOID
+ * pointer in its place.
  */
 #ifndef BARETICK_PROTOCOLS_H
 #define BARETICK_PROTOCOLS_H
@@ -16,6 +16,8 @@
 #define NETWORK_GUID_IMAGE_PATH { 0xbc62157e, 0x3e33, 0x4fec, { 0x99, 0x20, 0x2d, 0x3b, 0x36, 0xd7, 0x50, 0xdf } }
 #define GUID_TCP4_BINDING { 0x00720665, 0x67eb, 0x4a99, { 0xba, 0xf7, 0xd3, 0xc3, 0x3a, 0x1c, 0x7c, 0xc9 } }
 #define GUID_TCP4         { 0x65530bc7, 0xa359, 0x410f, { 0xb0, 0x10, 0x5a, 0xad, 0xc7, 0xec, 0x2b, 0x62 } }
+#define GUID_DNS4_BINDING { 0xb625b186, 0xe063, 0x44f7, { 0x89, 0x05, 0x6a, 0x74, 0xdc, 0x6f, 0x52, 0xb4 } }
+#define GUID_DNS4         { 0xae3d28cc, 0xe05b, 0x4fa1, { 0xa0, 0x11, 0x7e, 0xb5, 0x5a, 0x3f, 0x14, 0x01 } }
 #define GUID_IP4_CONFIG2  { 0x5b446ed1, 0xe30b, 0x4faa, { 0x87, 0x1a, 0x36, 0x54, 0xec, 0xa3, 0x60, 0x80 } }
 
 struct service_binding {
@@ -28,7 +30,7 @@ struct network_address {
 };
 
 /* EFI_IP4_CONFIG2_PROTOCOL. */
-enum ip4_data { IP4_INTERFACE_INFO, IP4_POLICY };
+enum ip4_data { IP4_INTERFACE_INFO, IP4_POLICY, IP4_MANUAL_ADDRESS, IP4_GATEWAY, IP4_DNS_SERVERS };
 enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* UINT32 in the firmware, as every enum of UEFI */
 
 struct ip4_interface_info {
@@ -96,6 +98,40 @@ struct tcp4 {
 	EFI_STATUS (EFIAPI *poll)(struct tcp4 *tcp);
 };
 
+/* EFI_DNS4_PROTOCOL. */
+struct dns4_config {
+	UINTN server_count;
+	struct network_address *servers;
+	BOOLEAN use_default_address, cache;
+	UINT8 protocol; /* of IP: UDP */
+	struct network_address station, mask;
+	UINT16 station_port;
+	UINT32 retries, retry_s;
+};
+
+struct dns4_addresses {
+	UINT32 count;
+	struct network_address *list;
+};
+
+struct dns4_token {
+	EFI_EVENT event;
+	EFI_STATUS status;
+	UINT32 retries, retry_s;
+	struct dns4_addresses *addresses; /* where it went well; both pools are the caller's to free */
+};
+
+struct dns4 {
+	VOID *get_mode_data;
+	EFI_STATUS (EFIAPI *configure)(struct dns4 *dns, struct dns4_config *config);
+	EFI_STATUS (EFIAPI *host_name_to_ip)(struct dns4 *dns, CHAR16 *name, struct dns4_token *token);
+	VOID *ip_to_host_name, *general_look_up, *update_cache;
+	EFI_STATUS (EFIAPI *poll)(struct dns4 *dns);
+	EFI_STATUS (EFIAPI *cancel)(struct dns4 *dns, struct dns4_token *token);
+};
+
+_Static_assert(offsetof(struct dns4_config, station) == 19 && offsetof(struct dns4_config, retries) == 32 &&
+	       offsetof(struct dns4_token, addresses) == 24, "as the specification has them");
 _Static_assert(offsetof(struct ip4_interface_info, station) == 104 &&
 	       offsetof(struct tcp4_access_point, remote) == 12 && offsetof(struct tcp4_config, control) == 24 &&
 	       offsetof(struct tcp4_data, length) == 4 && offsetof(struct tcp4_data, fragment) == 16,

@@ -26,7 +26,7 @@ void server_find(struct server *server);
  * Asks SERVER, which can be asked, for the options of the machine with the serial number SERIAL ("": none is known).
  * The first SIZE bytes of what it has are in BUFFER, LENGTH is how long that is. False: it has none, and SENTENCE says
  * why, or is "" where it just has none for this machine. With true SENTENCE says where they are from. Bounded: 8 s for
- * an address, and 21 s.
+ * an address, 8 s for a name, and 21 s.
  */
 bool server_ask(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
 		char sentence[SERVER_SENTENCE_SIZE]);

@@ -61,7 +61,7 @@ origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE])
 		text_put_char(&text, uri[i]);
 	text_put_char(&text, '/');
 	if (text.truncated || !url_read(whole, text.length, &url))
-		return "its host is no IPv4 address, and no name is looked up";
+		return "its host is neither an IPv4 address nor a name";
 	text_init(&text, address, ORIGIN_ADDRESS_SIZE);
 	text_printf(&text, SCHEME "%s", url.host);
 	if (url.has_port)
@@ -107,7 +107,7 @@ take(const uint8_t *from, uint8_t ipv4[4])
 bool
 origin_of_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 {
-	char digits[URL_HOST_SIZE];
+	char digits[sizeof("255.255.255.255")];
 	uint8_t named[4];
 	const uint8_t *found;
 	struct text text;

@@ -9,10 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "url.h"
+
 struct text;
 
 #define ORIGIN_MAC_SIZE     6
-#define ORIGIN_ADDRESS_SIZE 32 /* of http://255.255.255.255:65535 and a 0 */
+#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* of http://HOST:65535 and a 0, and room for a path behind it */
 
 struct origin {
 	bool has_mac;  /* a network card is in the path */
@@ -25,7 +27,7 @@ struct origin {
 struct origin origin_of_path(const uint8_t *path);
 
 /*
- * The server of a URI that HTTP boot has loaded: http://IPV4[:PORT], without a slash behind it. NULL, or why it can't
+ * The server of a URI that HTTP boot has loaded: http://HOST[:PORT], without a slash behind it. NULL, or why it can't
  * be asked, as a clause; ADDRESS is "" then.
  */
 const char *origin_of_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);

@@ -8,12 +8,19 @@
 #define HTTP_PORT 80
 #define PORT_MAX  65535
 #define BYTE_MAX  255
+#define LABEL_MAX 63 /* RFC 1035, 2.3.4 */
 #define VERSION   "HTTP/1." /* and a digit, a blank, the status of three digits, a blank */
 
 static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+static bool
+is_alphanumeric(char c)
+{
+	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 /* RFC 3986, 3.3 and 3.4: what may stand in a path or a query. */
@@ -25,7 +32,7 @@ is_of_path(char c)
 	for (size_t i = 0; i + 1 < sizeof(others); i++)
 		if (c == others[i])
 			return true;
-	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+	return is_alphanumeric(c);
 }
 
 bool
@@ -47,6 +54,37 @@ url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4])
 }
 
 static bool
+is_label(struct word label)
+{
+	if (!label.length || label.length > LABEL_MAX || label.bytes[0] == '-' || label.bytes[label.length - 1] == '-')
+		return false;
+	for (size_t i = 0; i < label.length; i++)
+		if (!is_alphanumeric(label.bytes[i]) && label.bytes[i] != '-')
+			return false;
+	return true;
+}
+
+/* What ends with a number is an IPv4 address, or nothing: RFC 1123, 2.1. */
+static bool
+is_name(struct word host)
+{
+	bool is_number = true;
+
+	if (!host.length || host.bytes[host.length - 1] == '.')
+		return false;
+	while (host.length) {
+		struct word label = options_take_until(&host, '.');
+
+		if (!is_label(label))
+			return false;
+		is_number = true;
+		for (size_t i = 0; i < label.length; i++)
+			is_number &= is_digit(label.bytes[i]);
+	}
+	return !is_number;
+}
+
+static bool
 take_host(struct word host, struct url *url)
 {
 	if (host.length >= URL_HOST_SIZE)
@@ -54,7 +92,8 @@ take_host(struct word host, struct url *url)
 	for (size_t i = 0; i < host.length; i++)
 		url->host[i] = host.bytes[i];
 	url->host[host.length] = '\0';
-	return url_read_ipv4(host.bytes, host.length, url->ipv4);
+	url->has_ipv4 = url_read_ipv4(host.bytes, host.length, url->ipv4);
+	return url->has_ipv4 || is_name(host);
 }
 
 static bool

@@ -1,4 +1,4 @@
-/* Addresses http://IPV4[:PORT]/PATH[?QUERY], as options have them, and the first line that HTTP answers with. */
+/* Addresses http://HOST[:PORT]/PATH[?QUERY], as options have them, and the first line that HTTP answers with. */
 #ifndef BARETICK_URL_H
 #define BARETICK_URL_H
 
@@ -7,20 +7,21 @@
 #include <stdint.h>
 
 #define URL_SIZE      192 /* a whole one, and a 0 */
-#define URL_HOST_SIZE 16
+#define URL_HOST_SIZE (URL_SIZE - 8) /* without http:// and a slash */
 
 struct url {
 	char host[URL_HOST_SIZE]; /* as it is written */
-	uint8_t ipv4[4];
+	bool has_ipv4;    /* it is an address, */
+	uint8_t ipv4[4];  /* this one; else it is a name */
 	uint16_t port; /* 80 where none is said */
 	bool has_port; /* it is said */
 	const char *path; /* in TEXT, from its slash on */
 };
 
 /*
- * Reads LENGTH bytes of TEXT, which need not end with 0. False, and URL is undefined: it is no such address, has a
- * name in place of the IPv4 address (no DNS is asked), a user, a fragment, or a character that has to be escaped
- * (RFC 3986, 2), or is too long.
+ * Reads LENGTH bytes of TEXT, which need not end with 0. HOST is an IPv4 address or a name of DNS (RFC 1123, 2.1),
+ * without a dot at its end. False, and URL is undefined: it is no such address, has a user, a fragment, or a character
+ * that has to be escaped (RFC 3986, 2), or is too long.
  */
 bool url_read(const char *text, size_t length, struct url *url);
 

@@ -303,7 +303,7 @@ const struct option options_table[] = {
 	  "ask; debug-exit under qemu/run",
 	  "What happens at the end: baretick asks for a key, or does one of these; "
 	  "return goes with cores=mp or cores=off only." },
-	{ "save", parse_save, "auto, off or http://IPV4[:PORT]/PATH", NULL, "save=off",
+	{ "save", parse_save, "auto, off or http://HOST[:PORT]/PATH", NULL, "save=off",
 	  "auto; off under qemu/run --boot efi, where there is no volume to save on",
 	  "Whether the report is saved on the volume that was booted from; http: it is, and report.json is sent there as "
 	  "well, by the firmware's network. Without save= a machine that was booted over a network sends it to the server "

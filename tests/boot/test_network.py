@@ -3,8 +3,11 @@ and the serial line have it never the less, and what became of it is said.
 """
 import contextlib
 import re
+import shlex
+import shutil
 import socket
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -161,3 +164,33 @@ def test_a_server_that_is_not_there_is_said_to_refuse(run):
 def test_a_network_that_does_not_answer_is_waited_for_a_while(run, card, words):
     address = f"http://{NOBODY}/reports"
     assert sent(run, address, card)[1] == f"The report was not taken by {address}: {words}."
+
+
+@pytest.fixture
+def named(tmp_path):
+    """Arguments for a QEMU in a network with a DNS server: see named.py."""
+    apart = ["unshare", "--map-root-user", "--mount", "--net"]
+    if subprocess.run([*apart, "true"], capture_output=True).returncode:
+        pytest.skip("a network of its own is not allowed here: unshare fails")
+    words = [*apart, "env", f"PYTHONPATH={':'.join(filter(None, sys.path))}", sys.executable, ROOT / "tests" / "boot" / "named.py", tmp_path,
+             shutil.which("qemu-system-x86_64")]
+    script = tmp_path / "qemu"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
+    script.chmod(0o755)
+    return ["--qemu", script]
+
+
+def test_a_server_may_be_named(run, named, tmp_path):
+    address = "http://lab.example:8080/some/where?x=1"
+    report, said = sent(run, address, [*CARD, *named])
+    assert said == f"The report was sent to {address}."
+    assert (tmp_path / "posted").read_bytes() == report
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, words", [
+    ("nowhere.example", "DNS knows no address of that name"),
+    ("silent.example", "no DNS server answers in time")])
+def test_a_name_that_is_not_found_is_said_to_be_so(run, named, name, words):
+    address = f"http://{name}/some/where?x=1"
+    assert sent(run, address, [*CARD, *named])[1] == f"The report was not taken by {address}: {words}."

@@ -87,7 +87,7 @@ look_at_uri(const char *uri, size_t length)
 		return "an address without an end";
 	if (why)
 		return size ? "an address that can't be asked" : NULL;
-	if (strncmp(address, "http://", 7) != 0 || strspn(address + 7, "0123456789.:") != size - 7)
+	if (strncmp(address, "http://", 7) != 0 || strcspn(address + 7, "/?#@[]% ") != size - 7)
 		return "an address that is none";
 	return NULL;
 }

@@ -106,6 +106,9 @@ the_server_is_that_of_the_address(void **state)
 		{ "http://10.0.2.2", "http://10.0.2.2" },
 		{ "http://10.0.2.2?x", "http://10.0.2.2" },
 		{ "http://255.255.255.255:65535/", "http://255.255.255.255:65535" },
+		{ "http://lab.example/baretick.efi", "http://lab.example" },
+		{ "http://a-name-that-is-longer-than-any-address-of-four-numbers.example:65535/x",
+		  "http://a-name-that-is-longer-than-any-address-of-four-numbers.example:65535" },
 	};
 	char address[ORIGIN_ADDRESS_SIZE], text[1000];
 
@@ -125,16 +128,16 @@ static void
 a_server_that_can_not_be_asked_is_said_to_be_so(void **state)
 {
 	static const char *const names[] = {
-		"http://lab.example/baretick.efi", "http://[fe80::1]/x", "http://u@10.0.2.2/", "http:///x", "http://",
+		"http://lab.example./baretick.efi", "http://[fe80::1]/x", "http://u@10.0.2.2/", "http:///x", "http://",
 		"http://10.0.2.2:/", "http://10.0.2.2:0/", "http://10.0.2/", "http://255.255.255.255:655350/",
-		"http://a-name-that-is-longer-than-any-address-of-four-numbers.example/",
+		"http://a_b.example/",
 	};
 	static const char *const others[] = { "", "h", "http:/", "https://10.0.2.2/", "ftp://10.0.2.2/", "10.0.2.2/" };
 	char address[ORIGIN_ADDRESS_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_string_equal(reason(names[i], address), "its host is no IPv4 address, and no name is looked up");
+		assert_string_equal(reason(names[i], address), "its host is neither an IPv4 address nor a name");
 		assert_string_equal(address, "");
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)

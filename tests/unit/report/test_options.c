@@ -237,7 +237,7 @@ words_of_a_choice_are_read_back_as_they_are_typed(void **state)
 	assert_refused("profile=fast",
 		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak.");
 	assert_refused("save=yes",
-		       "In baretick.cfg: \"save=yes\" is not valid: save= takes auto, off or http://IPV4[:PORT]/PATH.");
+		       "In baretick.cfg: \"save=yes\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void
@@ -286,7 +286,7 @@ bare_key_has_no_value(void **state)
 {
 	(void)state;
 	assert_refused("save",
-		       "In baretick.cfg: \"save\" has no value: save= takes auto, off or http://IPV4[:PORT]/PATH.");
+		       "In baretick.cfg: \"save\" has no value: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void
@@ -451,7 +451,7 @@ bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks(void **stat
 				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
 				     "interval, rules, help, limit.RULE.");
 	assert_refused("save=\xff",
-		       "In baretick.cfg: \"save=?\" is not valid: save= takes auto, off or http://IPV4[:PORT]/PATH.");
+		       "In baretick.cfg: \"save=?\" is not valid: save= takes auto, off or http://HOST[:PORT]/PATH.");
 }
 
 static void

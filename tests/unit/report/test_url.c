@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,39 @@ an_address_has_a_host_and_a_port_that_is_80_unless_said(void **state)
 }
 
 static void
+a_host_may_be_a_name(void **state)
+{
+	static const char *const names[] = { "lab.example", "h", "1.2.3.4.example", "A-1.b2.0c", "x--y.z", "10.0.2.2a" };
+	char text[URL_SIZE];
+	struct url url;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "http://%s:8080/r", names[i]);
+		assert_true(reads(text, &url));
+		assert_string_equal(url.host, names[i]);
+		assert_false(url.has_ipv4);
+		assert_int_equal(url.port, 8080);
+	}
+	assert_true(reads("http://1.2.3.4/", &url));
+	assert_true(url.has_ipv4);
+}
+
+static void
+a_label_has_63_characters_at_most(void **state)
+{
+	char text[URL_SIZE] = "http://";
+	struct url url;
+
+	(void)state;
+	memset(text + 7, 'a', 64);
+	strcpy(text + 7 + 63, ".b/");
+	assert_true(reads(text, &url));
+	strcpy(text + 7 + 63, "a.b/");
+	assert_false(reads(text, &url));
+}
+
+static void
 the_path_begins_at_its_slash(void **state)
 {
 	static const char text[] = "http://1.2.3.4:80/a/b?c";
@@ -62,7 +96,9 @@ what_is_no_such_address_is_refused(void **state)
 		"http://1.2.3.4:18446744073709551696/", "http://u@1.2.3.4/", "http://u:p@1.2.3.4/", "http://[::1]/",
 		"http://1.2.3.4?x", "http://1.2.3.4#x", "http://1.2.3.4/#x", "http://1.2.3.4/a b", "http://1.2.3.4/\"",
 		"http://1.2.3.4/<", "http://1.2.3.4/\\", "http://1.2.3.4/\x7f", "http://1.2.3.4/\x80", "http://1.2.3.4/\n",
-		"http://1.2.3.4/^", "http://lab.example/", "http://h/", "http://256.0.0.1/", "http://1.2.3/", "http://1.2.3.4.5/",
+		"http://1.2.3.4/^", "http://lab.example./", "http://.h/", "http://a..b/", "http://-a.b/", "http://a.b-/",
+		"http://a_b/", "http://lab.1/", "http://a%62/", "http://\xe9/", "http://256.0.0.1/", "http://1.2.3/",
+		"http://1.2.3.4.5/",
 		"http://1.2.3.4./", "http://1..2.3/", "http://0001.2.3.4/", "http://12/", "http://1.2.3.400:80/",
 	};
 	struct url url;
@@ -126,6 +162,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_has_a_host_and_a_port_that_is_80_unless_said),
+		cmocka_unit_test(a_host_may_be_a_name),
+		cmocka_unit_test(a_label_has_63_characters_at_most),
 		cmocka_unit_test(what_is_no_such_address_is_refused),
 		cmocka_unit_test(the_path_begins_at_its_slash),
 		cmocka_unit_test(an_address_has_191_characters_at_most),

@@ -1,0 +1,133 @@
+/* Names into addresses. See dns.h. */
+#include "dns.h"
+
+#include "pause.h"
+#include "protocols.h"
+#include "url.h"
+
+#define ANSWER_MS    8000
+#define RETRIES      3 /* after 2 s each: EDK II takes no less */
+#define RETRY_S      2
+#define SERVERS_MAX  8
+#define PROTOCOL_UDP 17 /* RFC 768 */
+
+static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
+static const EFI_GUID guid_dns4 = GUID_DNS4;
+static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
+
+/* How many there are, of those that there is room for; 0: it was told of none. */
+static UINTN
+servers_of(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
+{
+	struct ip4_config2 *config = firmware_protocol(card, &guid_ip4_config2);
+	UINTN size = SERVERS_MAX * sizeof(servers[0]);
+
+	if (!config || EFI_ERROR(config->get_data(config, IP4_DNS_SERVERS, &size, servers)))
+		return 0;
+	return size / sizeof(servers[0]);
+}
+
+/* Polling is what moves its packets. A token that is not over by then is taken back: it goes with its caller. */
+static EFI_STATUS
+wait(struct dns4 *dns, struct dns4_token *token)
+{
+	struct pause pause;
+	bool signalled = false;
+
+	if (pause_begin(&pause, ANSWER_MS)) {
+		do
+			dns->poll(dns);
+		while (!(signalled = firmware_boot->CheckEvent(token->event) == EFI_SUCCESS) && pause_goes_on(&pause));
+		pause_end(&pause);
+	}
+	if (signalled)
+		return token->status;
+	dns->cancel(dns, token);
+	return EFI_TIMEOUT;
+}
+
+static EFI_STATUS
+take_first(struct dns4_addresses *addresses, UINT8 ipv4[4])
+{
+	bool any = addresses && addresses->list && addresses->count;
+
+	if (any)
+		__builtin_memcpy(ipv4, addresses->list[0].bytes, sizeof(addresses->list[0].bytes));
+	if (addresses && addresses->list)
+		firmware_boot->FreePool(addresses->list);
+	if (addresses)
+		firmware_boot->FreePool(addresses);
+	return any ? EFI_SUCCESS : EFI_NOT_FOUND;
+}
+
+static EFI_STATUS
+ask(struct dns4 *dns, const char *name, UINT8 ipv4[4])
+{
+	struct dns4_token token = { .status = EFI_NOT_READY, .retries = RETRIES, .retry_s = RETRY_S };
+	CHAR16 wide[URL_HOST_SIZE];
+	EFI_STATUS status;
+	size_t i = 0;
+
+	for (; name[i]; i++)
+		wide[i] = (CHAR16)name[i];
+	wide[i] = 0;
+	status = firmware_boot->CreateEvent(0, 0, NULL, NULL, &token.event);
+	if (EFI_ERROR(status))
+		return status;
+	status = dns->host_name_to_ip(dns, wide, &token);
+	if (!EFI_ERROR(status))
+		status = wait(dns, &token);
+	if (!EFI_ERROR(status))
+		status = take_first(token.addresses, ipv4);
+	firmware_boot->CloseEvent(token.event);
+	return status;
+}
+
+static EFI_STATUS
+ask_by(struct dns4 *dns, struct network_address *servers, UINTN count, const char *name, UINT8 ipv4[4])
+{
+	struct dns4_config config = {
+		.server_count = count, .servers = servers, .use_default_address = TRUE, .protocol = PROTOCOL_UDP,
+		.retries = RETRIES, .retry_s = RETRY_S,
+	};
+	EFI_STATUS status = dns->configure(dns, &config);
+
+	if (EFI_ERROR(status))
+		return status;
+	status = ask(dns, name, ipv4);
+	dns->configure(dns, NULL); /* ends what is under way, too */
+	return status;
+}
+
+static const char *
+reason_of(EFI_STATUS status)
+{
+	if (status == EFI_NOT_FOUND)
+		return "DNS knows no address of that name";
+	if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
+		return "no DNS server answers in time";
+	return "the firmware's DNS fails";
+}
+
+const char *
+dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
+{
+	struct service_binding *binding = firmware_protocol(card, &guid_dns4_binding);
+	struct network_address servers[SERVERS_MAX];
+	UINTN count = servers_of(card, servers);
+	EFI_HANDLE child = NULL;
+	struct dns4 *dns;
+	EFI_STATUS status = EFI_UNSUPPORTED;
+
+	if (!binding)
+		return "the firmware looks up no names: it takes an IPv4 address";
+	if (!count)
+		return "DHCP named no DNS server: it takes an IPv4 address";
+	if (EFI_ERROR(binding->create_child(binding, &child)))
+		return reason_of(status);
+	dns = firmware_protocol(child, &guid_dns4);
+	if (dns)
+		status = ask_by(dns, servers, count, name, ipv4);
+	binding->destroy_child(binding, child);
+	return EFI_ERROR(status) ? reason_of(status) : NULL;
+}

@@ -1,0 +1,272 @@
+/* Names by a firmware's DNS that answers, knows nothing, says nothing, or is not there: nothing is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dns.h"
+#include "firmware_sim.h"
+#include "protocols.h"
+
+#define POLLS      3  /* until the answer is there */
+#define CHECKS_MAX 50 /* of the timer, until its time is over */
+
+static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
+static const EFI_GUID guid_dns4 = GUID_DNS4;
+static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
+
+static struct {
+	EFI_STATUS status;    /* what the look-up ends with; EFI_NOT_READY: never */
+	EFI_STATUS refused;   /* what asking ends with at once */
+	UINT32 addresses;     /* that are found */
+	UINTN servers;        /* that DHCP named */
+	bool has_no_protocol; /* on the child */
+	unsigned polls, checks, children, configured, cancelled;
+	int events;
+	struct dns4_token *token;
+	char asked[16];
+} net;
+
+static EFI_EVENT timer = &net.checks, answered = &net.token;
+
+static EFI_STATUS EFIAPI
+get_data(struct ip4_config2 *config, UINT32 type, UINTN *size, VOID *data)
+{
+	(void)config;
+	assert_int_equal(type, IP4_DNS_SERVERS);
+	if (!net.servers)
+		return EFI_NOT_FOUND;
+	assert_true(*size >= net.servers * sizeof(struct network_address));
+	*size = net.servers * sizeof(struct network_address);
+	memset(data, 10, *size);
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+configure(struct dns4 *dns, struct dns4_config *config)
+{
+	(void)dns;
+	if (config) {
+		assert_int_equal(config->server_count, net.servers);
+		assert_memory_equal(config->servers, "\x0a\x0a\x0a\x0a", 4);
+		assert_true(config->use_default_address && !config->cache);
+		assert_int_equal(config->protocol, 17);
+	}
+	net.configured = config != NULL;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+host_name_to_ip(struct dns4 *dns, CHAR16 *name, struct dns4_token *token)
+{
+	(void)dns;
+	assert_true(net.configured);
+	for (size_t i = 0; i < sizeof(net.asked) && (i == 0 || name[i - 1]); i++)
+		net.asked[i] = (char)name[i];
+	net.token = EFI_ERROR(net.refused) ? NULL : token;
+	return net.refused;
+}
+
+static void
+answer(struct dns4_token *token)
+{
+	token->status = net.status;
+	if (EFI_ERROR(net.status))
+		return;
+	token->addresses = malloc(sizeof(*token->addresses));
+	token->addresses->count = net.addresses;
+	token->addresses->list = malloc(8);
+	memcpy(token->addresses->list, "\x0a\0\x02\x02\x0a\0\x02\x03", 8);
+}
+
+static EFI_STATUS EFIAPI
+poll(struct dns4 *dns)
+{
+	(void)dns;
+	if (++net.polls == POLLS && net.status != EFI_NOT_READY)
+		answer(net.token);
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+cancel(struct dns4 *dns, struct dns4_token *token)
+{
+	(void)dns;
+	assert_ptr_equal(token, net.token);
+	net.cancelled++;
+	return EFI_SUCCESS;
+}
+
+static struct ip4_config2 config = { NULL, get_data, NULL, NULL };
+static struct dns4 dns = { NULL, configure, host_name_to_ip, NULL, NULL, NULL, poll, cancel };
+
+static EFI_STATUS EFIAPI
+create_child(struct service_binding *binding, EFI_HANDLE *child)
+{
+	(void)binding;
+	*child = firmware_sim_handle();
+	if (!net.has_no_protocol)
+		firmware_sim_install(*child, &guid_dns4, &dns);
+	net.children++;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+destroy_child(struct service_binding *binding, EFI_HANDLE child)
+{
+	(void)binding, (void)child;
+	net.children--;
+	return EFI_SUCCESS;
+}
+
+static struct service_binding binding = { create_child, destroy_child };
+
+static EFI_STATUS EFIAPI
+create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
+{
+	(void)tpl, (void)notify, (void)context;
+	*event = type & EVT_TIMER ? timer : answered;
+	net.events++;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
+{
+	(void)event, (void)type, (void)time;
+	net.checks = 0;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+check_event(EFI_EVENT event)
+{
+	if (event == timer)
+		return ++net.checks > CHECKS_MAX ? EFI_SUCCESS : EFI_NOT_READY;
+	return net.status != EFI_NOT_READY && net.polls >= POLLS ? EFI_SUCCESS : EFI_NOT_READY;
+}
+
+static EFI_STATUS EFIAPI
+close_event(EFI_EVENT event)
+{
+	(void)event;
+	net.events--;
+	return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI
+stall(UINTN us)
+{
+	(void)us;
+	return EFI_SUCCESS;
+}
+
+/* A card whose DNS says that lab.example is 10.0.2.2. */
+static EFI_HANDLE
+card_of(bool with_dns)
+{
+	EFI_HANDLE card;
+
+	firmware_sim_reset();
+	firmware_boot->CreateEvent = create_event;
+	firmware_boot->SetTimer = set_timer;
+	firmware_boot->CheckEvent = check_event;
+	firmware_boot->CloseEvent = close_event;
+	firmware_boot->Stall = stall;
+	card = firmware_sim_handle();
+	firmware_sim_install(card, &guid_ip4_config2, &config);
+	if (with_dns)
+		firmware_sim_install(card, &guid_dns4_binding, &binding);
+	memset(&net, 0, sizeof(net));
+	net.servers = net.addresses = 1;
+	return card;
+}
+
+static const char *
+look_up(EFI_HANDLE card, UINT8 ipv4[4])
+{
+	const char *reason = dns_look_up(card, "lab.example", ipv4);
+
+	assert_int_equal(net.children, 0);
+	assert_int_equal(net.events, 0);
+	assert_int_equal(net.configured, 0);
+	return reason;
+}
+
+static void
+a_name_becomes_its_first_address(void **state)
+{
+	UINT8 ipv4[4];
+
+	(void)state;
+	for (UINT32 addresses = 1; addresses <= 2; addresses++) {
+		EFI_HANDLE card = card_of(true);
+
+		net.addresses = addresses;
+		net.servers = addresses;
+		assert_null(look_up(card, ipv4));
+		assert_memory_equal(ipv4, "\x0a\0\x02\x02", 4);
+		assert_string_equal(net.asked, "lab.example");
+		assert_int_equal(net.cancelled, 0);
+	}
+}
+
+static void
+what_does_not_come_is_said_and_taken_back(void **state)
+{
+	static const struct {
+		EFI_STATUS status, refused;
+		UINT32 addresses;
+		const char *reason;
+		unsigned cancelled;
+	} cases[] = {
+		{ EFI_NOT_FOUND, 0, 1, "DNS knows no address of that name", 0 },
+		{ EFI_SUCCESS, 0, 0, "DNS knows no address of that name", 0 },
+		{ EFI_NOT_READY, 0, 1, "no DNS server answers in time", 1 },
+		{ EFI_TIMEOUT, 0, 1, "no DNS server answers in time", 0 },
+		{ EFI_DEVICE_ERROR, 0, 1, "the firmware's DNS fails", 0 },
+		{ EFI_SUCCESS, EFI_OUT_OF_RESOURCES, 1, "the firmware's DNS fails", 0 },
+	};
+	UINT8 ipv4[4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		EFI_HANDLE card = card_of(true);
+
+		net.status = cases[i].status;
+		net.refused = cases[i].refused;
+		net.addresses = cases[i].addresses;
+		assert_string_equal(look_up(card, ipv4), cases[i].reason);
+		assert_int_equal(net.cancelled, cases[i].cancelled);
+	}
+}
+
+static void
+where_nobody_can_be_asked_an_address_is_asked_for(void **state)
+{
+	UINT8 ipv4[4];
+	EFI_HANDLE card = card_of(false);
+
+	(void)state;
+	assert_string_equal(look_up(card, ipv4), "the firmware looks up no names: it takes an IPv4 address");
+	card = card_of(true);
+	net.servers = 0;
+	assert_string_equal(look_up(card, ipv4), "DHCP named no DNS server: it takes an IPv4 address");
+	card = card_of(true);
+	net.has_no_protocol = true;
+	assert_string_equal(look_up(card, ipv4), "the firmware's DNS fails");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_becomes_its_first_address),
+		cmocka_unit_test(what_does_not_come_is_said_and_taken_back),
+		cmocka_unit_test(where_nobody_can_be_asked_an_address_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
