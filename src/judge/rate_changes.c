@@ -122,6 +122,29 @@ name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 			&by, limit);
 }
 
+/* A TSC that was so moved gained on all others: no fault of a clock, but who compares rates should know of it. */
+static void
+note_push(struct vote *vote, uint64_t limit_ppb)
+{
+	struct interval_ppb gained = { .known = false };
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < vote->report->clock_count; i++) {
+		const struct interval_ppb *change = &vote->report->clocks[i].change_since;
+
+		if (!vote->rates[i].known)
+			continue;
+		if (change->high >= -(int64_t)limit_ppb)
+			return;
+		gained = (struct interval_ppb){ true, -change->value, -change->high, -change->low };
+		others |= set_of(i);
+	}
+	if (others)
+		report_note(vote->report, "tsc: Since the rates' window it gained %s on %s: cores that read QEMU's emulated "
+					  "TSC at the same time move it ahead. All rates are those of the window.",
+			    vote_ppm(&gained).bytes, vote_group(vote, others).bytes);
+}
+
 struct falseticker_sources
 vote_hold_on_changes(struct vote *vote, uint64_t limit_ppb)
 {
@@ -160,6 +183,8 @@ rate_changes_judge(struct vote *vote, bool halves)
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-changed");
 	struct falseticker_sources sources = hold_vote_on_changes(vote, halves);
 
+	if (!halves && is_pushed_ahead(vote->report, halves))
+		note_push(vote, limit);
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
 		if (!set_has(vote->found.falsetickers, i) || set_has(vote->changed, i))
 			continue;

@@ -207,7 +207,7 @@ def report_bytes():
 
 def test_lava_finds_each_clock_of_the_table():
     """As its monitor does: after START what comes first, END or another PATTERN, with . for every character."""
-    golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes()
+    golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()
     found = {}
@@ -217,7 +217,7 @@ def test_lava_finds_each_clock_of_the_table():
             break
         found[row["test_case_id"]], at = row["result"], row.end()
     assert end
-    told = re.findall(r"^(\w+) .* (pass|warn|fail|absent)$", golden.decode("ascii"), re.M)
+    told = re.findall(r"^(\w+) .* (pass|n\.d\.|warn|fail|absent)$", golden.decode("ascii"), re.M)
     assert found == dict(told) and len(set(found.values())) > 2
     fixup, = re.findall(r"fixupdict: \{(.*)\}", README)
     assert set(found.values()) <= {word.split(":")[0] for word in fixup.split(", ")}

@@ -232,6 +232,29 @@ is_steady(const struct survey *survey)
 	return true;
 }
 
+/*
+ * Whether all clocks changed against the TSC alike, by more than rates may be apart: so it is the TSC that did, and
+ * what its rate was on average over the run it never was.
+ */
+static bool
+has_tsc_changed(const struct survey *survey)
+{
+	int64_t limit_ppb = (int64_t)survey->rate_limit_ppb;
+	bool gained = false, lost = false;
+
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		const struct report_clock *entry = &survey->report->clocks[i];
+
+		if (!survey->tracks[i].entry || entry->clock.edges_only || !entry->change_since.known)
+			continue;
+		if (entry->change_since.low <= limit_ppb && entry->change_since.high >= -limit_ppb)
+			return false;
+		gained |= entry->change_since.high < 0;
+		lost |= entry->change_since.high > 0;
+	}
+	return gained != lost;
+}
+
 /* A pause of less than a second shows at an edge only. */
 static void
 observe_edges(struct survey *survey)
@@ -265,7 +288,7 @@ survey_rates_again(struct survey *survey)
 		return;
 	record_changes(survey, ends);
 	confirm_edges(survey);
-	if (survey->report->options.profile == PROFILE_SOAK || is_steady(survey))
+	if (is_steady(survey) || (survey->report->options.profile == PROFILE_SOAK && !has_tsc_changed(survey)))
 		survey_conclude(survey);
 	survey_series_rates(survey);
 }

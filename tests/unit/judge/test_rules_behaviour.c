@@ -321,6 +321,36 @@ a_tsc_that_parts_from_a_hosts_time_is_not_accused(void **state)
 	literal_free(report);
 }
 
+/* Cores that read QEMU's emulated TSC at once move it ahead: no clock's fault, but no rate of its either. */
+static void
+an_emulated_tsc_that_was_moved_ahead_is_a_note(void **state)
+{
+	static const struct {
+		int64_t change_ppb;
+		size_t notes;
+	} cases[] = { { -306252, 1 }, { -99000, 0 }, { 306252, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		size_t before;
+
+		LITERAL_COPY(report->accelerator, "tcg");
+		literal_find(report, "rtc")->clock.edges_only = true;
+		set_changes(report, cases[i].change_ppb, cases[i].change_ppb, 0);
+		before = report->note_count;
+		judge_report(report);
+		assert_int_equal(report->finding_count, 0);
+		assert_int_equal(report->note_count - before, cases[i].notes);
+		if (cases[i].notes)
+			assert_string_equal(report->notes[before],
+					    "tsc: Since the rates' window it gained +306.3 ppm (+306.3 to +306.3) on hpet and "
+					    "acpi_pm: cores that read QEMU's emulated TSC at the same time move it ahead. All rates "
+					    "are those of the window.");
+		literal_free(report);
+	}
+}
+
 static const struct behaviour *
 rate_row(const struct report *report, const char *clock)
 {
@@ -386,6 +416,7 @@ main(void)
 		cmocka_unit_test(clocks_that_claim_no_rate_vouch_for_no_tsc),
 		cmocka_unit_test(a_clock_that_stepped_back_has_no_finding_for_its_change_too),
 		cmocka_unit_test(a_tsc_that_parts_from_a_hosts_time_is_not_accused),
+		cmocka_unit_test(an_emulated_tsc_that_was_moved_ahead_is_a_note),
 		cmocka_unit_test(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches),
 	};
 

@@ -1366,6 +1366,29 @@ a_soak_reports_the_rates_over_the_whole_run(void **state)
 	close_clocks();
 }
 
+/* A TSC that was moved meanwhile, by 30 ms in 90 s, never ran at what it did on average. */
+static void
+but_not_where_it_was_the_tsc_that_changed(void **state)
+{
+	struct rate_interval window;
+
+	(void)state;
+	begin_well();
+	become_a_soak();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	window = find(HPET)->implied;
+	for (size_t i = 0; i < bench->report.clock_count; i++)
+		bench->survey.steps[i].implied.known = false; /* a host so busy that no step of the run tells */
+	sim_advance_ps(90 * SIM_PS_PER_S);
+	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
+	survey_rates_again(&bench->survey);
+	assert_true(find(HPET)->change_since.high < -100000);
+	assert_false(find(HPET)->rate_whole_run);
+	assert_memory_equal(&find(HPET)->implied, &window, sizeof(window));
+	close_clocks();
+}
+
 /* And a quick one over its own, unless something changed in it. */
 static void
 a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it(void **state)
@@ -1527,6 +1550,7 @@ main(void)
 		RATE_TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not),
 		RATE_TEST(what_a_claim_is_rounded_by_is_in_each_rate),
 		RATE_TEST(a_soak_reports_the_rates_over_the_whole_run),
+		RATE_TEST(but_not_where_it_was_the_tsc_that_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
