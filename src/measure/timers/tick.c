@@ -63,9 +63,13 @@ asking_lateness(const struct asking *asking, const struct arming *arming, uint64
 
 		return by_counter(asking, late < 0 ? -low : low, tick->high);
 	}
+	/* Each of the two readings of the TSC lasts until its next step. */
+	int64_t step_ps = asking_tsc_ps(asking, asking->survey->tsc_resolution_ticks - 1);
+
 	return (struct lateness){
-		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks + timer->phase_ticks, tick->high),
-		asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps(ticks, tick->low),
+		asking_tsc_ps(asking, event->tsc - arming->after) - asking_ticks_ps(ticks + timer->phase_ticks, tick->high) -
+			step_ps,
+		asking_tsc_ps(asking, event->tsc - arming->before) - asking_ticks_ps(ticks, tick->low) + step_ps,
 	};
 }
 

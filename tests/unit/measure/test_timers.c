@@ -353,6 +353,25 @@ a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth(voi
 	}
 }
 
+/* When it was armed and when it came are known to a step of the TSC each. */
+static void
+and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	sim.tsc.counter.step_ticks = 500;
+	survey_prepare(&bench->run.survey);
+	bench->run.survey.tsc = (struct rate_interval){ true, TSC_MICROHZ, TSC_MICROHZ, TSC_MICROHZ };
+	scale_init(&bench->run.survey.scale, (struct rate){ TSC_MICROHZ, 1000000 });
+	rows = asked(play);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(rows[i].lateness.count, i ? 80 : 100);
+		assert_true(rows[i].lateness.error_ns >= 499);
+	}
+	assert_true(rows[0].lateness.min_ns + (int64_t)rows[0].lateness.error_ns >= 500);
+}
+
 static void
 what_it_drops_is_empty_whether_shot_or_period(void **state)
 {
@@ -847,6 +866,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes),
 		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
+		TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one),
 		TEST(what_it_drops_is_empty_whether_shot_or_period),
 		TEST(what_it_does_twice_is_doubled),
 		TEST(periods_that_take_long_to_be_programmed_are_longer_ones),
