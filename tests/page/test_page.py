@@ -350,6 +350,9 @@ def test_run_that_gave_no_report_says_why(show):
     page = show(incomplete("the guest hung", "tcg", 5000))
     assert page.problems == [] and page.requests == []
     assert page.evaluate("document.querySelector('.problem').textContent") == "The run gave no report: the guest hung"
+    for name in ("latency", "skew"):
+        said = page.evaluate(f"document.getElementById('{name}').textContent")
+        assert said.endswith("Not measured."), said
 
 
 def test_255_cores_are_drawn_with_their_whole_matrix(show):

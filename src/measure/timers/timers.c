@@ -5,6 +5,7 @@
 #include "text.h"
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
+#define GAP_NS      UINT64_C(10000)  /* the core was away: whatever gap= says, which is of what is told of interference */
 #define ENTRY_NS    UINT64_C(250000) /* an emulator's way into a handler takes tens of microseconds */
 #define WINDOWS     10u
 #define WINDOWS_MAX 64u
@@ -256,12 +257,10 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 	const struct plan windows = { PERIOD_NS, few ? 1 : WINDOWS };
 	struct asking asking = {
 		.survey = survey, .all = all, .timer = timer, .core = core,
-		.gap_ticks = scale_ticks(&survey->scale, report->options.gap_ns),
+		.gap_ticks = scale_ticks(&survey->scale, GAP_NS),
 	};
 
 	asking.entry_ticks = scale_ticks(&survey->scale, ENTRY_NS);
-	if (asking.entry_ticks < asking.gap_ticks)
-		asking.entry_ticks = asking.gap_ticks;
 	for (const struct plan *plan = shots_of(&asking); plan->count; plan++) {
 		measure(&asking, plan, false);
 		if (timer->state != CLOCK_PRESENT)

@@ -130,8 +130,8 @@ function latencySection(report) {
 	const clocks = report.clocks.filter((clock) => clock.latency);
 
 	if (!clocks.length)
-		return section(
-			"latency", "Read latency", note("Not measured: no clock could be read."));
+		return section("latency", "Read latency", note(report.clocks.length ?
+			"Not measured: no clock could be read." : "Not measured."));
 	const percentiles = () => percentileConfig(clocks.map((clock) => ({
 		...lineLook(report, clock),
 		label: clock.id,

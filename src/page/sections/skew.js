@@ -211,10 +211,11 @@ function offsetsTable(report) {
 function skewSection(report) {
 	const count = report.cores.length;
 
-	const alone = "One core ran: no other TSC to compare with.";
+	const alone = count === 1 && report.clocks.length > 0;
 
 	if (!report.skew)
-		return section("skew", "TSC against TSC", note(count > 1 ? "Not measured." : alone));
+		return section("skew", "TSC against TSC", note(alone ? "One core ran: no other TSC to compare with." :
+			"Not measured."));
 	const matrix = shownMatrix(report);
 	const square = matrix && count <= MATRIX_CORES_MAX && matrix.length === count &&
 		matrix.every((row) => row && row.length === count);

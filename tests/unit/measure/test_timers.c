@@ -386,6 +386,24 @@ what_it_drops_is_empty_whether_shot_or_period(void **state)
 	assert_counts(&rows[1], 72, 8, 0, 0, 0);
 }
 
+/* gap= is of what is told of interference: a user who wants to hear of long ones only has no timer accused. */
+static void
+a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for(void **state)
+{
+	const struct report_interval *rows;
+
+	(void)state;
+	source.has_counter = true;
+	source.stall_at = 50;
+	source.stall_ps = 25 * SIM_PS_PER_MS;
+	bench->run.report.options.gap_ns = 250000000;
+	rows = asked(play);
+	assert_int_equal(source.stall_ps, 0);
+	assert_counts(&rows[0], 100, 0, 0, 0, 1);
+	assert_int_equal(rows[0].lateness.count, 99);
+	assert_true(rows[0].lateness.max_ns < 2000);
+}
+
 static void
 what_it_does_twice_is_doubled(void **state)
 {
@@ -868,6 +886,7 @@ main(void)
 		TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth),
 		TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one),
 		TEST(what_it_drops_is_empty_whether_shot_or_period),
+		TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for),
 		TEST(what_it_does_twice_is_doubled),
 		TEST(periods_that_take_long_to_be_programmed_are_longer_ones),
 		TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence),
