@@ -21,6 +21,7 @@ import test_network
 LOOPBACK, HTTP_PORT = "127.0.0.1", 8080
 NAMES = {"lab.example": bytes([10, 0, 2, 2])}  # the host, in QEMU's user network
 SILENT = "silent.example"
+AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)  # RFC 2308, 3: the root's SOA goes with "no such name"
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # <linux/sockios.h>, <net/if.h>
 PR_SET_PDEATHSIG = 1              # <linux/prctl.h>
 
@@ -45,8 +46,8 @@ def answer_to(question):
     if name == SILENT:
         return None
     found = NAMES.get(name)
-    head = struct.pack("!HHHHHH", int.from_bytes(question[:2], "big"), 0x8180 if found else 0x8183, 1, bool(found), 0, 0)
-    return head + asked + (struct.pack("!HHHIH", 0xC00C, 1, 1, 60, 4) + found if found else b"")
+    head = struct.pack("!HHHHHH", int.from_bytes(question[:2], "big"), 0x8180 if found else 0x8183, 1, bool(found), not found, 0)
+    return head + asked + (struct.pack("!HHHIH", 0xC00C, 1, 1, 60, 4) + found if found else AUTHORITY)
 
 
 def serve(names, posts, folder):
