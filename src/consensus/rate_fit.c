@@ -207,7 +207,7 @@ narrowest(const struct rate_ends *ends)
  * less, the clock may be read at any moment of a bracket, and then some of a larger step is not seen: of N readings
  * those that come nearest to both ends miss them by sqrt(2 * step * width / N) each, together no more than an 8th of
  * their sum for 128. A counter that is worked out from one of nearly its own rate is rounded alike at all of one end,
- * and otherwise at the next: a third end shows that, and without one it is a tick more.
+ * and otherwise at the next: short looks between the ends show that, and without any it is a tick more.
  */
 static bool
 pass_evenly(const struct rate_ends *ends, struct rate_slope *slope)

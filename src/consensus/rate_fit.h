@@ -16,7 +16,8 @@
 #include "sample.h"
 
 #define RATE_CORNERS_MAX 8 /* of each kind: a line of about the clock's rate touches one or two of them */
-#define RATE_ENDS_MAX    4
+#define RATE_BETWEEN_MAX 16 /* short looks between the ends */
+#define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 struct rate_corner { /* as far from the end's own sample */
 	int64_t tsc, ticks;

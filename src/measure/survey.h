@@ -73,14 +73,25 @@ struct survey_memory {
 #define SURVEY_CONTENDED_SAMPLES 128 /* of one clock by one core while all read it */
 
 /* A clock on its way from the begin of the rates' window to the end of the run. */
+#define SURVEY_CORNERS_MAX 4
+
+/* A few samples: the tightest, wraps undone, and all. */
+struct survey_look {
+	struct sample tightest;
+	struct rate_corners corners;
+};
+
 struct survey_track {
 	struct report_clock *entry; /* NULL: not followed */
 	struct sample first, middle, last;   /* of the window; zeroed while it was not reached */
 	struct sample end;          /* last, or at the run's end */
 	struct sample edge;         /* edge clocks: the latest edge */
 	/* Of the ends that were taken, each found by its begin; edges have none. */
-	struct rate_corners corners[RATE_ENDS_MAX];
+	struct rate_corners corners[SURVEY_CORNERS_MAX];
 	size_t corners_taken;
+	struct survey_look between[RATE_BETWEEN_MAX]; /* of the window: one of each 2^between_log2 that were taken */
+	size_t between_count, looks;
+	unsigned between_log2;
 	uint64_t raw, begin, tsc;   /* the latest reading, and the TSC readings around it */
 	uint64_t ticks;             /* from the first reading to the latest, wraps undone */
 	struct sample fit;          /* the latest that fitted all others: where an epoch ends that something cuts off */

@@ -251,6 +251,8 @@ take_longest(struct survey *survey)
 		track->last = track->fit;
 		if (track->middle.end >= track->fit.begin)
 			track->middle = (struct sample){ 0, 0, 0 };
+		while (track->between_count && track->between[track->between_count - 1].tightest.end >= track->fit.begin)
+			track->between_count--;
 	}
 }
 

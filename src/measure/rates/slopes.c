@@ -45,24 +45,40 @@ widened(const struct sample *end, uint64_t late_ticks)
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
+/* One that is in FROM..TO, and not there yet. */
+static void
+add_end(struct rate_ends *ends, const struct sample *sample, const struct rate_corners *corners,
+	const struct sample *from, const struct sample *to)
+{
+	if (sample->begin >= from->begin && sample->begin <= to->begin &&
+	    (!ends->count || sample->begin > ends->ends[ends->count - 1].sample.begin))
+		ends->ends[ends->count++] = (struct rate_end){ *sample, corners };
+}
+
+/* Those of END; NULL: none were kept. */
+static const struct rate_corners *
+corners_of(const struct survey_track *track, const struct sample *end)
+{
+	for (size_t i = 0; i < SURVEY_CORNERS_MAX; i++)
+		if (track->corners[i].lower_count && track->corners[i].begin == end->begin)
+			return &track->corners[i];
+	return NULL;
+}
+
 struct rate_ends
 survey_ends(const struct survey *survey, const struct survey_track *track, const struct sample *from,
 	    const struct sample *to)
 {
-	const struct sample *const all[] = { &track->first, &track->middle, &track->last, to };
+	const struct sample *const taken[] = { &track->first, &track->middle, &track->last, to };
 	struct rate_ends ends = { .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+	size_t between = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct rate_end *end = &ends.ends[ends.count];
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		const struct survey_look *look = &track->between[between];
 
-		if (all[i]->begin < from->begin || all[i]->begin > to->begin ||
-		    (ends.count && all[i]->begin == end[-1].sample.begin))
-			continue;
-		*end = (struct rate_end){ *all[i], NULL };
-		for (size_t c = 0; c < RATE_ENDS_MAX && !end->corners; c++)
-			if (track->corners[c].lower_count && track->corners[c].begin == all[i]->begin)
-				end->corners = &track->corners[c];
-		ends.count++;
+		for (; between < track->between_count && look->tightest.begin < taken[i]->begin; between++, look++)
+			add_end(&ends, &look->tightest, &look->corners, from, to);
+		add_end(&ends, taken[i], corners_of(track, taken[i]), from, to);
 	}
 	take_resolution(survey->report, track->entry, &ends);
 	return ends;

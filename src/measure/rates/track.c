@@ -67,7 +67,7 @@ survey_track_tightest(struct survey *survey, struct survey_track *track)
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_fold(&entry->resolution, &entry->clock, trust_ticks, samples, SURVEY_END_SAMPLES);
-	track->corners[track->corners_taken++ % RATE_ENDS_MAX] =
+	track->corners[track->corners_taken++ % SURVEY_CORNERS_MAX] =
 		rate_corners(&entry->clock, trust_ticks, rise(survey, track), samples, SURVEY_END_SAMPLES);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
@@ -150,6 +150,27 @@ survey_compare_tracks(struct survey *survey)
 	return false;
 }
 
+/* A look at a clock on its way. Evenly spread over the window so far: where there are too many every other one goes. */
+static void
+keep_between(const struct survey *survey, struct survey_track *track, const struct sample *tightest)
+{
+	size_t kept = 0;
+
+	if (track->looks++ & ((1u << track->between_log2) - 1))
+		return;
+	if (track->between_count == RATE_BETWEEN_MAX) {
+		for (size_t i = 0; i < track->between_count; i += 2)
+			track->between[kept++] = track->between[i];
+		track->between_count = kept;
+		track->between_log2++;
+	}
+	track->between[track->between_count++] = (struct survey_look){
+		{ tightest->begin, track->ticks, tightest->end },
+		rate_corners(&track->entry->clock, survey_trust_ticks(survey, &track->entry->clock), rise(survey, track),
+			     survey->samples, SURVEY_FOLLOW_SAMPLES),
+	};
+}
+
 bool
 survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
@@ -158,10 +179,14 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
+		struct sample tightest;
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		tightest = rate_tightest(survey->samples, SURVEY_FOLLOW_SAMPLES);
+		survey_track_on(survey, track, &tightest);
+		keep_between(survey, track, &tightest);
 		survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	window->cut |= survey_compare_tracks(survey);
