@@ -21,15 +21,17 @@ burst_begin(const struct asking *asking, uint64_t from)
 
 /*
  * Whether the core was away about slot K, from a quarter period before its deadline to the next one's; or before that,
- * and what the source makes up for lasts until then.
+ * and what the source makes up for lasts until then: of what comes together it can't be told which is of this slot.
  */
 static bool
 is_away(const struct asking *asking, const struct arming *arming, uint64_t period, size_t k, uint8_t taken)
 {
-	uint64_t due = arming->before + (k + 1) * period, from = due - period / 4;
+	uint64_t due = arming->before + (k + 1) * period, from = due - period / 4, burst;
 
 	if (taken > 1)
 		from = burst_begin(asking, from) - 1;
+	else if (!taken && (burst = burst_begin(asking, from) - 1) < from)
+		from = burst;
 	return asking_was_away(asking, from, due + period, asking->entry_ticks);
 }
 

@@ -245,6 +245,21 @@ the_last_of_a_burst_may_be_in_time(void **state)
 	assert_told(folded(ticks, 700), 0, 0, 3);
 }
 
+/* It is a hair before its deadline and so said to be of the one before; the gap was over a quarter period before it. */
+static void
+a_slot_whose_tick_may_be_the_last_of_a_burst_behind_a_gap_is_not_lost(void **state)
+{
+	static const double ticks[] = { 100.1, 200.1, 474.5, 499, 600.1, 700.1, 0 };
+	static const double alone[] = { 100.1, 200.1, 300.1, 400.1, 600.1, 700.1, 0 };
+
+	(void)state;
+	away(210, 474.5);
+	assert_told(folded(ticks, 700), 0, 0, 4);
+	end(state);
+	begin(state);
+	assert_told(folded(alone, 700), 1, 0, 0);
+}
+
 /* COUNT values of LATE_NS, and MORE of MORE_NS, in order. */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -289,6 +304,7 @@ main(void)
 		TEST(what_is_made_up_for_slots_behind_a_gap_is_not_doubled),
 		TEST(what_a_burst_behind_a_gap_brings_to_the_next_slot_is_not_doubled),
 		TEST(the_last_of_a_burst_may_be_in_time),
+		TEST(a_slot_whose_tick_may_be_the_last_of_a_burst_behind_a_gap_is_not_lost),
 		TEST(ticks_are_all_over_their_periods_where_one_in_eight_is_half_a_period_behind_the_first),
 	};
 
