@@ -22,7 +22,7 @@ put_keys(struct text *error)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
-/* The word as it was read, cut where it is long; text_printf makes it ASCII. */
+/* The word as it was read, cut where it is long; text_printf makes it ASCII. The first error names the source. */
 static void
 begin_error(struct text *error, const char *source, struct word word)
 {
@@ -33,7 +33,11 @@ begin_error(struct text *error, const char *source, struct word word)
 	for (size_t i = 0; i < length; i++)
 		shown[i] = word.bytes[i];
 	shown[length] = '\0';
-	text_printf(error, "In %.60s: \"%s%s\" ", source, shown, cut ? "..." : "");
+	if (error->length)
+		text_put_char(error, ' ');
+	else
+		text_printf(error, "In %.60s: ", source);
+	text_printf(error, "\"%s%s\" ", shown, cut ? "..." : "");
 }
 
 /* An error that does not fit ends in dots behind its last whole word. Always false, so that a reader can return it. */
@@ -187,24 +191,26 @@ word_length(const char *bytes, size_t length)
 	return at;
 }
 
+/* To the end, so that all that is wrong is said at once, as far as there is room. */
 static bool
 read_words(struct reader *reader, struct word text)
 {
+	bool good = true;
 	size_t at = 0;
 
-	while (at < text.length) {
+	while (at < text.length && !reader->error.truncated) {
 		struct word word = { text.bytes + at, word_length(text.bytes + at, text.length - at) };
 
 		at += word.length;
 		if (word.length && !read_word(reader, word))
-			return false;
+			good = false;
 		if (at < text.length && text.bytes[at] == '#')
 			while (at < text.length && text.bytes[at] != '\n' && text.bytes[at] != '\r')
 				at++;
 		else
 			at++;
 	}
-	return true;
+	return good;
 }
 
 bool

@@ -17,7 +17,7 @@
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
 #define OPTIONS_GIVEN_SIZE 6144 /* every option, and a limit for each rule */
-#define OPTIONS_ERROR_SIZE 528 /* the longest: a rule that there is not, beside all that have a limit */
+#define OPTIONS_ERROR_SIZE 1024 /* a rule that there is not, beside all that have a limit, is half of it */
 
 enum options_cores { CORES_SIPI, CORES_MP, CORES_OFF };
 enum options_profile { PROFILE_QUICK, PROFILE_STANDARD, PROFILE_SOAK };
@@ -86,9 +86,10 @@ void options_default(struct options *options);
 
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0, over OPTIONS. SOURCE ("baretick.cfg", "the load
- * options", ...) is named in an error. True on success; else ERROR (OPTIONS_ERROR_SIZE bytes) is one ASCII
- * sentence that names the word and what would have been valid, and OPTIONS is as it was. A UTF-8 byte order
- * mark and carriage returns are skipped; UTF-16 and control characters are named as such.
+ * options", ...) is named in an error. True on success; else ERROR (OPTIONS_ERROR_SIZE bytes) has an ASCII
+ * sentence for each word that is wrong, as far as they fit, which names it and what would have been valid, and
+ * OPTIONS is as it was. A UTF-8 byte order mark and carriage returns are skipped; UTF-16 and control characters
+ * are named as such.
  */
 bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, char *error);

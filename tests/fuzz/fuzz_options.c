@@ -1,6 +1,6 @@
 /*
  * Any bytes as options: what is accepted is in range and reads back the same a second time, what is refused
- * changes nothing and gives one printable sentence.
+ * changes nothing and gives printable sentences.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -301,6 +302,25 @@ error_leaves_what_was_read_before_it_undone(void **state)
 }
 
 static void
+each_word_that_is_wrong_is_named_as_far_as_there_is_room(void **state)
+{
+	static char many[OPTIONS_ERROR_SIZE];
+	struct options options;
+
+	(void)state;
+	assert_refused("profile=fast duration=1s irq=on # gap=x\nrules=yes",
+		       "In baretick.cfg: \"profile=fast\" is not valid: profile= takes quick, standard or soak. \"irq=on\" is "
+		       "not valid: irq= takes auto, all or off. \"rules=yes\" is not valid: rules is a word by itself, without a "
+		       "value.");
+	for (size_t i = 0; i + 9 < sizeof(many); i += 9)
+		memcpy(many + i, "irq=on   ", 9);
+	options_default(&options);
+	assert_false(parse(&options, many));
+	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
+	assert_string_equal(error + strlen(error) - 4, " ...");
+}
+
+static void
 word_of_4096_bytes_is_shown_by_its_start(void **state)
 {
 	struct options options;
@@ -318,22 +338,20 @@ word_of_4096_bytes_is_shown_by_its_start(void **state)
 static void
 error_that_is_too_long_ends_in_dots_behind_a_whole_name(void **state)
 {
-	static const char *const many[] = {
-		"rule-with-quite-a-long-name-0001", "rule-with-quite-a-long-name-0002", "rule-with-quite-a-long-name-0003",
-		"rule-with-quite-a-long-name-0004", "rule-with-quite-a-long-name-0005", "rule-with-quite-a-long-name-0006",
-		"rule-with-quite-a-long-name-0007", "rule-with-quite-a-long-name-0008", "rule-with-quite-a-long-name-0009",
-		"rule-with-quite-a-long-name-0010", "rule-with-quite-a-long-name-0011", "rule-with-quite-a-long-name-0012",
-		"rule-with-quite-a-long-name-0013", "rule-with-quite-a-long-name-0014", "rule-with-quite-a-long-name-0015",
-		NULL,
-	};
+	static char all[30][OPTIONS_NAME_SIZE + 1];
+	const char *many[31] = { NULL };
 	const struct options_names long_names = { clock_ids, many };
 	struct options options;
 
 	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		snprintf(all[i], sizeof(all[i]), "rule-with-quite-a-long-name-%04u", i + 1);
+		many[i] = all[i];
+	}
 	options_default(&options);
 	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
-	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0013, ...");
+	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0027, ...");
 	assert_ptr_equal(strstr(error, "In the load options: \"limit.x=1\" names no rule"), error);
 }
 
@@ -658,6 +676,7 @@ main(void)
 		cmocka_unit_test(unknown_key_is_answered_with_all_keys),
 		cmocka_unit_test(bare_key_has_no_value),
 		cmocka_unit_test(error_leaves_what_was_read_before_it_undone),
+		cmocka_unit_test(each_word_that_is_wrong_is_named_as_far_as_there_is_room),
 		cmocka_unit_test(word_of_4096_bytes_is_shown_by_its_start),
 		cmocka_unit_test(error_that_is_too_long_ends_in_dots_behind_a_whole_name),
 		cmocka_unit_test(all_rules_that_have_a_limit_fit_into_the_error),
