@@ -50,9 +50,9 @@ discontinuity_note_stop(struct report *report, const struct report_discontinuity
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	text_put(&text, "The machine was stopped for ");
+	text_put(&text, rtc->elapsed.known ? "The machine was stopped for " : "The machine was stopped before ");
 	if (!rtc->elapsed.known) {
-		text_put(&text, "some time before ");
+		/* how long is said behind the moment */
 	} else if (high - low > VAGUE_NS) {
 		put_seconds(&text, low, decimals);
 		text_put(&text, " to ");
@@ -62,7 +62,8 @@ discontinuity_note_stop(struct report *report, const struct report_discontinuity
 	}
 	text_put(&text, rtc->elapsed.known ? " s at " : "");
 	report_put_moment(&text, report, row->at_tsc);
-	text_printf(&text, " (by the %s).", report_clock_id(report, rtc->members[0]));
+	text_printf(&text, " (by the %s)%s.", report_clock_id(report, rtc->members[0]),
+		    rtc->elapsed.known ? "" : "; for how long is not known");
 	report_note(report, "%s", bytes);
 }
 

@@ -7,6 +7,7 @@
 #define PPB             INT64_C(1000000000)
 #define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1: then a millionth of it is a part in 10^9 */
 #define PER_PPB         INT64_C(1000000)           /* in that ratio */
+#define STOOD_MAX_NS    INT64_C(10000000)          /* what stood for longer is a discontinuity */
 #define STRETCHES_SHARE 64 /* clocks' ends lie milliseconds from each other, in stretches of a second and more */
 
 const struct rate_interval vote_unchanged = { true, UNCHANGED, UNCHANGED, UNCHANGED };
@@ -73,14 +74,30 @@ name_change(struct vote *vote, size_t clock, bool halves, uint64_t limit)
 }
 
 /*
+ * A clock whose ends are edges changed so against OTHER. They come before all others' ends are taken: a TSC that stood
+ * between those shows in its rate alone, which is higher in the stretch in which that was.
+ */
+static bool
+may_be_between_ends(const struct vote *vote, size_t clock, size_t other, bool halves)
+{
+	const struct report_clock *entry = &vote->report->clocks[clock];
+	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
+	uint64_t stretch_ns = halves ? entry->window_ns / 2 : by.value < 0 ? entry->window_ns : entry->since_ns;
+	__int128 stood_ns = (__int128)by.value * (int64_t)stretch_ns / PPB;
+
+	return entry->clock.edges_only && stood_ns < STOOD_MAX_NS && stood_ns > -STOOD_MAX_NS;
+}
+
+/*
  * In a guest all devices count the host's one clock, each by an emulation of its own. That one of them changed
  * against another, between two readings by the TSC, may as well be a TSC that stood between these.
  */
 static bool
-may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock)
+may_be_the_tscs(const struct vote *vote, const struct falseticker_sources *sources, size_t clock, bool halves)
 {
-	return vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
-	       (vote_accusers(&vote->found) & sources->siblings);
+	return may_be_between_ends(vote, clock, vote_reference(&vote->found), halves) ||
+	       (vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
+		(vote_accusers(&vote->found) & sources->siblings));
 }
 
 /* Two groups of devices which in a guest count one clock: between their readings the TSC may have stood. */
@@ -92,18 +109,18 @@ are_siblings(const struct vote *vote, const struct falseticker_sources *sources)
 	return vote->report->hypervisor[0] && vote->found.undecided && !(groups & ~sources->siblings);
 }
 
-/* A falseticker that may be none. */
+/* A falseticker that may be none: against OTHER, which is one of OTHERS. */
 static void
-name_change_or_tsc(struct vote *vote, size_t clock, bool halves, uint64_t limit)
+name_change_or_tsc(struct vote *vote, size_t clock, size_t other, uint32_t others, bool halves, uint64_t limit)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[vote_reference(&vote->found)], &vote->rates[clock]);
+	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
 
 	vote->changed |= set_of(clock);
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
 					  "The rate of %s against %s changed by %s %s, or the TSC stood between two of their "
 					  "readings.",
-					  vote_clock_id(vote, clock), vote_group(vote, vote_accusers(&vote->found)).bytes,
-					  vote_ppm(&by).bytes, when_phrase(halves)),
+					  vote_clock_id(vote, clock), vote_group(vote, others).bytes, vote_ppm(&by).bytes,
+					  when_phrase(halves)),
 			&by, limit);
 }
 
@@ -114,6 +131,14 @@ name_changed_groups(struct vote *vote, bool halves, uint64_t limit)
 	struct interval_ppb by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
 
 	vote->changed |= found->group_a | found->group_b | found->others;
+	if (found->group_a == set_of(found->a) && may_be_between_ends(vote, found->a, found->b, halves)) {
+		name_change_or_tsc(vote, found->a, found->b, found->group_b, halves, limit);
+		return;
+	}
+	if (found->group_b == set_of(found->b) && may_be_between_ends(vote, found->b, found->a, halves)) {
+		name_change_or_tsc(vote, found->b, found->a, found->group_a, halves, limit);
+		return;
+	}
 	vote_set_figure(rules_add_finding(vote->report, "rate-changed", NULL, REPORT_NO_CORE,
 					  "The rate of %s against %s changed by %s %s; nothing shows %s changed.%s",
 					  vote_group(vote, found->group_a).bytes, vote_group(vote, found->group_b).bytes,
@@ -190,8 +215,8 @@ rate_changes_judge(struct vote *vote, bool halves)
 			continue;
 		if (vote->by_doubtful_tsc)
 			vote->changed |= set_of(i);
-		else if (may_be_the_tscs(vote, &sources, i))
-			name_change_or_tsc(vote, i, halves, limit);
+		else if (may_be_the_tscs(vote, &sources, i, halves))
+			name_change_or_tsc(vote, i, vote_reference(&vote->found), vote_accusers(&vote->found), halves, limit);
 		else
 			name_change(vote, i, halves, limit);
 	}

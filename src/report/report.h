@@ -92,6 +92,7 @@ struct report_clock {
 	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
 	 * to the rest of the run, and the worse of the two. Where all clocks show the same, it is the TSC's.
 	 */
+	uint64_t window_ns, since_ns; /* how long it was followed in the window, and since; 0: it was not */
 	struct interval_ppb change_halves, change_since, change;
 	bool turned_sick;           /* it was well at first: */
 	uint64_t turned_sick_ms;    /* into the run, when that was seen */

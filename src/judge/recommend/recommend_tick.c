@@ -61,6 +61,21 @@ has_pit(const struct report *report)
 	return has_clock(report, "pit", "pit0");
 }
 
+/* Of a source that breaks no rule: how much of what is promised of its interrupts could be told. */
+static void
+put_promises(const struct report *report, struct text *reason, const char *source)
+{
+	size_t kept = rules_count(report, source, OUTCOME_PASSED), open = rules_count(report, source, OUTCOME_NOT_DETERMINED) +
+			  rules_count(report, source, OUTCOME_NOT_CHECKED);
+
+	if (kept && !open)
+		text_put(reason, " Its interrupts break no rule.");
+	else if (kept)
+		text_printf(reason, " Its interrupts break no rule, as far as could be told: %zu of %zu.", kept, kept + open);
+	else if (open)
+		text_put(reason, " Whether its interrupts break a rule could not be told.");
+}
+
 /* Linux does not look at any of it: it takes the source all the same. */
 static void
 put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
@@ -82,7 +97,9 @@ put_figures(const struct report *report, struct text *reason, const struct repor
 			named = true;
 		}
 	}
-	if (named)
+	if (!named)
+		put_promises(report, reason, row->source);
+	else
 		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
 			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
 }

@@ -186,6 +186,7 @@ record_changes(struct survey *survey, struct sample *ends)
 		if (!count_on(survey, track, change_ppb, &ends[i]))
 			continue;
 		entry->implied_since = survey_implied(survey, track, &track->last, &ends[i]);
+		entry->since_ns = scale_ns(&survey->scale, ends[i].begin - track->last.begin);
 		entry->change_since = survey_change(survey, track, &track->first, &track->last, &ends[i]);
 		if (least_size(&entry->change_since) > change_ppb)
 			change_ppb = least_size(&entry->change_since);

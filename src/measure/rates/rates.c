@@ -178,9 +178,11 @@ keep_window(struct survey *survey)
 		const struct survey_track *track = &survey->tracks[i];
 
 		survey->report->clocks[i].implied_window = survey->report->clocks[i].implied;
-		if (track->entry && track->entry->implied.known)
-			track->entry->change = track->entry->change_halves =
-				survey_change(survey, track, &track->first, &track->middle, &track->last);
+		if (!track->entry || !track->entry->implied.known)
+			continue;
+		track->entry->window_ns = scale_ns(&survey->scale, track->last.begin - track->first.begin);
+		track->entry->change = track->entry->change_halves =
+			survey_change(survey, track, &track->first, &track->middle, &track->last);
 	}
 }
 

@@ -195,6 +195,15 @@ function contentionRows(report) {
 		.filter((row) => row.cores > 1);
 }
 
+/* Judged by the application: cores that wait for their host's time do not read together. */
+function unreliable({quality, interference}) {
+	const {total_ns: stolen, observed_ns: observed, gaps} = interference || {};
+
+	return quality && quality.reliable_tails === false && gaps > 0 &&
+		note(`Medians and ratios are not reliable: ${(100 * stolen / observed).toFixed(1)} % of the observed time was stolen, `,
+			"and cores that wait for their host's time do not read together.");
+}
+
 function contention(report) {
 	const rows = contentionRows(report);
 	const configure = () => ({
@@ -234,6 +243,7 @@ function contention(report) {
 		el("h3", null, "All cores at once"),
 		note("Median read while all cores read the same clock, as a multiple of the median read ",
 			"by one core alone."),
+		unreliable(report),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
 			rows.length),
 		details("The figures as a table",

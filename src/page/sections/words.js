@@ -54,7 +54,8 @@ function headline(report) {
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		el("p", {class: "lead"},
-			`${found || "No findings"}${untold && `; of the promises ${untold}`}. ${where}`,
+			`${found || "No findings"}${untold && `; of the promises ${untold}`}`,
+			isNumber(report.ended_early_ms) && `; ended early, ${duration(report.ended_early_ms)} after it began`, `. ${where}`,
 			began && [", ", el("span", {class: "whole"}, began)], "."),
 		synchrony(report),
 		quality(report),
@@ -140,20 +141,22 @@ function subject(finding) {
 
 function findingFigures(finding) {
 	const interval = known({value: finding.measured, low: finding.low, high: finding.high});
-	const unit = finding.unit ? ` ${finding.unit}` : "";
+	const unit = finding.unit && finding.unit !== "ns" ? ` ${finding.unit}` : "";
+	const figure = finding.unit === "ns" ? ns : exact;
 
 	if (!isNumber(finding.measured))
 		return null;
-	const ends = interval && interval.low !== interval.high ? ` (${span(interval, exact)})` : "";
-	const limit = isNumber(finding.limit) ? `; the limit is ${exact(finding.limit)}${unit}` : "";
+	const between = interval && interval.low !== interval.high && span(interval, figure);
+	const atEnd = between && (finding.measured === finding.low || finding.measured === finding.high);
+	const measured = atEnd ? between : `${figure(finding.measured)}${between ? ` (${between})` : ""}`;
+	const limit = finding.limit ? `; the limit is ${figure(finding.limit)}${unit}` : "";
 
-	return el(
-		"p", {class: "figures"}, `Measured ${exact(finding.measured)}${unit}${ends}${limit}.`);
+	return el("p", {class: "figures"}, `Measured ${measured}${unit}${limit}.`);
 }
 
 function findingCard(finding) {
 	const more = [
-		["Likely cause", finding.cause], ["What to do", finding.advice],
+		["Known causes", finding.cause], ["What to do", finding.advice],
 		["Known from", finding.source]
 	];
 
@@ -297,7 +300,7 @@ function costs(report) {
 		note("Two reads for each of 100,000 rows, by the mean of the reads that were not hit, less that of null on the same core. " +
 			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
 			"within the least and the most of any, two standard errors included. Over best is the time above that of the clock that " +
-			"costs least and did not fail; not told where the two ranges overlap."),
+			"costs least and did not fail: not told where the two ranges overlap, – for clocks that failed."),
 		table(
 			[
 				["Clock", (clock) => code(clock.id), "name"],
@@ -308,7 +311,7 @@ function costs(report) {
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
 			],
 			rows, "What reading each clock costs a database"),
-		note("The last column is the boot core's loop time, hits included, less its null; pg_test_timing's Average loop time is higher, " +
+		note("What pg_test_timing prints at least is the boot core's loop time, hits included, less its null; its Average loop time is higher, " +
 			"by its own loop and the system's call. Linux reads the TSC as tsc_lfence or tsc_rdtscp does."));
 }
 

@@ -106,9 +106,10 @@ table_database(struct text *out, const struct report *report)
 	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
 		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
 		       "and most are of any core, with two standard errors of each mean. Over best is ms less that of the clock "
-		       "that costs least and did not fail; not told where the two's least and most overlap. The loop is the boot "
-		       "core's, hits included, less what a read of null cost there: pg_test_timing's Average loop time is "
-		       "higher, by its own loop and the system's call. Linux reads the TSC as tsc_lfence or tsc_rdtscp does.");
+		       "that costs least and did not fail: not told where the two's least and most overlap, - for clocks that "
+		       "failed. The loop is the boot core's, hits included, less what a read of null cost there: "
+		       "pg_test_timing's Average loop time is higher, by its own loop and the system's call. Linux reads the TSC "
+		       "as tsc_lfence or tsc_rdtscp does.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -31,7 +31,7 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	if (!detailed || !rule)
 		return;
 	put_below(out, "", rule->sentence);
-	put_below(out, "Likely cause: ", rule->cause);
+	put_below(out, "Known causes: ", rule->cause);
 	put_below(out, "What to do: ", rules_advice(finding));
 	put_below(out, "Known from: ", finding->source);
 }

@@ -186,7 +186,7 @@ table_verdict(struct text *out, const struct report *report)
 	text_init(&text, line, sizeof(line));
 	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural(report->finding_count));
 	if (report->hurried)
-		text_printf(&text, "; ended early by a key at %lu.%lu s", report->hurried_ms / 1000,
+		text_printf(&text, "; ended early at %lu.%lu s", report->hurried_ms / 1000,
 			    report->hurried_ms / 100 % 10);
 	text_put(&text, report->incomplete ? "; not everything was measured" : "");
 	if (open)

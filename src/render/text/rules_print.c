@@ -16,7 +16,7 @@ rules_print(struct text *out, const struct options *options)
 			table_paragraph(out, INDENT, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
 				      rules_limit(rule, options), rule->unit);
 		table_paragraph(out, INDENT, "%s", rule->sentence);
-		table_paragraph(out, INDENT, "Likely cause: %s", rule->cause);
+		table_paragraph(out, INDENT, "Known causes: %s", rule->cause);
 		table_paragraph(out, INDENT, "What to do: %s", rule->advice);
 		table_paragraph(out, INDENT, "Known from: %s.", rule->source);
 	}

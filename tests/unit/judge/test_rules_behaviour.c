@@ -303,6 +303,38 @@ a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches(void 
 }
 
 /*
+ * An RTC's edges come before the other clocks' ends are taken: where the TSC stood between, for up to 10 ms, in the
+ * window of a second or in the 20 since, the RTC alone seems to have changed.
+ */
+static void
+an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named(void **state)
+{
+	static const struct {
+		int64_t change_ppb;
+		bool changed;
+	} cases[] = { { -384400, false }, { 384400, false }, { -20000000, true }, { 2000000, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct report *report = machine_without_behaviours();
+		const struct finding *finding = report->findings;
+
+		report->hypervisor[0] = '\0';
+		literal_find(report, "rtc")->clock.edges_only = true;
+		literal_find(report, "rtc")->window_ns = 1000000000;
+		literal_find(report, "rtc")->since_ns = UINT64_C(20000000000);
+		set_changes(report, 0, 0, cases[i].change_ppb);
+		judge_report(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_string_equal(finding->rule, "rate-changed");
+		assert_true(cases[i].changed || !finding->clock);
+		assert_int_equal(strstr(finding->text, "or the TSC stood between two of their readings.") == NULL,
+				 cases[i].changed);
+		literal_free(report);
+	}
+}
+
+/*
  * The devices of a guest are one clock of its host's, and its RTC may leap: nothing shows which of the two was moved.
  */
 static void
@@ -418,6 +450,7 @@ main(void)
 		cmocka_unit_test(a_tsc_that_parts_from_a_hosts_time_is_not_accused),
 		cmocka_unit_test(an_emulated_tsc_that_was_moved_ahead_is_a_note),
 		cmocka_unit_test(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches),
+		cmocka_unit_test(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

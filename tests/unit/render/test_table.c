@@ -715,7 +715,7 @@ what_a_key_left_of_the_plan_is_said_with_the_moment(void **state)
 	table_machine(&text, report);
 	table_verdict(&text, report);
 	assert_non_null(strstr(bytes, "; 1.00 s per clock to 12.3 s, then 100 ms; "));
-	assert_non_null(strstr(bytes, "; ended early by a key at 12.3 s"));
+	assert_non_null(strstr(bytes, "; ended early at 12.3 s"));
 	report->duration_ns = 100000000;
 	text_init(&text, bytes, sizeof(bytes));
 	table_machine(&text, report);
