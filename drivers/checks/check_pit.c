@@ -6,7 +6,9 @@
 
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
-#define STEP_PAUSES       7u /* up to so many between readings, lest they run in step with the counter */
+#define STEP_WAITS        7u   /* between readings, none to six sevenths of a tick: they may take whole ticks, */
+#define STEP_WAIT_NS      120u /* each so much longer */
+#define STEP_POLLS        1000u
 
 #define LATCH_TRIES       8u
 #define LATCH_HELD_NS     (20 * US) /* at least, beyond four times what the accesses before it took */
@@ -51,14 +53,23 @@ elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
+/* Lest the readings run in step with the counter. */
+static void
+wait_a_little(const struct checking *checking, unsigned reading)
+{
+	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS), begin = check_tsc(checking->device);
+
+	for (unsigned polls = STEP_POLLS; polls > 0 && check_tsc(checking->device) - begin < ticks; polls--)
+		hw_pause();
+}
+
 static void
 look_at_step(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t first_ticks = take_masked(checking).ticks, step = 0;
 
 	for (unsigned i = 0; i < STEP_READS; i++) {
-		for (unsigned pauses = i % STEP_PAUSES; pauses > 0; pauses--)
-			hw_pause();
+		wait_a_little(checking, i);
 		step = gcd(step, elapsed(checking, first_ticks, take_masked(checking).ticks));
 	}
 	if (step == 0) {
