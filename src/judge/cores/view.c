@@ -185,6 +185,39 @@ decide_synchrony(struct report *report, const struct view *view)
 			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);
 }
 
+static bool
+is_member(const struct view *view, size_t rank)
+{
+	return !view->outlier[rank] && !view_core(view, rank)->drifts;
+}
+
+static bool
+moves_against_a_member(const struct view *view, size_t rank)
+{
+	for (size_t i = 0; i < view->offsets->cores; i++)
+		if (is_member(view, i) && view_drift_ppb(view, i, rank).near > view->drift_limit_ppb)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the majority is one only because its offsets are known no better: cores of it are proven to run apart, of
+ * which none is named, and the others are no more than half.
+ */
+static bool
+is_parted(const struct view *view)
+{
+	size_t parted = 0, whole = 0;
+
+	for (size_t i = 0; i < view->offsets->cores && view->skew->any_moved; i++) {
+		bool moves = is_member(view, i) && moves_against_a_member(view, i);
+
+		parted += moves;
+		whole += is_member(view, i) && !moves;
+	}
+	return parted && 2 * whole <= view->offsets->cores;
+}
+
 struct view
 view_latest(const struct view *view)
 {
@@ -192,7 +225,7 @@ view_latest(const struct view *view)
 
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
-	latest.no_majority = view->skew->latest_summary.no_majority;
+	latest.no_majority = view->skew->latest_summary.no_majority || is_parted(&latest);
 	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !star_is_confirmed(&latest);
 	return latest;
 }
@@ -209,6 +242,7 @@ view_of(struct report *report)
 
 	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
+	view.no_majority |= is_parted(&view);
 	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !star_is_confirmed(&view);
 	latest = view_latest(&view);
 	skew->off_tsc = 0;

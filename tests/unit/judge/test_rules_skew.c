@@ -969,6 +969,30 @@ core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment(void **st
 	literal_free(report);
 }
 
+/* Two agree against the third, and run apart: they agree at that moment only, or because no more is known of them. */
+static void
+a_majority_whose_cores_run_apart_names_nobody(void **state)
+{
+	int64_t truth_ticks[3] = { 0, 0, -20000 };
+
+	(void)state;
+	for (int apart = 0; apart < 2; apart++) {
+		struct report *report = machine(3, 3, truth_ticks);
+
+		report->cores[2].drift_ppb = (struct offset){ -900, 900 };
+		if (apart)
+			report->cores[1].drift_ppb = (struct offset){ 10, 20 };
+		judge(report);
+		assert_int_equal(report->finding_count, 1 + apart);
+		assert_string_equal(report->findings[0].rule, "tsc-offset");
+		assert_int_equal(report->findings[0].core, apart ? REPORT_NO_CORE : 4);
+		assert_int_equal(strstr(report->findings[0].text, "and nothing shows which of them is right") != NULL, apart);
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(report->cores[i].off_majority, i == 2 && !apart);
+		literal_free(report);
+	}
+}
+
 /* By a check between the tournaments, whose bounds hold all the same. */
 static void
 cores_of_which_one_warped_are_not_synchronised(void **state)
@@ -1203,6 +1227,7 @@ main(void)
 		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
 		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
 		cmocka_unit_test(cores_of_which_one_warped_are_not_synchronised),
+		cmocka_unit_test(a_majority_whose_cores_run_apart_names_nobody),
 		cmocka_unit_test(star_in_which_something_moved_names_nobody),
 		cmocka_unit_test(star_that_the_next_tournament_does_not_confirm_names_nobody),
 		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
