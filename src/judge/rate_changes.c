@@ -83,9 +83,9 @@ may_be_between_ends(const struct vote *vote, size_t clock, size_t other, bool ha
 	const struct report_clock *entry = &vote->report->clocks[clock];
 	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
 	uint64_t stretch_ns = halves ? entry->window_ns / 2 : by.value < 0 ? entry->window_ns : entry->since_ns;
-	__int128 stood_ns = (__int128)by.value * (int64_t)stretch_ns / PPB;
+	unsigned __int128 stood = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * stretch_ns;
 
-	return entry->clock.edges_only && stood_ns < STOOD_MAX_NS && stood_ns > -STOOD_MAX_NS;
+	return entry->clock.edges_only && stood < (unsigned __int128)STOOD_MAX_NS * PPB;
 }
 
 /*
