@@ -57,7 +57,8 @@ elapsed(const struct checking *checking, uint64_t then_ticks, uint64_t now_ticks
 static void
 wait_a_little(const struct checking *checking, unsigned reading)
 {
-	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS), begin = check_tsc(checking->device);
+	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
+	uint64_t begin = check_tsc(checking->device);
 
 	for (unsigned polls = STEP_POLLS; polls > 0 && check_tsc(checking->device) - begin < ticks; polls--)
 		hw_pause();

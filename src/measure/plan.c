@@ -235,8 +235,8 @@ survey_hurry(struct survey *survey)
 		survey->timers_ns = survey_timers_ns(report, cores);
 	survey->late_ns = 0;
 	survey->total_ns = survey->done_ns + rest_ns(before, survey->done_ns, report, cores) + survey->timers_ns;
-	report_note(report, "The end was asked for at %lu.%lu s (a key, or Ctrl-C of qemu/run): what was still to come was measured as "
-		    "with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
+	report_note(report, "The end was asked for at %lu.%lu s (a key, or Ctrl-C of qemu/run): what was still to come was "
+		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }
 
 uint64_t

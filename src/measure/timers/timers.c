@@ -5,7 +5,7 @@
 #include "text.h"
 
 #define PERIOD_NS   SURVEY_NS_PER_MS
-#define GAP_NS      UINT64_C(10000)  /* the core was away: whatever gap= says, which is of what is told of interference */
+#define GAP_NS      UINT64_C(10000)  /* the core was away; gap= is of what is told of interference */
 #define ENTRY_NS    UINT64_C(250000) /* an emulator's way into a handler takes tens of microseconds */
 #define WINDOWS     10u
 #define WINDOWS_MAX 64u

@@ -146,7 +146,7 @@ function findingFigures(finding) {
 
 	if (!isNumber(finding.measured))
 		return null;
-	const between = interval && interval.low !== interval.high && span(interval, figure);
+	const between = interval && figure(interval.low) !== figure(interval.high) && span(interval, figure);
 	const atEnd = between && (finding.measured === finding.low || finding.measured === finding.high);
 	const measured = atEnd ? between : `${figure(finding.measured)}${between ? ` (${between})` : ""}`;
 	const limit = finding.limit ? `; the limit is ${figure(finding.limit)}${unit}` : "";

@@ -263,13 +263,15 @@ a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core(void **st
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
-		    "the PIT (0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
+		    "the PIT (0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. "
+		    "Its interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: it is each core's own, but may stop in deep sleep (CPUID 6 EAX[2] is 0), where "
 		    "the HPET (50) wakes the core. Cores for which a third comparator or a later one sends messages take "
-		    "that (110). Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
+		    "that (110). Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its interrupts "
+		    "break no rule.");
 }
 
 static void
