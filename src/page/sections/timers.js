@@ -110,7 +110,7 @@ function timersSection(report) {
 	return section("timers", "Timer interrupts",
 		note("How late each source's interrupts came: the handler's first reading less the deadline. What the way into the handler takes ",
 			"is in each figure; ", code("self_ipi"), " shows it. A deadline while the core was away is excused."),
-		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, "dot"])) : null,
+		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
 		timersTable(boot.filter(wasAsked), "Timer interrupts on the boot core", false),
 		policies.length ? note("After periods in which interrupts were masked:") : null,
