@@ -156,6 +156,25 @@ survey_steps_compare(struct survey *survey, bool strictly)
 	return cut;
 }
 
+/*
+ * Whether one more sweep finds what the last one FOUND: clocks that leapt stay ahead. Where the TSC stood between two
+ * readings of a sweep, those before it come up with the next.
+ */
+static bool
+is_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
+{
+	struct discontinuity again;
+
+	steps_sweep(survey, true);
+	again = steps_find(survey, STEPS_EDGE_LATEST_NS, floor_ns);
+	if (again.count != found->count)
+		return false;
+	for (size_t i = 0; i < again.count; i++)
+		if (again.groups[i].clocks != found->groups[i].clocks)
+			return false;
+	return true;
+}
+
 /* A leap from one reading to the next is no rate that changed: so one below the floor needs no closer look. */
 bool
 survey_leapt(struct survey *survey, uint64_t leap_ns)
@@ -169,7 +188,7 @@ survey_leapt(struct survey *survey, uint64_t leap_ns)
 	steps_sweep(survey, true);
 	seen = survey->hooks.tsc_ordered();
 	found = steps_find(survey, STEPS_EDGE_LATEST_NS, leap_ns / 2);
-	if (leap_ns / 2 > FLOOR_NS || found.count < 2)
+	if (leap_ns / 2 > FLOOR_NS || found.count < 2 || !is_found_again(survey, &found, leap_ns / 2))
 		return survey_steps_compare(survey, false);
 	steps_record(survey, &found, seen);
 	survey->cuts++;

@@ -21,6 +21,7 @@
 #include "sim.h"
 #include "sim_internal.h"
 #include "survey.h"
+#include "survey_internal.h"
 #include "survey_rates.h"
 #include "survey_clocks.h"
 #include "survey_skew.h"
@@ -632,6 +633,51 @@ an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only(void **state)
 	measure();
 	assert_clean();
 	close_clocks();
+}
+
+static struct {
+	void (*sample)(void *device, struct sample *samples, size_t count);
+	uint64_t pit_ahead; /* ticks that the PIT gains by its next reading */
+	bool tsc_stands;    /* as long, before that reading */
+} at_pit;
+
+static void
+sample_pit(void *device, struct sample *samples, size_t count)
+{
+	if (at_pit.tsc_stands) {
+		sim.tsc.counter.backward_at_ps = sim.now_ps;
+		sim.tsc.counter.backward_ticks = bench->tsc_hz / 2500;
+		at_pit.tsc_stands = false;
+	}
+	at_pit.sample(device, samples, count);
+	for (size_t i = 0; i < count; i++)
+		samples[i].ticks = (samples[i].ticks + at_pit.pit_ahead) & UINT16_MAX;
+}
+
+/* For 400 us: of a sweep the clocks before the PIT were read by then. The PIT itself stays ahead where it leapt. */
+static void
+a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them(void **state)
+{
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	for (int leaps = 0; leaps < 2; leaps++) {
+		begin_well();
+		become_a_guest();
+		survey_prepare(&bench->survey);
+		survey_rates(&bench->survey);
+		assert_int_equal(bench->report.discontinuity_count, 0);
+		survey_observe(&bench->survey);
+		at_pit.sample = find(PIT)->clock.sample;
+		at_pit.tsc_stands = !leaps;
+		at_pit.pit_ahead = leaps ? PIT_HZ_NUM / PIT_HZ_DEN / 2500 : 0;
+		find(PIT)->clock.sample = sample_pit;
+		survey_leapt(&bench->survey, 400000);
+		assert_int_equal(bench->report.discontinuity_count, leaps);
+		if (leaps)
+			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
+		find(PIT)->clock.sample = at_pit.sample;
+		close_clocks();
+	}
 }
 
 #define PHASES   3 /* of all that is read against the RTC's edge */
@@ -1520,6 +1566,7 @@ main(void)
 		RATE_TEST(one_clock_that_is_off_is_the_one_that_is_named),
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
+		RATE_TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them),
 		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
 		RATE_TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody),
 		RATE_TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be),
