@@ -3,7 +3,7 @@
 # needs a list has its target as an order-only prerequisite:  $(OBJECTS): | deps-build
 ##= NO_INSTALL=1 installs nothing: names what is missing and goes on, for those who have the tools otherwise
 
-PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js
+PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js esbuild
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
