@@ -23,7 +23,8 @@ endif
 VERSION := 0.1.0
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+##= WERROR=1 takes warnings for errors, as the tests of a submission do
+WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 COMMON   := -std=gnu11 -O2 -g $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
 # No SSE, no red zone: a freshly started core and an interrupt handler of the firmware can run any of it.
 TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing \
@@ -47,11 +48,17 @@ BOOT_ASSEMBLY   := $(sort $(foreach room,$(filter boot%,$(ROOMS)),$(wildcard $(r
 
 OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(SOURCES)) $(patsubst %.nasm,$(BUILD)/efi/%.o,$(BOOT_ASSEMBLY))
 
-EFI_INCLUDES := -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
-BOOT_FLAGS   := $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
+# Files of other packages are looked for when they are first needed, because `make run` may have to install them first.
+found         = $(call path_or_stop,$(shell CC='$(CC)' qemu/find $(1) 2>&1))
+path_or_stop  = $(if $(filter 0,$(.SHELLSTATUS)),$(1),$(error $(1)))
+remembered    = $(eval $(1) := $(call found,$(2)))$($(1))
+GNUEFI_INCLUDE = $(call remembered,GNUEFI_INCLUDE,gnu-efi-include)
+GNUEFI_CRT0    = $(call remembered,GNUEFI_CRT0,gnu-efi-crt0)
+GNUEFI_LIBRARY = $(call remembered,GNUEFI_LIBRARY,gnu-efi-library)
+CHARTS         = $(call remembered,CHARTS,chart.js)
 
-GNUEFI_LIB   := /usr/lib
-GNUEFI_CRT0  := $(GNUEFI_LIB)/crt0-efi-x86_64.o
+EFI_INCLUDES = -isystem $(GNUEFI_INCLUDE) -isystem $(GNUEFI_INCLUDE)/x86_64
+BOOT_FLAGS   = $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
 .DEFAULT_GOAL := all
 ## builds build/baretick.efi; so does make alone
@@ -73,17 +80,15 @@ $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 $(BUILD)/efi/%.o: %.nasm Makefile
 	@mkdir -p $(@D)
 	$(call say,NASM  )
-	$(QUIET)$(NASM) -f elf64 -I$(<D)/ -Werror -MD $(@:.o=.d) -o $@ $<
+	$(QUIET)$(NASM) -f elf64 -I$(<D)/ $(if $(WERROR),-Werror) -MD $(@:.o=.d) -o $@ $<
 
 # The page of report.html: one file of all that it needs, its mark for the report left open.
 PAGE := $(BUILD)/page.html
 
-CHARTS := /usr/share/javascript/chart.js/chart.min.js
-
-$(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json $(CHARTS)) | deps-build
+$(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find chart.js 2>/dev/null) | deps-build
 	@mkdir -p $(@D)
 	$(call say,PAGE  )
-	$(QUIET)$(PYTHON) src/page/build $@.tmp
+	$(QUIET)$(PYTHON) src/page/build $@.tmp $(CHARTS)
 	$(QUIET)mv $@.tmp $@
 
 $(BUILD)/efi/boot/page.o: $(PAGE)
@@ -106,14 +111,14 @@ LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoex
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/efi.lds
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) -L$(GNUEFI_LIB) -lgnuefi -o $@
+	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) $(GNUEFI_LIBRARY) -o $@
 
 # objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page. Nothing follows the last
 # section: what a signature is added to ends with it.
 $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/nxcompat
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
-		--strip-all --target efi-app-x86_64 $< $@.tmp
+		--strip-all -O efi-app-x86_64 $< $@.tmp
 	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
@@ -180,7 +185,7 @@ sign: deps-sign
 .PHONY: dist
 dist: deps-dist
 	+$(SUBMAKE) all image
-	$(PYTHON) qemu/dist $(VERSION) $(COMMIT) $(BUILD) $(CHARTS)
+	$(PYTHON) qemu/dist $(VERSION) $(COMMIT) $(BUILD) $(CHARTS) $(GNUEFI_CRT0) $(GNUEFI_INCLUDE)
 
 # Which folder may use which, for tests/test_rooms.py.
 .PHONY: rooms

@@ -112,7 +112,7 @@ def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
         (folder / name).write_text(text)
         if name == "CHANGELOG.md":
             call(folder, "git", "commit", "--quiet", "--all", "--message", "Another version")
-        done = subprocess.run([folder / "qemu" / "dist", VERSION, "0", commit / "build", "/nothing"], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([folder / "qemu" / "dist", VERSION, "0", commit / "build", *["/nothing"] * 3], capture_output=True, text=True, timeout=60,
                               env={**os.environ, **GIT})
         assert done.returncode == 1 and said in done.stderr
     assert (made / f"{NAME}.tar.xz").exists()
@@ -179,7 +179,8 @@ def test_what_of_gnu_efi_is_inside_is_what_the_list_names(made, spdx):
     """Of libgnuefi.a one object is taken, which relocates the image; its entry is the crt0's."""
     names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
-    library = subprocess.run(["nm", "--print-file-name", "--defined-only", "/usr/lib/libgnuefi.a"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    archive = subprocess.run([ROOT / "qemu" / "find", "gnu-efi-library"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+    library = subprocess.run(["nm", "--print-file-name", "--defined-only", archive], check=True, text=True, stdout=subprocess.PIPE).stdout
     inside = {member for member, name in re.findall(r":(\w+)\.o:\S+ \w (\S+)", library) if re.search(rf" [TtDd] {name}$", names, re.M)}
     assert inside == {"reloc_x86_64"}
     comment = next(each["comment"] for each in spdx["packages"] if each["name"] == "gnu-efi")

@@ -110,7 +110,7 @@ core_entry_end:
 core_vectors:
 %assign vector 0
 %rep 256
-	push strict dword vector
+	push strict qword vector
 	jmp strict near core_vector
 	align 16
 %assign vector vector + 1

@@ -70,7 +70,7 @@ guard_unwind:
 guard_stubs_%1:
 %assign vector 0
 %rep VECTORS
-	push strict dword vector
+	push strict qword vector
 	jmp strict near guard_vector_%1
 	align 16
 %assign vector vector + 1

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import socket
+import subprocess
 
 from machine import interruption
 from results import files
@@ -10,18 +11,8 @@ VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143 has the port; above it one for ea
 VARIABLES_MAX = 64 << 20  # bytes of the firmware's variables: a hundred times what there is
 PIECE = 1 << 20           # of a stick, at once
 EXIT_PORT = 0x501
-# A split build keeps its variables in a file beside the code; a combined one holds both and is a power
-# of two in size.
-FIRMWARE = [
-    "/usr/share/OVMF/OVMF_CODE_4M.fd",              # Debian 12 and later, Ubuntu
-    "/usr/share/OVMF/OVMF_CODE.fd",                 # Debian 11 and before, Fedora's link
-    "/usr/share/edk2/ovmf/OVMF_CODE.fd",            # Fedora
-    "/usr/share/edk2/x64/OVMF_CODE.4m.fd",          # Arch
-    "/usr/share/edk2-ovmf/x64/OVMF_CODE.fd",        # Arch, before 2024
-    "/usr/share/qemu/ovmf-x86_64-code.bin",         # openSUSE
-    "/usr/share/qemu/edk2-x86_64-code.fd",          # QEMU's own
-    "/usr/share/ovmf/OVMF.fd",
-]
+FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
+FIND_BOUND_S = 30
 # Builds that never come up without system management mode; only q35 has it.
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
@@ -67,14 +58,17 @@ def find_firmware(asked):
         if not read("--firmware", asked, 0, 1):
             raise Wrong(f"--firmware: {asked} is empty")
         return asked
-    for path in FIRMWARE:
-        if os.path.isfile(path):
-            return path
-    raise Wrong("no UEFI firmware found: install the package ovmf, or name a file with --firmware")
+    found = subprocess.run([FIND, "firmware"], capture_output=True, text=True, timeout=FIND_BOUND_S, check=False)
+    if found.returncode:
+        raise Wrong(found.stderr.strip().removeprefix("find: "))
+    return found.stdout.strip()
 
 
 def variables_of(code):
-    """The file of variables that goes with CODE, or None where CODE is a combined image."""
+    """The file of variables that goes with CODE, or None where CODE is a combined image.
+
+    A split build has its variables in a file next to the code. A combined image has both, and its size is a power of two.
+    """
     size = os.path.getsize(code)
     if size and size & (size - 1) == 0:
         return None

@@ -92,7 +92,7 @@ def test_what_is_wrong_is_a_sentence_and_an_earlier_image_stays(keys, shims, tmp
             ((other[0], cert), f"sign: {other[0]} is not the key of the certificate {cert}"),
             ((cert, cert), f"sign: nothing was signed: is {cert} a private key in PEM form"),
             ((key, cert, "yes"), "sign: SHIM=yes is neither 1 nor 0"),
-            ((key, cert, "1"), "install the package shim-signed")):
+            ((key, cert, "1"), "The package shim-signed")):
         status, stderr = sign(tmp_path, *words, SHIM_FOLDER=str(tmp_path))
         assert status == 2 and said in stderr.splitlines()[-1], (words, stderr)
     assert (tmp_path / "signed.efi").read_bytes() == b"earlier"
