@@ -1,0 +1,61 @@
+"""Boot loaders that start baretick and hand it options: each from a stick on which it takes the place of the application."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from boots import EFI, IMAGE_BUILT, checked
+from stick import STICK, copy_of_stick, folders, mtools, volume_of
+
+pytestmark = [IMAGE_BUILT, pytest.mark.long]
+
+APPLICATION = "/EFI/baretick/baretick.efi"
+OPTIONS = "profile=quick duration=10ms clocks=tsc cores=off label={loader}"
+
+
+def grub(folder, options):
+    """GRUB in one file, with its configuration inside."""
+    if not shutil.which("grub-mkstandalone"):
+        pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
+    if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
+        pytest.skip("GRUB has no modules for UEFI: they are in the package grub-efi-amd64-bin")
+    config, loader = folder / "grub.cfg", folder / "grub.efi"
+    config.write_text(f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n")
+    subprocess.run(["grub-mkstandalone", "-O", "x86_64-efi", "-o", loader, "--modules=part_msdos part_gpt fat chain search search_fs_file",
+                    f"boot/grub/grub.cfg={config}"], check=True, capture_output=True, timeout=120)
+    return loader, {}
+
+
+def systemd_boot(_, options):
+    return "/usr/lib/systemd/boot/efi/systemd-bootx64.efi", {
+        "/loader/loader.conf": "timeout 0\ndefault baretick.conf\n",
+        "/loader/entries/baretick.conf": f"title baretick\nefi {APPLICATION}\noptions {options}\n"}
+
+
+def refind(_, options):
+    return "/usr/share/refind/refind/refind_x64.efi", {
+        "/EFI/BOOT/refind.conf": "timeout 1\ntextonly\nscanfor manual\n"
+                                 f'menuentry "baretick" {{\n loader {APPLICATION}\n options "{options}"\n}}\n'}
+
+
+@pytest.mark.parametrize("make", [grub, systemd_boot, refind])
+def test_a_loader_starts_baretick_with_its_options_and_the_report_is_on_its_volume(run, tmp_path, make):
+    name = make.__name__
+    loader, files = make(tmp_path, OPTIONS.format(loader=name))
+    if not pathlib.Path(loader).exists():
+        pytest.skip(f"there is no {loader}: {name} is not installed")
+    stick = copy_of_stick(tmp_path)
+    for folder in ("/EFI/baretick", "/loader", "/loader/entries"):
+        mtools(stick, "mmd", f"::{folder}")
+    mtools(stick, "mcopy", EFI, f"::{APPLICATION}")
+    mtools(stick, "mcopy", "-o", loader, "::/EFI/BOOT/BOOTX64.EFI")
+    for path, text in files.items():
+        source = tmp_path / pathlib.Path(path).name
+        source.write_text(text)
+        mtools(stick, "mcopy", source, f"::{path}")
+    done = run(*STICK, "--image", stick)
+    report = checked(done)
+    assert report["options"]["label"] == name
+    assert report["options"]["duration_ms"] == 10 and report["options"]["cores"] == "off"
+    assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")
