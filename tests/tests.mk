@@ -154,7 +154,7 @@ seeds:
 # All tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (what pytest's -k takes).
 TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
-CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/truth/truth $(PROGRAMS) seeds)
+CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
 ## installs what is missing, builds, runs the tests; TEST=test_table, test_boot.py, name: one
 .PHONY: check

@@ -55,19 +55,23 @@ def rate(count, elapsed_ms):
     return f"{count * 1000 / elapsed_ms:.0f} a second" if elapsed_ms else "no time"
 
 
+def cores_line(cpus, report):
+    """The time to the verdict, and how the passes over pairs of cores scale."""
+    bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
+    line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
+            f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")
+    skew = report["skew"]
+    if skew and skew["schedule"]:
+        line += (f"; {skew['schedule']}: {skew['rounds']} rounds ({rate(skew['rounds'], skew['elapsed_ms'])}), "
+                 f"{skew['pingpongs']} ping-pongs ({rate(skew['pingpongs'], skew['elapsed_ms'])}), "
+                 f"{skew['concurrency']} at a time")
+    return line
+
+
 def cores():
-    """Time to verdict, and how the pairs of cores scale: rounds grow as the number of cores, ping-pongs may not."""
+    """Rounds grow with the number of cores; ping-pongs may not."""
     for cpus in (1, 2, 4, 16, 64, 255):
-        report = boot(f"cores{cpus}", cpus, [], "profile=quick")
-        bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
-        line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
-                f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")
-        skew = report["skew"]
-        if skew and skew["schedule"]:
-            line += (f"; {skew['schedule']}: {skew['rounds']} rounds ({rate(skew['rounds'], skew['elapsed_ms'])}), "
-                     f"{skew['pingpongs']} ping-pongs ({rate(skew['pingpongs'], skew['elapsed_ms'])}), "
-                     f"{skew['width']} at a time")
-        print(line, flush=True)
+        print(cores_line(cpus, boot(f"cores{cpus}", cpus, [], "profile=quick")), flush=True)
 
 
 def pages():

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "drivers.h"
+#include "leaves.h"
 #include "platform.h"
 #include "hw.h"
 
