@@ -1,6 +1,7 @@
 """One boot, or two where KVM turns out not to work, and what it came to."""
 import contextlib
 import os
+import re
 import time
 
 from machine import command
@@ -61,6 +62,12 @@ def ended(status):
     if status is not None and status < 0:
         return f"was killed by signal {-status}"
     return f"ended with status {status}"
+
+
+def ended_by_signal(guest):
+    """The sentence for a QEMU that a signal asked to end, or None. It then exits with status 0 (softmmu/runstate.c)."""
+    number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.words.lines()), re.MULTILINE)
+    return f"QEMU was ended by signal {number[1]}" if number else None
 
 
 def last_words(run, guest):
@@ -135,7 +142,7 @@ def judge(run, guest):
         return EXIT_PASS, None
     if not said.complete:
         missing = "report" if said.report is None else "text"
-        how = f"baretick ended with {word}" if word else "the machine was switched off"
+        how = f"baretick ended with {word}" if word else ended_by_signal(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"
     verdict = VERDICTS.get(said.report["verdict"])
     if word and word != verdict:

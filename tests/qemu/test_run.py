@@ -102,6 +102,14 @@ def test_qemu_killed_by_a_signal_is_named_so(run, fake):
     assert done.stderr == "qemu/run: QEMU was killed by signal 11\n"
 
 
+def test_qemu_that_a_signal_asked_to_end_is_not_a_machine_that_was_switched_off(run, fake):
+    ends = "print('qemu-system-x86_64: terminating on signal 15 from pid 7 (sh)', file=sys.stderr); sys.exit(0)"
+    done = run(*fake(b"baretick 1\n", ends))
+    assert done.status == 2
+    assert done.stderr.startswith("qemu/run: QEMU was ended by signal 15, but its report did not come over the serial line")
+    assert done.report["reason"].startswith("QEMU was ended by signal 15")
+
+
 def test_a_report_that_a_key_has_cut_is_told_from_one_that_is_damaged(run, fake):
     said = spoken()
     at = said.index(b"BARETICK REPORT BEGIN") + 60
