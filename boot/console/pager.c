@@ -6,6 +6,8 @@
 #define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
 #define PRINT_COLUMNS 100 /* one pane */
 #define PROMPT_LINES 4    /* what a shell says below it */
+#define WAITING           "Waiting for a key: P powers off, R restarts\n"
+#define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
 #define BUFFER_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
 
 static bool
@@ -121,14 +123,19 @@ pager_ask(struct pager *pager, bool can_quit)
 	};
 	enum screen_way way;
 	struct keys keys;
+	bool announced = false;
 
 	pager->screen.can_quit = can_quit;
 	keys_open(&keys);
 	draw(pager);
 	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
 		draw(pager);
-		if (!serial_feed(&pager->console->serial) && !pager_finish(pager))
-			keys_wait(&keys);
+		if (serial_feed(&pager->console->serial) || pager_finish(pager))
+			continue;
+		if (!announced) /* a reader of the serial line sees no screen, and would think that the machine hangs */
+			serial_put(&pager->console->serial, can_quit ? WAITING_OR_SHELL : WAITING);
+		announced = true;
+		keys_wait(&keys);
 	}
 	serial_cut(&pager->console->serial);
 	keys_close(&keys);

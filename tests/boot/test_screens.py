@@ -153,8 +153,10 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
         shown.press("p", "ret", "end")  # before any key is offered: none of them powers off or scrolls
-        shown.wait_for_serial(b"BARETICK REPORT END")
+        shown.wait_for_serial(b"Waiting for a key")
         text, report = shown.text(), report_of(shown)
+        last = shown.serial().replace(b"\r", b"").partition(b"BARETICK REPORT END")[2].splitlines()[1:]
+        assert last == [b"Waiting for a key: P powers off, R restarts"]
         picture = reader.title(PAGES[0])
         check_bars(picture, report)
         check_clocks(reader, picture, report)
