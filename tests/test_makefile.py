@@ -50,5 +50,6 @@ def test_help_has_every_goal_once_and_nothing_else():
     goals = {goal for line in re.findall(r"^\.PHONY:(.*)$", makefiles, re.M) for goal in line.split()}
     assert sorted(listed) == sorted(goal for goal in goals - INNER if not goal.startswith("deps-"))
     assert {"run", "check", "dist"} < set(listed)
-    assert len(said.splitlines()) == len(listed) + 2 and re.search(r"^V=1 +\S", said, re.M) and re.search(r"^NO_INSTALL=1 +\S", said, re.M)
+    switches = [line.partition("=")[0] for line in said.splitlines() if not line.startswith("make ")]
+    assert switches == ["V", "WERROR", "NO_INSTALL"]
     assert all(len(line) <= 120 for line in said.splitlines())
