@@ -8,6 +8,7 @@ QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
 ROOMS = ["runner", "machine", "lab", "serve", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
 SCRIPTS = ["run", "fleet"]
 FILES_MAX = 12
+COMMANDS_MAX = 16  # qemu itself holds the commands and files whose places users rely on
 
 
 def files():
@@ -81,4 +82,5 @@ def test_each_file_lies_in_such_a_folder_and_each_folder_says_what_it_is():
     assert {path.parent.name for path in files()} == {"qemu", *ROOMS}
     for folder in (QEMU, *(QEMU / room for room in ROOMS)):
         assert (folder / "README.md").is_file(), folder
-        assert len([path for path in folder.iterdir() if path.is_file()]) <= FILES_MAX, folder
+        most = COMMANDS_MAX if folder == QEMU else FILES_MAX
+        assert len([path for path in folder.iterdir() if path.is_file()]) <= most, folder
