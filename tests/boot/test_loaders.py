@@ -8,7 +8,7 @@ import pytest
 from boots import EFI, IMAGE_BUILT, checked
 from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
-pytestmark = [IMAGE_BUILT, pytest.mark.long]
+pytestmark = IMAGE_BUILT
 
 APPLICATION = "/EFI/baretick/baretick.efi"
 OPTIONS = "profile=quick duration=10ms clocks=tsc cores=off label={loader}"
@@ -39,7 +39,8 @@ def refind(_, options):
                                  f'menuentry "baretick" {{\n loader {APPLICATION}\n options "{options}"\n}}\n'}
 
 
-@pytest.mark.parametrize("make", [grub, systemd_boot, refind])
+@pytest.mark.parametrize("make", [
+    systemd_boot, pytest.param(grub, marks=pytest.mark.long), pytest.param(refind, marks=pytest.mark.long)])
 def test_a_loader_starts_baretick_with_its_options_and_the_report_is_on_its_volume(run, tmp_path, make):
     name = make.__name__
     loader, files = make(tmp_path, OPTIONS.format(loader=name))
