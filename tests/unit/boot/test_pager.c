@@ -85,6 +85,7 @@ a_key_long_after_finds_all_blocks_whole(void **state)
 	put_block(wanted, "TEXT", "short\n", 6);
 	put_block(wanted, "CSV", body, LENGTH);
 	put_block(wanted, "REPORT", body, LENGTH);
+	strcat(wanted, "Waiting for a key: P powers off, R restarts\n");
 	assert_string_equal(said(), wanted);
 }
 
