@@ -1,11 +1,13 @@
 """Machine owner keys: a guest whose firmware has Microsoft's keys, and a person who enrols a certificate by shim's MokManager."""
 import re
+import subprocess
 import time
 
+from harness import ROOT
 from screens import BOUND_S, POLL_S, screen
 
 MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"  # Debian's and Ubuntu's package ovmf
-SHIM = "/usr/lib/shim/shimx64.efi.signed"
+SHIM = subprocess.run([ROOT / "qemu" / "find", "shim"], capture_output=True, text=True, check=False).stdout.strip()
 
 TWO_CORES = ["--cpus", "2", "--boot", "usb"]
 WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
