@@ -14,13 +14,13 @@ $(SKEW_OBJECTS): | deps-build
 -include $(SKEW_OBJECTS:.o=.d)
 
 # Another: the same objects, but a clock's driver in another's place that takes exceptions.
-FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/timer_lapic.o
-FAULT_REPLACED := $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
+FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/guard.o $(BUILD)/efi/tests/fault/timer_lapic.o
+FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
 $(FAULT_OBJECTS): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(call includes,boot/guard) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
 
 -include $(FAULT_OBJECTS:.o=.d)
 

@@ -30,9 +30,13 @@ static struct {
 	UINTN size, step;
 } map;
 
-/* A copy of what was found, in which TAKEN come to STUBS. */
+/*
+ * Copies the firmware's table, with STUBS as handlers of TAKEN. SWITCHES_STACK: the firmware's choice of a stack for
+ * each exception is kept. It is an index into the task state segment of the core, and a core that the firmware lends
+ * may have no such segment. EDK II of 2026 gives #PF a stack, and without the segment a #PF ends in a triple fault.
+ */
 static struct table_register
-make_table(const uint8_t *stubs)
+make_table(const uint8_t *stubs, bool switches_stack)
 {
 	size_t size = tables.found.limit + 1u;
 	struct gate *gates = firmware_allocate(size);
@@ -40,9 +44,13 @@ make_table(const uint8_t *stubs)
 	if (!gates)
 		return (struct table_register){ 0, 0 };
 	__builtin_memcpy(gates, (const void *)(uintptr_t)tables.found.base, size);
-	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++)
-		if (TAKEN >> vector & 1)
-			gate_aim(&gates[vector], (uintptr_t)stubs + vector * GUARD_STUB_SIZE);
+	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++) {
+		if (!(TAKEN >> vector & 1))
+			continue;
+		gate_aim(&gates[vector], (uintptr_t)stubs + vector * GUARD_STUB_SIZE);
+		if (!switches_stack)
+			gates[vector].stack = 0;
+	}
 	return (struct table_register){ tables.found.limit, (uintptr_t)gates };
 }
 
@@ -84,8 +92,8 @@ guard_open(void)
 		return false;
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++)
 		guard_firmware[vector] = gate_handler(&gates[vector]);
-	tables.boot = make_table(guard_stubs_boot);
-	tables.core = make_table(guard_stubs_core);
+	tables.boot = make_table(guard_stubs_boot, true);
+	tables.core = make_table(guard_stubs_core, false);
 	if (!read_map() || !tables.boot.base || !tables.core.base) {
 		drop();
 		return false;

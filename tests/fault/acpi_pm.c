@@ -5,6 +5,8 @@
  * go astray: into memory that is not there (`vo`), onto the stack (`st`); and one of the firmware that faults there
  * (`fw`). Or in a handler of the local APIC's timer (`ha 0 0`): see timer_lapic.c.
  *
+ * `is`: a page fault like `pf`, with firmware that gives #PF a stack of its own: see guard.c.
+ *
  * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
  * free; `ma 0 open`: the MADT lists another core in the boot core's place.
  */
@@ -55,6 +57,7 @@ provoke(void)
 	case 'u':
 		__asm__ volatile("ud2");
 		break;
+	case 'i':
 	case 'p':
 		(void)*(volatile const uint32_t *)(uintptr_t)UNMAPPED;
 		break;
@@ -133,6 +136,16 @@ read_words(void)
 			together = *word == 't';
 			batches_left = number(word);
 		}
+}
+
+extern bool fault_has_own_stack(void);
+
+/* Called before clocks are opened. */
+bool
+fault_has_own_stack(void)
+{
+	read_words();
+	return kind[0] == 'i';
 }
 
 static void
