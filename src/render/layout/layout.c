@@ -1,7 +1,7 @@
 /* Lines, columns and words of tables. See layout.h. */
 #include "layout.h"
 
-#define LINE_SIZE       640
+#define CUT_DOTS        3
 #define SENTENCE_INDENT 2
 
 enum text_ink
@@ -83,16 +83,25 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 	table_end_line(out);
 }
 
+/* A sentence that does not fit its buffer ends with dots, so that nobody takes its start for all of it. */
+static void
+mark_cut(struct text *text)
+{
+	for (size_t i = 1; text->truncated && i <= CUT_DOTS && i <= text->length; i++)
+		text->bytes[text->length - i] = '.';
+}
+
 /* LABEL in INDENT columns, and beside it what FORMAT makes of ARGUMENTS. */
 static void
 wrap_beside(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {
 	size_t line_start = out->length;
-	char bytes[LINE_SIZE];
+	char bytes[TABLE_SENTENCE_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_vprintf(&text, format, arguments);
+	mark_cut(&text);
 	text_printf(out, "%-*s", (int)indent, label);
 	table_wrap(out, line_start, indent, bytes);
 }
@@ -129,6 +138,7 @@ table_sentence_end(struct text *out, struct table_sentence *sentence)
 {
 	char *first = &sentence->bytes[0];
 
+	mark_cut(&sentence->text);
 	if (*first >= 'a' && *first <= 'z')
 		*first = (char)(*first - 'a' + 'A');
 	table_wrap(out, out->length, SENTENCE_INDENT, sentence->bytes);

@@ -7,6 +7,8 @@
 
 #define TABLE_COLUMNS 79
 
+#define TABLE_SENTENCE_SIZE 2048 /* in bytes: twice the longest paragraph, whatever its figures are */
+
 #define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
 
 #define TABLE_LABEL_COLUMNS  9 /* before the sentence of a heading's line */
@@ -43,7 +45,7 @@ void table_paragraph(struct text *out, size_t indent, const char *format, ...) _
 /* Words that make a paragraph: begins with a capital, and its further lines are indented. */
 struct table_sentence {
 	struct text text;
-	char bytes[640];
+	char bytes[TABLE_SENTENCE_SIZE];
 };
 
 struct text *table_sentence(struct table_sentence *sentence); /* what to write them into */

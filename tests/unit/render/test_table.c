@@ -115,6 +115,62 @@ longest_strings_keep_79_columns(void **state)
 	literal_free(report);
 }
 
+/* A line of dots alone stands between a clock's common durations and its longest one. */
+static bool
+has_cut_paragraph(const struct text *text)
+{
+	for (const char *dots = text->bytes; (dots = strstr(dots, "...\n")); dots++)
+		if (dots != text->bytes && dots[-1] != '\n')
+			return true;
+	return false;
+}
+
+static void
+paragraph_with_the_longest_figures_is_whole(void **state)
+{
+	struct report *report = literal_sick();
+	struct text text;
+
+	(void)state;
+	report->elapsed_ms = report->interference.smi_count = report->interference.gaps = UINT64_MAX;
+	report->interference.total_ns = report->interference.worst_ns = report->interference.observed_ns = UINT64_MAX;
+	report->interference.worst_core = report->skew.worst_warp_a = report->skew.worst_warp_b = UINT32_MAX;
+	report->skew.pingpongs = report->skew.rounds = report->skew.concurrency = report->skew.again = UINT64_MAX;
+	report->skew.warps = report->skew.worst_warp_ticks = report->skew.worst_warp_ns = UINT64_MAX;
+	report->skew.best_trip_ns = report->skew.drift_span_ns = UINT64_MAX;
+	report->skew.lock_free = report->skew.locked = (struct report_contended){
+		.measured = true, .starved = true, .cores = UINT32_MAX, .iterations = UINT64_MAX, .warps = UINT64_MAX,
+		.worst_ticks = UINT64_MAX, .worst_ns = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX };
+	for (size_t i = 0; i < report->interval_count; i++) {
+		report->intervals[i].held_ns = report->intervals[i].held_delivered = UINT64_MAX;
+		report->intervals[i].policy = REPORT_POLICY_CATCH_UP;
+	}
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
+	judge_report(report);
+	recommend(report);
+	text = render(table_render, report);
+	assert_lines_fit(&text);
+	assert_false(has_cut_paragraph(&text));
+	literal_free(report);
+}
+
+static void
+paragraph_that_does_not_fit_ends_with_dots(void **state)
+{
+	static char words[3 * TABLE_SENTENCE_SIZE];
+	struct text text;
+
+	(void)state;
+	memset(words, 'w', sizeof(words) - 1);
+	text_init(&text, buffer, sizeof(buffer));
+	table_paragraph(&text, 0, "%s", words);
+	assert_true(has_cut_paragraph(&text));
+	text_init(&text, buffer, sizeof(buffer));
+	table_paragraph(&text, 0, "%s", words + sizeof(words) - TABLE_SENTENCE_SIZE);
+	assert_false(has_cut_paragraph(&text));
+}
+
 static void
 table_cut_off_at_any_size_is_the_start_of_the_whole_one(void **state)
 {
@@ -858,6 +914,8 @@ main(void)
 		cmocka_unit_test(sick_machine_renders_as_its_golden),
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
 		cmocka_unit_test(longest_strings_keep_79_columns),
+		cmocka_unit_test(paragraph_with_the_longest_figures_is_whole),
+		cmocka_unit_test(paragraph_that_does_not_fit_ends_with_dots),
 		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
 		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
 		cmocka_unit_test(starved_warp_check_is_inconclusive_unless_it_saw_a_warp),
