@@ -275,7 +275,7 @@ struct report_quality { /* judged: what stolen time leaves of the latencies */
 	char text[REPORT_SENTENCE]; /* a sentence that says so */
 };
 
-struct report_advice { /* the clocks as a kernel would rank them, the best first; those to avoid at the end */
+struct report_advice { /* the best first, see recommend.h; those to avoid at the end */
 	size_t count;
 	struct advice {
 		const char *clock;

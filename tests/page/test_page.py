@@ -428,10 +428,20 @@ def test_a_clock_that_may_cost_as_little_as_the_cheapest_is_not_told_to_cost_mor
 
 def test_a_clock_that_failed_is_no_measure_of_what_the_others_cost(show):
     report = golden("clean")
-    clock_of(report, "tsc")["verdict"] = "fail"
+    for name in ("tsc", "tsc_lfence", "tsc_rdtscp", "tsc_cpuid"):
+        clock_of(report, name)["verdict"] = "fail"
     said = over_best(show(report))
     assert {said[name] for name in ("tsc", "tsc_lfence", "tsc_cpuid")} == {"–"}, said
     assert {said["hpet"], said["hpet_32"]} == {"0 ns", "not told"}, said
+
+
+def test_a_clock_that_counts_in_steps_longer_than_a_read_is_no_measure_of_what_the_others_cost(show):
+    report = golden("clean")
+    clock_of(report, "tsc").update(resolution_ns=1001)
+    said = over_best(show(report))
+    assert said["tsc"] == "–" and said["tsc_rdtscp"] == "0 ns", said
+    clock_of(report, "tsc").update(resolution_ns=1000)
+    assert over_best(show(report))["tsc"] == "0 ns"
 
 
 @pytest.mark.parametrize("second, said", [("It was off.", ["hpet: It was off."]),

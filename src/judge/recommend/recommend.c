@@ -5,11 +5,26 @@
 #include "rules.h"
 #include "text.h"
 
-/* The clocks that a kernel could use, those with the highest ratings first. */
+/* include/linux/clocksource.h: below 100 unfit for real use, below 200 usable, below 300 good, below 400 desired. */
+#define RATING_CLASS 100u
+
+/* The clocks that a kernel could use: those of the highest class first, and in a class the cheapest. */
 struct ranking {
 	size_t count;
 	const struct report_clock *clocks[REPORT_CLOCKS_MAX];
 };
+
+static bool
+comes_before(const struct report_clock *a, const struct report_clock *b)
+{
+	unsigned class_a = a->clock.rating / RATING_CLASS, class_b = b->clock.rating / RATING_CLASS;
+
+	if (class_a != class_b)
+		return class_a > class_b;
+	if (a->cost.read_ps.known && b->cost.read_ps.known)
+		return a->cost.read_ps.value < b->cost.read_ps.value;
+	return a->clock.rating > b->clock.rating;
+}
 
 static struct ranking
 rank(const struct report *report)
@@ -22,7 +37,7 @@ rank(const struct report *report)
 
 		if (!entry->clock.rating)
 			continue;
-		for (; at && ranking.clocks[at - 1]->clock.rating < entry->clock.rating; at--)
+		for (; at && comes_before(entry, ranking.clocks[at - 1]); at--)
 			ranking.clocks[at] = ranking.clocks[at - 1];
 		ranking.clocks[at] = entry;
 		ranking.count++;
@@ -42,11 +57,10 @@ begin_row(struct report_advice *advice, const char *clock, bool avoid)
 	return reason;
 }
 
-/* A duration in words of its own: number_ns() pads for columns. */
+/* A figure in a sentence: numbers are padded for columns. */
 static void
-put_ns(struct text *text, uint64_t ns)
+put_number(struct text *text, struct number number)
 {
-	struct number number = number_ns(ns);
 	const char *from = number.text;
 
 	while (*from == ' ')
@@ -84,7 +98,7 @@ put_tsc(const struct report *report, struct text *reason)
 
 	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within ", skew->offsets.cores);
-		put_ns(reason, skew->within_ns);
+		put_number(reason, number_ns(skew->within_ns));
 		text_put(reason, " ");
 		report_put_tournaments(reason, report);
 	} else if (report->cores_started > 1) {
@@ -147,14 +161,15 @@ static void
 put_well(struct report *report, const struct report_clock *entry)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	uint64_t median_ns = latency_percentile_ns(entry->latency, 50000);
-	uint64_t tsc_ns = tsc && tsc->latency && tsc->latency->count ? latency_percentile_ns(tsc->latency, 50000) : 0;
-	uint64_t times = tsc_ns ? scale_mul_div_nearest(median_ns, 1, tsc_ns) : 0;
+	uint64_t read_ps = entry->cost.read_ps.known ? (uint64_t)entry->cost.read_ps.value : 0;
+	uint64_t tsc_ps = tsc && tsc->cost.read_ps.known ? (uint64_t)tsc->cost.read_ps.value : 0;
+	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
 	const char *warning = rule_failed(report, entry, VERDICT_WARN);
 	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
-	put_ns(&reason, median_ns);
-	text_put(&reason, " a read");
+	if (entry->cost.read_ps.known)
+		put_number(&reason, number_ps(read_ps));
+	text_put(&reason, entry->cost.read_ps.known ? " a read" : "its cost is not known");
 	if (text_equal(entry->clock.id, "tsc"))
 		put_tsc(report, &reason);
 	else if (times > 1)

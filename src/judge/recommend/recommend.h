@@ -14,9 +14,10 @@ bool recommend_linux_marks_tsc(const struct report *report);
 void recommend_tick(struct report *report);
 
 /*
- * Fills report->advice from figures and verdicts; to be called after judge_report(). First come the clocks that are
- * well, by their drivers' ratings; then, of these, those that kernels switch off: one whose rate changed, and an HPET
- * that PC10 stops; last, to be avoided, those that failed. A clock that is absent or was not measured is not named.
+ * Fills report->advice from figures and verdicts; to be called after judge_report(). The healthy clocks come first, by
+ * Linux's class of their ratings (hundreds) and in a class by the cost of a read. Healthy clocks that kernels switch
+ * off follow: one whose rate changed, and an HPET that PC10 stops. Failed clocks come last, to be avoided. A clock that
+ * is absent or was not measured is not named.
  */
 void recommend(struct report *report);
 

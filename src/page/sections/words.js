@@ -7,6 +7,7 @@ const VERDICTS = {
 	incomplete: "The run is incomplete",
 };
 
+const COARSE_NS = 1000;
 const ALL_PASSED = "Every clock passed";
 
 function startedAt(report) {
@@ -192,7 +193,7 @@ function advice(report) {
 	if (!report.advice.length)
 		return null;
 	return section("advice", "Recommendation",
-		note("The clocks in the order in which a kernel would prefer them."),
+		note("By Linux's classes of ratings (300 and above, 200, 100, below), and in a class by what a read costs; clocks to avoid come last."),
 		el("ol", {class: "advice"}, report.advice.map(adviceRow)),
 		(report.taken || []).map((each) => el("p", null, `${each.system} takes `, code(each.clock), `: ${each.reason}`)),
 		report.tick && el("p", null, "For its tick: ", report.tick.source && [code(report.tick.source), ", "], report.tick.reason));
@@ -274,16 +275,16 @@ function clocksTable(report) {
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
 
-/* A clock that failed, by itself or as the one that it is a way of reading, is the cheapest only of such. */
-function overBest(report, rows) {
-	const failed = (clock) => [clock, ...report.clocks.filter((each) => each.id === clock.main)].some((each) => each.verdict === "fail");
+/* A clock that failed, or that counts in steps longer than a read, is the cheapest only of such. */
+function overBest(rows) {
+	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
 	const cost = (clock) => known(clock.cost.rows_ms);
-	const best = [...rows].sort((a, b) => failed(a) - failed(b) || cost(a).value - cost(b).value)[0];
+	const best = [...rows].sort((a, b) => unfit(a) - unfit(b) || cost(a).value - cost(b).value)[0];
 
 	return (clock) => {
 		if (clock === best)
 			return duration(0);
-		if (failed(clock) && !failed(best))
+		if (unfit(clock) && !unfit(best))
 			return NONE;
 		return cost(clock).low > cost(best).high ? duration(cost(clock).value - cost(best).value) : "not told";
 	};
@@ -300,12 +301,12 @@ function costs(report) {
 		note("Two reads for each of 100,000 rows, by the mean of the reads that were not hit, less that of null on the same core. " +
 			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
 			"within the least and the most of any, two standard errors included. Over best is the time above that of the clock that " +
-			"costs least and did not fail: not told where the two ranges overlap, – for clocks that failed."),
+			"costs least: not told where the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
 		table(
 			[
 				["Clock", (clock) => code(clock.id), "name"],
 				["100,000 rows", (clock) => ms(known(clock.cost.rows_ms))],
-				["Over best", overBest(report, rows)],
+				["Over best", overBest(rows)],
 				["A read", (clock) => ns((known(clock.cost.read_ns) || {}).value)],
 				["Subtracted", (clock) => ns(clock.cost.null_ns)],
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],

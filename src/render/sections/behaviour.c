@@ -60,7 +60,7 @@ table_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nRecommendation\n\n");
+	text_put_inked(out, INK_HEADING, "\nRecommendation, by Linux's class of rating, then by cost\n\n");
 	for (size_t i = 0; i < report->advice.count; i++) {
 		bool avoid = report->advice.rows[i].avoid;
 		size_t line_start = out->length;

@@ -8,6 +8,7 @@
 #define ID_COLUMNS    11 /* with a mark */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
+#define COARSE_PS     UINT64_C(1000000) /* 1 us, about what a read takes */
 #define SHORT_US      10000 /* below 10 ms tenths of a millisecond matter */
 
 static bool
@@ -16,16 +17,20 @@ is_known(const struct report_clock *entry)
 	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known;
 }
 
-/* By itself, or as the clock that it is a way of reading. */
 static bool
-failed(const struct report *report, const struct report_clock *entry)
+failed(const struct report_clock *entry)
 {
-	const struct report_clock *main = report_find_clock(report, entry->clock.main);
-
-	return entry->verdict == VERDICT_FAIL || (main && main->verdict == VERDICT_FAIL);
+	return entry->verdict == VERDICT_FAIL;
 }
 
-/* The clock of which a read costs least, of those that did not fail if there is one; or NULL. */
+/* A clock that failed, or that counts in steps longer than a read, times no row of a database. */
+static bool
+is_unfit(const struct report *report, const struct report_clock *entry)
+{
+	return failed(entry) || report_clock_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
+}
+
+/* The clock of which a read costs least, of those that are fit if there is one; or NULL. */
 static const struct report_clock *
 fastest(const struct report *report)
 {
@@ -36,8 +41,8 @@ fastest(const struct report *report)
 
 		if (!is_known(entry))
 			continue;
-		if (!least || failed(report, entry) < failed(report, least) ||
-		    (failed(report, entry) == failed(report, least) && entry->cost.read_ps.value < least->cost.read_ps.value))
+		if (!least || is_unfit(report, entry) < is_unfit(report, least) ||
+		    (is_unfit(report, entry) == is_unfit(report, least) && entry->cost.read_ps.value < least->cost.read_ps.value))
 			least = entry;
 	}
 	return least;
@@ -62,12 +67,12 @@ put_row(struct text *out, const struct report *report, const struct report_clock
 	const struct report_clock *least)
 {
 	const struct report_cost *cost = &entry->cost;
-	bool worse = failed(report, entry) && !failed(report, least);
+	bool worse = is_unfit(report, entry) && !is_unfit(report, least);
 	char label[CELL_SIZE];
 	struct text text;
 
 	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%s%s", entry->clock.id, failed(report, entry) ? "!" : "");
+	text_printf(&text, "%s%s", entry->clock.id, failed(entry) ? "!" : "");
 	table_label(out, label, ID_COLUMNS);
 	put_ms(out, cost->rows_ps.value, 9);
 	put_ms(out, cost->rows_ps.low, 10);
@@ -101,13 +106,13 @@ table_database(struct text *out, const struct report *report)
 		if (is_known(&report->clocks[i]))
 			put_row(out, report, &report->clocks[i], least);
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
-		if (is_known(&report->clocks[i]) && failed(report, &report->clocks[i]))
+		if (is_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
 	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
 		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
 		       "and most are of any core, with two standard errors of each mean. Over best is ms less that of the clock "
-		       "that costs least and did not fail: not told where the two's least and most overlap, - for clocks that "
-		       "failed. The loop is the boot core's, hits included, less what a read of null cost there: "
+		       "that costs least: not told where the two's least and most overlap, - for clocks that failed or count in "
+		       "steps above 1 us. The loop is the boot core's, hits included, less what a read of null cost there: "
 		       "pg_test_timing's Average loop time is higher, by its own loop and the system's call. Linux reads the TSC "
 		       "as tsc_lfence or tsc_rdtscp does.");
 	text_put_char(out, '\n');

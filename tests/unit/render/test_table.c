@@ -757,6 +757,30 @@ costs_of_which_the_ranges_overlap_are_not_told_apart(void **state)
 	literal_free(report);
 }
 
+/* The flag of an RTC at 8192 Hz: read in no time, and of no use for a row of a database. */
+static void
+a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest(void **state)
+{
+	static char bytes[8192];
+	struct report *report = literal_clean();
+	struct report_clock *flag = literal_find(report, "rtc_pf"), *rtc = literal_find(report, "rtc");
+	struct text text;
+
+	(void)state;
+	judge_report(report);
+	flag->cost.rows_ps = flag->cost.read_ps = (struct interval_ns){ true, 1, 1, 1 };
+	text_init(&text, bytes, sizeof(bytes));
+	table_database(&text, report);
+	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
+	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
+	rtc->verdict = VERDICT_FAIL; /* the seconds: another counter, which leaves the flag's verdict alone */
+	text_init(&text, bytes, sizeof(bytes));
+	table_database(&text, report);
+	assert_non_null(strstr(bytes, "\nrtc! "));
+	assert_non_null(strstr(bytes, "\nrtc_pf "));
+	literal_free(report);
+}
+
 static void
 what_a_key_left_of_the_plan_is_said_with_the_moment(void **state)
 {
@@ -936,6 +960,7 @@ main(void)
 		cmocka_unit_test(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns),
 		cmocka_unit_test(durations_take_at_most_6_characters),
 		cmocka_unit_test(costs_of_which_the_ranges_overlap_are_not_told_apart),
+		cmocka_unit_test(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest),
 		cmocka_unit_test(what_a_key_left_of_the_plan_is_said_with_the_moment),
 		cmocka_unit_test(a_figure_has_no_digit_that_its_error_does_not_let_be_told),
 		cmocka_unit_test(ratios_take_at_most_6_characters),
