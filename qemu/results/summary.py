@@ -101,6 +101,9 @@ def render(report, problem, comparison=None):
     worse = comparison.worse if comparison else []
     but = f", {'and' if verdict == 'fail' else 'but'} **worse than the baseline**" if worse else ""
     lines = [f"## baretick: {WORDS.get(verdict) or plain(verdict)}{but}", ""]
+    said = (report.get("answer") or {}).get("text")
+    if said:
+        lines += [plain(said), ""]
     stolen = (report.get("quality") or {}).get("text")
     if stolen:
         lines += [plain(stolen), ""]

@@ -5,17 +5,21 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 
 from machine.boot import EXIT_FAIL, EXIT_NOT_DONE, EXIT_PASS
 from machine.command import Wrong
 from machine.console import Console
 from results import baseline, cases, files, junit, page, reports, summary, tap
+from results.plain import clean
 from runner import folder
 from runner.arguments import BUILD, OUTPUTS
 from runner.folder import FILES, INPUTS, LOGS
 
 # A block as it goes into a file: its lines, and no escapes for the terminal that shows it.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
+COLUMNS = 79
+ANSWER_MAX = 600  # characters; the application writes fewer: src/report/report.h, struct report_answer
 CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"  # of a run that measured nothing: src/render/csv/csv.c
 
 
@@ -90,6 +94,8 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if flaw:
         console.say(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
+    for line in answer(report):
+        console.show(line)
     return status, problem
 
 
@@ -132,6 +138,12 @@ def too_much_stolen(run, report):
         return None
     return (f"{stolen:g} % of the observed time was stolen, more than the {run.max_stolen:g} % of --max-stolen: "
             "measure again on a host that is less busy")
+
+
+def answer(report):
+    """The lines that end what is on the terminal: the report in short, where there is one."""
+    said = report.get("answer") or {}
+    return textwrap.wrap(clean(said.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
 def place(out, whole):

@@ -284,6 +284,17 @@ struct report_advice { /* the best first, see recommend.h; those to avoid at the
 	} rows[REPORT_CLOCKS_MAX];
 };
 
+struct report_answer { /* the whole report in short */
+	char text[2 * REPORT_SENTENCE]; /* all of what follows, in words; "": nothing was judged */
+	const char *clock;       /* the clock to use; NULL: none is fit */
+	uint64_t read_ps;        /* what a read of it costs, see struct report_cost; 0: not known */
+	const char *linux_takes; /* the clock that Linux takes; NULL: not known */
+	size_t wrong_count;
+	const char *wrong[REPORT_CLOCKS_MAX]; /* the clocks that failed */
+	bool within_known;
+	uint64_t within_ns; /* the cores' TSCs agree within this much */
+};
+
 struct report_taken { /* what a system takes for its clock here */
 	const char *system, *clock; /* CLOCK: an id */
 	char reason[2 * REPORT_SENTENCE];
@@ -364,6 +375,7 @@ struct report {
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
 	struct report_advice advice;
+	struct report_answer answer;
 	struct report_tick tick;
 	size_t note_count; /* sentences on the machine: broken tables, a volume that could not be written, ... */
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];

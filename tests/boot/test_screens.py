@@ -122,6 +122,13 @@ def check_bars(picture, report):
     assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
 
 
+def from_verdict(rows):
+    """The rows from the verdict on, which follows the answer's two lines."""
+    first = next(i for i, row in enumerate(rows) if row.startswith("verdict  "))
+    assert any(row.startswith("answer   ") for row in rows[:first])
+    return rows[first:]
+
+
 def after_verdict(rows, report):
     """The row behind that of the verdict and those on stolen time, which has its sentence on a quiet host too."""
     assert report["quality"]["text"] and rows[1].startswith("stolen "), rows
@@ -160,8 +167,8 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         picture = reader.title(PAGES[0])
         check_bars(picture, report)
         check_clocks(reader, picture, report)
-        assert reader.rows(picture)[1].startswith(f"verdict  {report['verdict'].upper()}, ")
-        assert after_verdict(reader.rows(picture)[1:], report) == "No report on the boot volume, as save=off asks for."
+        assert from_verdict(reader.rows(picture))[0].startswith(f"verdict  {report['verdict'].upper()}, ")
+        assert after_verdict(from_verdict(reader.rows(picture)), report) == "No report on the boot volume, as save=off asks for."
         for key, page in enumerate(PAGES):
             shown.press(str(key + 1))
             check_bars(reader.title(page), report)
@@ -244,7 +251,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
         report = report_of(shown)
         shown.press("q")
         picture = reader.wait_for(lambda rows: any(same([row], ["came back"]) for row in rows))
-        rows = reader.rows(picture)
+        rows = from_verdict(reader.rows(picture))
         assert rows[0].startswith(f"verdict  {report['verdict'].upper()}, ")
         assert same([after_verdict(rows, report)], ["Report saved on the boot volume in \\baretick\\0001"])
         for clock in report["clocks"]:

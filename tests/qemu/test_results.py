@@ -458,7 +458,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     older["discontinuities"] = []
-    older["intervals"], older["tick"] = [], None
+    older["intervals"], older["tick"], older["answer"] = [], None, None
     older["options"].update(given=None, label=None, identity="on", irq="off", pic="off", interval_ms=60000)
     older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
                                                   "stepping", "microcode", "oem", "host"))

@@ -250,6 +250,13 @@ def test_it_ends_with_where_the_report_is_and_how_its_page_is_opened(run, fake):
     assert os.path.samefile(address, os.path.join(place, "report.html"))
 
 
+def test_the_last_lines_are_the_answer(run, fake):
+    text = "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. \x1b[31m"
+    lines = run(*fake(spoken({**report(), "answer": {"text": text}}))).stdout.splitlines()
+    assert lines[-3].startswith("Open the page in a browser: ") and all(len(line) <= 79 for line in lines[-2:])
+    assert " ".join(lines[-2:]) == text.replace("\x1b", "?")
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_folder_is_named_as_it_was_given(run, fake, tmp_path, monkeypatch, whole):
     monkeypatch.chdir(tmp_path)

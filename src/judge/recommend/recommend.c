@@ -57,20 +57,20 @@ begin_row(struct report_advice *advice, const char *clock, bool avoid)
 	return reason;
 }
 
-/* A figure in a sentence: numbers are padded for columns. */
-static void
-put_number(struct text *text, struct number number)
+void
+recommend_put_number(struct text *text, const char *before, struct number number, const char *after)
 {
 	const char *from = number.text;
 
+	text_put(text, before);
 	while (*from == ' ')
 		from++;
 	text_put(text, from);
+	text_put(text, after);
 }
 
-/* The id of its clock; NULL where that is not known. */
-static const char *
-linux_takes(const struct report *report)
+const char *
+recommend_linux_takes(const struct report *report)
 {
 	for (size_t i = 0; i < report->taken_count; i++)
 		if (text_equal(report->taken[i].system, "Linux"))
@@ -82,7 +82,7 @@ linux_takes(const struct report *report)
 static void
 put_linuxs_other(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
-	const char *taken = linux_takes(report);
+	const char *taken = recommend_linux_takes(report);
 
 	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
 		return;
@@ -97,16 +97,15 @@ put_tsc(const struct report *report, struct text *reason)
 	const struct report_skew *skew = &report->skew;
 
 	if (report->cores_started > 1 && skew->synchronised) {
-		text_printf(reason, ", synchronised on %zu cores within ", skew->offsets.cores);
-		put_number(reason, number_ns(skew->within_ns));
-		text_put(reason, " ");
+		text_printf(reason, ", synchronised on %zu cores within", skew->offsets.cores);
+		recommend_put_number(reason, " ", number_ns(skew->within_ns), " ");
 		report_put_tournaments(reason, report);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
-	else if (report->linux_distrusts_tsc && linux_takes(report))
+	else if (report->linux_distrusts_tsc && recommend_linux_takes(report))
 		text_put(reason, ", not reported as invariant");
 	else if (report->linux_distrusts_tsc)
 		text_put(reason, ", not reported as invariant: where several cores are not Intel's, Linux takes the next "
@@ -157,19 +156,26 @@ is_last_resort(const struct report *report, const struct report_clock *entry)
 	return false;
 }
 
+uint64_t
+recommend_read_ps(const struct report *report, const char *id)
+{
+	const struct report_clock *entry = report_find_clock(report, id);
+
+	return entry && entry->cost.read_ps.known ? (uint64_t)entry->cost.read_ps.value : 0;
+}
+
 static void
 put_well(struct report *report, const struct report_clock *entry)
 {
-	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	uint64_t read_ps = entry->cost.read_ps.known ? (uint64_t)entry->cost.read_ps.value : 0;
-	uint64_t tsc_ps = tsc && tsc->cost.read_ps.known ? (uint64_t)tsc->cost.read_ps.value : 0;
+	uint64_t read_ps = recommend_read_ps(report, entry->clock.id), tsc_ps = recommend_read_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
 	const char *warning = rule_failed(report, entry, VERDICT_WARN);
 	struct text reason = begin_row(&report->advice, entry->clock.id, false);
 
 	if (entry->cost.read_ps.known)
-		put_number(&reason, number_ps(read_ps));
-	text_put(&reason, entry->cost.read_ps.known ? " a read" : "its cost is not known");
+		recommend_put_number(&reason, "", number_ps(read_ps), " a read");
+	else
+		text_put(&reason, "its cost is not known");
 	if (text_equal(entry->clock.id, "tsc"))
 		put_tsc(report, &reason);
 	else if (times > 1)
@@ -270,4 +276,5 @@ recommend(struct report *report)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
 			put_sick(report, ranking.clocks[i]);
 	recommend_tick(report);
+	recommend_answer(report);
 }

@@ -2,6 +2,7 @@
 #ifndef BARETICK_RECOMMEND_H
 #define BARETICK_RECOMMEND_H
 
+#include "number.h"
 #include "report.h"
 
 /* Fills report->taken: the clock that Linux takes, and Windows, and why; after the judging. */
@@ -9,6 +10,18 @@ void recommend_clocksource(struct report *report);
 
 /* Whether it marks the TSC unstable there. */
 bool recommend_linux_marks_tsc(const struct report *report);
+
+/* The id of the clock that Linux takes; NULL if it is not known. */
+const char *recommend_linux_takes(const struct report *report);
+
+/* What a read of the clock with that ID costs a program, in ps; 0 if it is not known. */
+uint64_t recommend_read_ps(const struct report *report, const char *id);
+
+/* NUMBER between two parts of a sentence, without the blanks that pad it for a column. */
+void recommend_put_number(struct text *text, const char *before, struct number number, const char *after);
+
+/* Fills report->answer; after everything else of the recommendation. */
+void recommend_answer(struct report *report);
 
 /* Fills report->tick: the timer that Linux takes for its tick, which is not asked how late it is; after the judging. */
 void recommend_tick(struct report *report);

@@ -54,6 +54,7 @@ function headline(report) {
 	const began = startedAt(report);
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
+		report.answer && el("p", {class: "lead", id: "answer"}, el("strong", null, report.answer.text)),
 		el("p", {class: "lead"},
 			`${found || "No findings"}${untold && `; of the promises ${untold}`}`,
 			isNumber(report.ended_early_ms) && `; ended early, ${duration(report.ended_early_ms)} after it began`, `. ${where}`,

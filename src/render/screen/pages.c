@@ -32,6 +32,7 @@ put_summary(const struct screen *screen, struct text *left, struct text *right)
 	const struct report *report = screen->report;
 	bool machine_first = left != right || screen->rows >= TALL_ROWS;
 
+	table_answer(left, report);
 	table_verdict(left, report);
 	table_quality(left, report);
 	table_wrap(left, left->length, 0, screen->saved);

@@ -31,6 +31,13 @@ table_begun(struct text *out, const struct report *report)
 }
 
 void
+table_answer(struct text *out, const struct report *report)
+{
+	if (report->answer.text[0])
+		table_line(out, "answer", "%s", report->answer.text);
+}
+
+void
 table_cpu(struct text *out, const struct report *report)
 {
 	table_line(out, "cpu", "%s", or_dash(report->cpu));

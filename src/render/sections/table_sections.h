@@ -8,6 +8,8 @@
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
 void table_begun(struct text *out, const struct report *report);      /* what ran, when, how long */
+/* The whole report in two short lines; nothing if nothing was judged. */
+void table_answer(struct text *out, const struct report *report);
 void table_cpu(struct text *out, const struct report *report);
 void table_machine(struct text *out, const struct report *report);    /* the rest of it, four lines */
 void table_verdict(struct text *out, const struct report *report);

@@ -8,6 +8,7 @@ void
 table_render(struct text *out, const struct report *report)
 {
 	table_begun(out, report);
+	table_answer(out, report);
 	table_cpu(out, report);
 	table_machine(out, report);
 	table_verdict(out, report);

@@ -243,6 +243,61 @@ clock_that_kernels_switch_off_comes_behind_all_that_are_well(void **state)
 }
 
 static void
+assert_answer(struct report *report, const char *text)
+{
+	judge_report(report);
+	recommend(report);
+	assert_string_equal(report->answer.text, text);
+}
+
+static void
+the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	cost(report, "tsc", 28700);
+	cost(report, "hpet", 999000);
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. The cores' TSCs agree within "
+		      "29 ns.");
+	assert_string_equal(report->answer.clock, "tsc");
+	assert_string_equal(report->answer.linux_takes, "tsc");
+	assert_int_equal(report->answer.read_ps, 28700);
+	assert_int_equal(report->answer.wrong_count, 0);
+	assert_true(report->answer.within_known);
+	report->tsc_is_invariant = false;
+	report->linux_distrusts_tsc = true;
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
+		      "The cores' TSCs agree within 29 ns.");
+	report->options.clock_count = 1; /* others may be there */
+	report->skew.measured = false;
+	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
+	report->cores_started = 1;
+	report->incomplete = true;
+	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not all was measured.");
+	literal_free(report);
+}
+
+/* Ways of reading a failed clock are no further clocks, and a PIT that is left times nothing. */
+static void
+the_answer_names_failed_clocks_and_recommends_none_that_is_unfit(void **state)
+{
+	struct report *report = literal_sick();
+
+	(void)state;
+	assert_answer(report, "No clock is fit to time by. Linux takes acpi_pm (997 ns). Failed: "
+		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
+	assert_null(report->answer.clock);
+	assert_int_equal(report->answer.wrong_count, 4);
+	assert_string_equal(report->answer.wrong[3], "rtc");
+	assert_false(report->answer.within_known);
+	literal_free(report);
+	report = literal_empty();
+	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not all was measured.");
+	literal_free(report);
+}
+
+static void
 ask(struct report *report, const char *source, enum clock_state state)
 {
 	report->intervals[report->interval_count++] = (struct report_interval){
@@ -366,6 +421,8 @@ main(void)
 		cmocka_unit_test(a_tsc_that_linux_distrusts_says_so),
 		cmocka_unit_test(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing),
 		cmocka_unit_test(in_a_class_of_ratings_the_cheaper_clock_comes_first),
+		cmocka_unit_test(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores),
+		cmocka_unit_test(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit),
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),

@@ -180,7 +180,8 @@ the_recommendation_numbers_the_clocks_and_names_those_to_avoid(void **state)
 	report->advice.rows[2].clock = "pit";
 	report->advice.rows[2].avoid = true;
 	assert_string_equal(render(table_advice, report),
-			    "\nRecommendation, by Linux's class of rating, then by cost\n\n    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
+			    "\nRecommendation, by Linux's class of rating, then by cost\n\n"
+			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
 	literal_free(report);
 }

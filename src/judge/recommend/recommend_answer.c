@@ -1,0 +1,134 @@
+/* The answer: the report in two short lines, for somebody who reads no more than those. See recommend.h. */
+#include "recommend.h"
+
+#include "number.h"
+#include "rules.h"
+#include "text.h"
+
+#define NAMED_MAX 3 /* failed clocks that the sentence names; all of them are in the list */
+
+/* Another way of reading a clock that failed is no further clock. */
+static bool
+is_wrong(const struct report *report, const struct report_clock *entry)
+{
+	const struct report_clock *main = report_find_clock(report, entry->clock.main);
+
+	return entry->verdict == VERDICT_FAIL && (!main || main == entry || main->verdict != VERDICT_FAIL);
+}
+
+static void
+find_wrong(struct report *report)
+{
+	struct report_answer *answer = &report->answer;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (is_wrong(report, &report->clocks[i]))
+			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
+}
+
+/* The best one that times anything: a clock with a caveat does not. */
+static void
+find_clock(struct report *report)
+{
+	for (size_t i = 0; i < report->advice.count && !report->answer.clock; i++) {
+		const struct advice *row = &report->advice.rows[i];
+		const struct report_clock *entry = report_find_clock(report, row->clock);
+
+		if (row->avoid || !entry || entry->clock.caveat)
+			continue;
+		report->answer.clock = row->clock;
+		report->answer.read_ps = recommend_read_ps(report, row->clock);
+	}
+}
+
+static bool
+cores_failed(const struct report *report)
+{
+	static const char *const of_cores[] = { "tsc-warp", "tsc-offset", "tsc-drift" };
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		for (size_t rule = 0; rule < sizeof(of_cores) / sizeof(of_cores[0]); rule++)
+			if (text_equal(report->findings[i].rule, of_cores[rule]))
+				return true;
+	return false;
+}
+
+static void
+put_clock(struct text *text, const struct report *report)
+{
+	const struct report_answer *answer = &report->answer;
+	uint64_t linux_ps = answer->linux_takes ? recommend_read_ps(report, answer->linux_takes) : 0;
+
+	if (!answer->clock) {
+		text_put(text, report->advice.count ? "No clock is fit to time by." : "No clock was measured.");
+	} else {
+		text_printf(text, "Use %s", answer->clock);
+		if (answer->read_ps)
+			recommend_put_number(text, ": ", number_ps(answer->read_ps), " a read");
+		text_put_char(text, '.');
+	}
+	if (!answer->linux_takes)
+		return;
+	if (answer->clock && text_equal(answer->clock, answer->linux_takes)) {
+		text_put(text, " Linux takes it, too.");
+		return;
+	}
+	text_printf(text, " Linux takes %s", answer->linux_takes);
+	if (linux_ps)
+		recommend_put_number(text, " (", number_ps(linux_ps), ")");
+	if (answer->clock)
+		text_put(text, text_equal(answer->clock, "tsc") && recommend_linux_marks_tsc(report) ?
+			 ": it marks the TSC unstable" : ", by its ratings");
+	text_put_char(text, '.');
+}
+
+static void
+put_wrong(struct text *text, const struct report *report)
+{
+	const struct report_answer *answer = &report->answer;
+
+	if (!answer->wrong_count) {
+		text_put(text, report->incomplete ? " No clock failed, but not all was measured." : " No clock failed.");
+		return;
+	}
+	text_put(text, " Failed: ");
+	for (size_t i = 0; i < answer->wrong_count && i < NAMED_MAX; i++)
+		text_printf(text, "%s%s", i ? ", " : "", answer->wrong[i]);
+	if (answer->wrong_count > NAMED_MAX)
+		text_printf(text, " and %zu more", answer->wrong_count - NAMED_MAX);
+	text_put_char(text, '.');
+}
+
+static void
+put_cores(struct text *text, const struct report *report)
+{
+	if (report->cores_started < 2)
+		return;
+	if (cores_failed(report))
+		text_put(text, " The cores' TSCs do not agree.");
+	else if (!report->skew.measured)
+		text_put(text, " The cores' TSCs were not compared.");
+	else if (report->answer.within_known)
+		recommend_put_number(text, " The cores' TSCs agree within ", number_ns(report->answer.within_ns), ".");
+	else
+		text_put(text, " Whether the cores' TSCs agree is not determined.");
+}
+
+void
+recommend_answer(struct report *report)
+{
+	struct report_answer *answer = &report->answer;
+	struct text text;
+
+	*answer = (struct report_answer){ .linux_takes = recommend_linux_takes(report) };
+	find_wrong(report);
+	find_clock(report);
+	if (!cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
+		answer->within_known = true;
+		answer->within_ns = report->skew.within_ns;
+	}
+	text_init(&text, answer->text, sizeof(answer->text));
+	put_clock(&text, report);
+	put_wrong(&text, report);
+	put_cores(&text, report);
+}
