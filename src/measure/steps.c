@@ -19,6 +19,10 @@ begin_steps(struct survey *survey)
 		if (!steps_is_compared(survey, i)) {
 			step->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || step->at_edge) {
+			/* The first edge of an edge clock agrees with no earlier edge: it may be the end of a stop. */
+			if (!step->then_at_edge)
+				step->then = step->now;
+			step->then_at_edge = step->at_edge;
 			step->sure |= step->then.end != step->now.end;
 			step->hidden_ns = steps_hidden_ns(survey, i);
 			step->then = step->now;

@@ -60,11 +60,13 @@ ahead(const struct survey *survey, size_t i, int64_t edge_late_ns)
 	int64_t most = steps_clamped((int64_t)(step->now.end - step->then.begin));
 	int64_t ticks = entry->clock.wrap_ticks == UINT64_MAX ? (int64_t)(step->now.ticks - step->then.ticks) :
 			(int64_t)clock_elapsed_ticks(&entry->clock, step->then.ticks, step->now.ticks);
-	int64_t slack = entry->clock.edges_only ? 0 : entry->resolution.steps ? (int64_t)entry->resolution.smallest_ticks : 1;
-	int64_t more = entry->clock.edges_only && !step->at_edge ? 1 : slack;
+	int64_t slack = entry->resolution.steps ? (int64_t)entry->resolution.smallest_ticks : 1;
+	/* Between its edges an edge clock has counted up to a tick more than it shows. */
+	int64_t less = entry->clock.edges_only ? !step->then_at_edge : slack;
+	int64_t more = entry->clock.edges_only ? !step->at_edge : slack;
 	int64_t by_rate, late_ns = 0;
 	uint64_t size;
-	struct offset offset = { as_tsc_ticks(survey, i, ticks - slack, SCALE_DOWN),
+	struct offset offset = { as_tsc_ticks(survey, i, ticks - less, SCALE_DOWN),
 				 as_tsc_ticks(survey, i, ticks + more, SCALE_UP) };
 
 	/* What is not known of its rate is of all the time, of that before its wraps too. */
@@ -121,6 +123,8 @@ steps_find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 				  survey->steps[i].then.begin <= survey->step_tsc;
 		if (!steps_is_edge_clock(survey, i))
 			continue;
+		/* Two readings between edges leave two ticks open, and an edge clock that stopped has no edge to wait for. */
+		clocks[i].known &= survey->steps[i].then_at_edge || survey->steps[i].at_edge;
 		clocks[i].elapsed = without_wraps(clocks[i].elapsed, (int64_t)clocks[i].wrap_ns);
 		clocks[i].wrap_ns = 0;
 	}

@@ -15,8 +15,10 @@ survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool
 
 	step->now = *now;
 	step->at_edge = at_edge;
-	if (!step->then.end && (at_edge || !steps_is_edge_clock(survey, i)))
+	if (!step->then.end) {
 		step->then = *now;
+		step->then_at_edge = at_edge;
+	}
 }
 
 /* The next edge of edge clock I, if one comes. */

@@ -25,14 +25,15 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Whether a group is of edge clocks alone that had shown no two edges before which fit: the first may have been none,
- * but the end of a pause, and then nothing says how long that was.
+ * Returns true if a group has edge clocks alone, and each of them had shown one edge only before this step. That edge
+ * may be the end of a pause, and then the length of the pause is unknown. A reading between edges has no such doubt.
  */
 static bool
 is_unsure(const struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i <= STEPS_TSC; i++)
-		if (set_has(clocks, i) && (i == STEPS_TSC || !steps_is_edge_clock(survey, i) || survey->steps[i].sure))
+		if (set_has(clocks, i) && (i == STEPS_TSC || !steps_is_edge_clock(survey, i) || survey->steps[i].sure ||
+					  !survey->steps[i].then_at_edge))
 			return false;
 	return true;
 }

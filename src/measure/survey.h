@@ -104,8 +104,8 @@ struct survey_track {
 /* A clock compared with all others, from when they fitted to its latest reading: see steps.c. */
 struct survey_step {
 	struct sample then, now;      /* readings as they are; then.end 0: none yet */
-	bool at_edge;                 /* NOW is an edge; THEN of an edge clock always is, */
-	bool sure;                    /* and not one by chance: another fitted it */
+	bool at_edge, then_at_edge;   /* NOW, and THEN, is an edge of an edge clock */
+	bool sure;                    /* THEN is such an edge, and a later edge agreed with it */
 	int64_t hidden_ns;            /* so much an edge clock may have been ahead when it was last taken to fit */
 	struct rate_interval implied; /* of the TSC by this clock, with all that is not known of its rate */
 };

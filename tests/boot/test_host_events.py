@@ -72,3 +72,11 @@ def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
     done = run(*FAST_TCG, "--boot", boot, "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 0, 0.5)
     assert ("Report saved on the boot volume in" in done.stdout) == (boot == "usb")
+
+
+def test_a_stop_as_the_rates_are_announced_is_noted(run):
+    """No edge of the RTC was seen by then: the reading before tells, to a second."""
+    done = run(*FAST_TCG, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
+    stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
+             for note in checked(done)["notes"]]
+    assert any(stop and float(stop[1]) < 3.5 and float(stop[2] or stop[1]) > 2.5 for stop in stops), done

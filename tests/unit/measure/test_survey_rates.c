@@ -719,6 +719,45 @@ an_rtc_that_leaps_is_a_finding_on_bare_metal_only(void **state)
 	bench->leap_ps = 0;
 }
 
+/*
+ * A guest is stopped between the sweep that ends the preparation and the first edge of the window. The RTC's reading in
+ * that sweep is known to a second, so a stop of 3 s always shows, and a stop of 0.5 s in some phases.
+ */
+static void
+a_stop_before_the_first_edge_of_the_window_is_seen(void **state)
+{
+	static const uint64_t stops_ms[] = { 3000, 500 };
+
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	for (unsigned i = 0; i < 2 * PHASES; i++) {
+		const struct report_discontinuity *row = &bench->report.discontinuities[0];
+		int64_t stop_ns = (int64_t)(stops_ms[i % 2] * SURVEY_NS_PER_MS);
+
+		begin_well();
+		become_a_guest();
+		sim_advance_ps(i / 2 * PHASE_PS);
+		survey_prepare(&bench->survey);
+		bench->leap_ps = stops_ms[i % 2] * SIM_PS_PER_MS;
+		bench->leaps_at_ps = sim.now_ps;
+		survey_rates(&bench->survey);
+		sim_advance_ps(10 * SIM_PS_PER_S);
+		survey_rates_again(&bench->survey);
+		judge_report(&bench->report);
+		assert_int_equal(bench->report.finding_count, 0);
+		assert_true(bench->report.discontinuity_count == 1 || (i % 2 && !bench->report.discontinuity_count));
+		if (bench->report.discontinuity_count) {
+			size_t alone = row->groups[0].clock_count > 1;
+
+			assert_non_null(strstr(bench->report.notes[0], "The machine was stopped for "));
+			assert_true(row->groups[alone].elapsed.low - row->groups[!alone].elapsed.high <= stop_ns);
+			assert_true(row->groups[alone].elapsed.high - row->groups[!alone].elapsed.low >= stop_ns);
+		}
+		close_clocks();
+	}
+	bench->leap_ps = 0;
+}
+
 /* When, in simulated time, the PM timer's last end of the window was taken. */
 static uint64_t
 last_end_ps(void)
@@ -1569,6 +1608,7 @@ main(void)
 		RATE_TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them),
 		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
 		RATE_TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody),
+		RATE_TEST(a_stop_before_the_first_edge_of_the_window_is_seen),
 		RATE_TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be),
 		RATE_TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both),
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
