@@ -29,6 +29,7 @@
 #define REPORT_CLOCKS_MAX   16
 #define REPORT_RATES_MAX    (REPORT_CLOCKS_MAX * (REPORT_CLOCKS_MAX - 1) / 2)
 #define REPORT_FINDINGS_MAX 64
+#define REPORT_FINDING_CORES 8
 #define REPORT_NOTES_MAX    16
 #define REPORT_SENTENCE     256
 #define REPORT_EVENTS_MAX   256
@@ -309,7 +310,10 @@ struct finding {
 	const char *rule;     /* id in the catalogue */
 	enum verdict severity; /* warn or fail */
 	const char *clock;    /* id, or NULL */
-	uint32_t core;        /* APIC id, or REPORT_NO_CORE */
+	uint32_t core;        /* APIC id of the one core that is proven to differ, or REPORT_NO_CORE */
+	/* APIC ids of a pair or more if no single core is proven to differ; CORE is REPORT_NO_CORE then. */
+	size_t core_count;
+	uint32_t cores[REPORT_FINDING_CORES];
 	bool one_way;         /* of that way of reading the clock, not of its counter */
 	bool has_measured;
 	int64_t measured, low, high, limit;

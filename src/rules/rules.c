@@ -152,6 +152,29 @@ rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
 	rules_set_figure(finding, figure(count), figure(count), figure(count), limit);
 }
 
+void
+rules_add_core(struct finding *finding, uint32_t apic_id)
+{
+	if (finding && finding->core_count < REPORT_FINDING_CORES)
+		finding->cores[finding->core_count++] = apic_id;
+}
+
+void
+rules_set_pair(struct finding *finding, uint32_t a, uint32_t b)
+{
+	rules_add_core(finding, a);
+	rules_add_core(finding, b);
+}
+
+bool
+rules_has_core(const struct finding *finding, uint32_t apic_id)
+{
+	for (size_t i = 0; i < finding->core_count; i++)
+		if (finding->cores[i] == apic_id)
+			return true;
+	return finding->core == apic_id && apic_id != REPORT_NO_CORE;
+}
+
 const char *
 rules_full_stop(const char *sentence)
 {

@@ -56,8 +56,9 @@ size_t rules_count(const struct report *report, const char *clock, enum outcome 
 
 /*
  * Adds a finding of RULE_ID with a text of its own, and lets the run's verdict, VERDICT_PASS in a fresh
- * report, follow from it: for what only the caller has seen (acpi-table, ...). CLOCK may be NULL, CORE may be
- * REPORT_NO_CORE. NULL where there is no such rule, or no space: the verdict and a note count it then.
+ * report, follow from it: for what only the caller has seen (acpi-table, ...). CLOCK may be NULL. CORE
+ * is one that is proven to differ, or REPORT_NO_CORE: a pair has rules_set_pair(). Returns NULL if there is no such
+ * rule, or no space; the verdict and a note then count the finding.
  */
 struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 				  uint32_t core, const char *format, ...)
@@ -74,6 +75,15 @@ void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, in
 
 /* A count is exact: its interval is the count itself. */
 void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
+
+/* Adds the core of APIC_ID to the cores of FINDING, which may be NULL, while there is space. */
+void rules_add_core(struct finding *finding, uint32_t apic_id);
+
+/* Sets the pair of cores of FINDING, which may be NULL. */
+void rules_set_pair(struct finding *finding, uint32_t a, uint32_t b);
+
+/* Returns true if FINDING is about the core of APIC_ID, alone or as one of several. */
+bool rules_has_core(const struct finding *finding, uint32_t apic_id);
 
 /* Whether ROW was checked and failed. */
 bool rules_failed(const struct report *report, const struct behaviour *row);

@@ -304,6 +304,7 @@ def test_sick_machine_without_three_devices_is_drawn_with_its_findings_first(sho
     assert severities == sorted(severities), "failures stand before warnings"
     for finding in report["findings"]:
         assert any(all(finding[key] in text for key in ("rule", "text", "cause", "advice", "source")) for text in texts)
+    assert [text for text in texts if "tsc, cores 0, 2" in text and "tsc-warp" in text], "the pair of a warp"
     assert page.evaluate("document.querySelector('#main section').id") == "findings"
     shown = page.evaluate("document.querySelector('#clocks').textContent")
     assert all(clock["reason"] in shown for clock in report["clocks"] if clock["reason"])

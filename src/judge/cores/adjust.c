@@ -5,6 +5,7 @@
 struct extremes {
 	size_t cores; /* that have TSC_ADJUST */
 	const struct report_core *least, *most;
+	size_t least_count, most_count; /* cores that have the same value as LEAST, as MOST */
 };
 
 static struct extremes
@@ -17,10 +18,16 @@ find_extremes(const struct report *report)
 
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
 			continue;
-		if (!extremes.cores || core->facts.tsc_adjust < extremes.least->facts.tsc_adjust)
+		if (!extremes.cores || core->facts.tsc_adjust < extremes.least->facts.tsc_adjust) {
 			extremes.least = core;
-		if (!extremes.cores || core->facts.tsc_adjust > extremes.most->facts.tsc_adjust)
+			extremes.least_count = 0;
+		}
+		if (!extremes.cores || core->facts.tsc_adjust > extremes.most->facts.tsc_adjust) {
 			extremes.most = core;
+			extremes.most_count = 0;
+		}
+		extremes.least_count += core->facts.tsc_adjust == extremes.least->facts.tsc_adjust;
+		extremes.most_count += core->facts.tsc_adjust == extremes.most->facts.tsc_adjust;
 		extremes.cores++;
 	}
 	return extremes;
@@ -38,16 +45,32 @@ writer(const struct report *report)
 	return report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 }
 
-static void
-name_unequal(struct report *report, const struct report_core *larger, const struct report_core *smaller,
-	     uint64_t difference, uint64_t limit)
+/* Returns the APIC id of the core that differs from all others if these have one value, REPORT_NO_CORE otherwise. */
+static uint32_t
+find_odd(const struct extremes *extremes)
 {
-	rules_set_count(rules_add_finding(report, "tsc-adjust-unequal", "tsc", larger->apic_id,
-					  "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
-					  "TSCs differently.",
-					  larger->facts.tsc_adjust, larger->apic_id, smaller->facts.tsc_adjust,
-					  smaller->apic_id, writer(report)),
-			difference, limit);
+	if (extremes->cores < 3 || extremes->least_count + extremes->most_count != extremes->cores)
+		return REPORT_NO_CORE;
+	if (extremes->most_count == 1)
+		return extremes->most->apic_id;
+	return extremes->least_count == 1 ? extremes->least->apic_id : REPORT_NO_CORE;
+}
+
+static void
+name_unequal(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+	     const struct report_core *smaller, uint64_t difference, uint64_t limit)
+{
+	struct finding *finding;
+	uint32_t odd = find_odd(extremes);
+
+	finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
+				    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
+				    "TSCs differently.",
+				    larger->facts.tsc_adjust, larger->apic_id, smaller->facts.tsc_adjust,
+				    smaller->apic_id, writer(report));
+	rules_set_count(finding, difference, limit);
+	if (odd == REPORT_NO_CORE)
+		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
 }
 
 static void
@@ -83,7 +106,7 @@ judge_adjust(struct report *report)
 		smaller = extremes.most;
 	}
 	if (difference > unequal_limit)
-		name_unequal(report, larger, smaller, difference, unequal_limit);
+		name_unequal(report, &extremes, larger, smaller, difference, unequal_limit);
 	else if (magnitude(larger->facts.tsc_adjust) > limit)
 		name_written(report, &extremes, larger, limit);
 }

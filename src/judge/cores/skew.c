@@ -75,15 +75,17 @@ judge_warps(struct report *report, const struct view *view)
 	const struct warps warps = warps_of(report, view, false);
 	const struct report_contended *worst = warps.worst;
 	uint64_t limit = rules_limit_of(report, "tsc-warp");
+	struct finding *finding;
 
 	if (!worst || warps.count <= limit)
 		return;
-	rules_set_count(rules_add_finding(report, "tsc-warp", "tsc", worst->worst_a,
-					  "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
-					  "after it; %lu warp%s in %lu iterations.",
-					  worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
-					  warps.count, warps.count == 1 ? "" : "s", warps.iterations),
-			warps.count, limit);
+	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
+				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
+				    "after it; %lu warp%s in %lu iterations.",
+				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
+				    warps.count, warps.count == 1 ? "" : "s", warps.iterations);
+	rules_set_count(finding, warps.count, limit);
+	rules_set_pair(finding, worst->worst_a, worst->worst_b);
 }
 
 /* The first finding, from FROM on, of an offset or a drift that names core A or B; else the first of them at all. */
@@ -97,7 +99,7 @@ find_cause(struct report *report, size_t from, uint32_t a, uint32_t b)
 
 		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
 			continue;
-		if (finding->core != REPORT_NO_CORE && (finding->core == a || finding->core == b))
+		if (rules_has_core(finding, a) || rules_has_core(finding, b))
 			return finding;
 		first = first ? first : finding;
 	}
@@ -177,18 +179,23 @@ judge_contradictions(struct report *report, const struct view *view, const struc
 {
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
 	bool many = summary->contradictions != 1;
+	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
 	char moments[SKEW_MOMENTS_SIZE], subject[SUBJECT_SIZE];
+	struct finding *finding;
 
 	if (summary->contradictions <= limit)
 		return;
-	rules_set_count(rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
-					  "%zu pair%s of cores contradict%s what the others say, or what was measured "
-					  "before, the worst %s, by %lu ns %s: likely a TSC moved while it was measured.",
-					  summary->contradictions, many ? "s" : "", many ? "" : "s",
-					  put_contradicting(view, summary, subject),
-					  view_ns_down(view, summary->contradiction_ticks),
-					  skew_put_moment(view, moment_of_contradiction(view, summary), moments)),
-			summary->contradictions, limit);
+	finding = rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
+				    "%zu pair%s of cores contradict%s what the others say, or what was measured "
+				    "before, the worst %s, by %lu ns %s: likely a TSC moved while it was measured.",
+				    summary->contradictions, many ? "s" : "", many ? "" : "s",
+				    put_contradicting(view, summary, subject),
+				    view_ns_down(view, summary->contradiction_ticks),
+				    skew_put_moment(view, moment_of_contradiction(view, summary), moments));
+	rules_set_count(finding, summary->contradictions, limit);
+	rules_set_pair(finding, view_core(view, a)->apic_id, view_core(view, b)->apic_id);
+	if (c != b)
+		rules_add_core(finding, view_core(view, c)->apic_id);
 }
 
 void

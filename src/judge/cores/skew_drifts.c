@@ -61,15 +61,17 @@ static void
 name_odd_drift(struct report *report, const struct view *view, struct odd_pair odd)
 {
 	struct distance distance = view_drift_ppb(view, odd.a, odd.b);
+	uint32_t a = view_core(view, odd.a)->apic_id, b = view_core(view, odd.b)->apic_id;
 	char stretch[STRETCH_SIZE];
+	struct finding *finding;
 
-	skew_set_distance(rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
-				       "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
-				       "them moved.", view_core(view, odd.b)->apic_id, distance.near, distance.far,
-				       distance.ahead ? "faster" : "slower", view_core(view, odd.a)->apic_id,
-				       put_stretch(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
-						   view_last_moment(view, odd.a, odd.b), stretch)),
-		     distance, view->drift_limit_ppb);
+	finding = rules_add_finding(report, "tsc-drift", "tsc", REPORT_NO_CORE,
+				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's %s, and nothing shows which of "
+				    "them moved.", b, distance.near, distance.far, distance.ahead ? "faster" : "slower", a,
+				    put_stretch(view, offsets_moment(&view->skew->offsets, odd.a, odd.b),
+						view_last_moment(view, odd.a, odd.b), stretch));
+	skew_set_distance(finding, distance, view->drift_limit_ppb);
+	rules_set_pair(finding, a, b);
 }
 
 void

@@ -142,14 +142,17 @@ name_core(struct report *report, const struct view *view, size_t rank, size_t ot
 	  const char *rest)
 {
 	struct distance distance = view_pair_ns(view, other, rank);
+	uint32_t a = view_core(view, other)->apic_id, b = view_core(view, rank)->apic_id;
+	struct finding *finding;
 	char when[WHEN_SIZE];
 
-	skew_set_distance(rules_add_finding(report, "tsc-offset", "tsc", named,
-				       "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s",
-				       view_core(view, rank)->apic_id, distance.near, distance.far,
-				       distance.ahead ? "ahead of" : "behind", view_core(view, other)->apic_id,
-				       put_when(view, view_moment(view, other, rank), when), cause, rest),
-		     distance, view->offset_limit_ns);
+	finding = rules_add_finding(report, "tsc-offset", "tsc", named,
+				    "Core %u's TSC is %lu to %lu ns %s core %u's %s, %s.%s", b, distance.near,
+				    distance.far, distance.ahead ? "ahead of" : "behind", a,
+				    put_when(view, view_moment(view, other, rank), when), cause, rest);
+	skew_set_distance(finding, distance, view->offset_limit_ns);
+	if (named == REPORT_NO_CORE)
+		rules_set_pair(finding, a, b);
 }
 
 static void

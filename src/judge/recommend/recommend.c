@@ -135,11 +135,10 @@ rule_failed(const struct report *report, const struct report_clock *entry, enum 
 	return NULL;
 }
 
-/* As the one that is off: a warp is of two. */
 static bool
 names_core(const struct finding *finding, const char *rule)
 {
-	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE && !text_equal(rule, "tsc-warp");
+	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE;
 }
 
 /* What makes kernels switch a clock off, though it is no failure: Linux does so for both. */

@@ -138,7 +138,9 @@ function machineFacts(report) {
 }
 
 function subject(finding) {
-	return joined([finding.clock, isNumber(finding.core) && `core ${finding.core}`], ", ");
+	const cores = isNumber(finding.core) ? [finding.core] : finding.cores ?? [];
+
+	return joined([finding.clock, cores.length > 0 && `core${cores.length > 1 ? "s" : ""} ${cores.join(", ")}`], ", ");
 }
 
 function findingFigures(finding) {

@@ -200,7 +200,7 @@ a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each(void **state)
 			    "cannot be compared. Also tsc-drift (core 9).");
 	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
 	rules_add_finding(report, "tsc-offset", "tsc", 12, "Core 12's TSC is behind.");
-	rules_add_finding(report, "tsc-warp", "tsc", 1, "Core 1's TSC read more than core 2's.");
+	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
 	recommend(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
 			    "are apart cannot be compared. Also tsc-drift (core 9), tsc-warp.");

@@ -89,6 +89,16 @@ assert_finding(const struct report *report, size_t index, const char *rule, uint
 	return finding;
 }
 
+/* No core is proven to differ: A and B are the pair. */
+static void
+assert_pair(const struct finding *finding, uint32_t a, uint32_t b)
+{
+	assert_int_equal(finding->core, REPORT_NO_CORE);
+	assert_int_equal(finding->core_count, 2);
+	assert_int_equal(finding->cores[0], a);
+	assert_int_equal(finding->cores[1], b);
+}
+
 static const struct finding *
 assert_only_finding(const struct report *report, const char *rule, uint32_t core, const char *text)
 {
@@ -179,10 +189,11 @@ one_warp_fails_the_tsc_and_names_both_cores(void **state)
 
 	(void)state;
 	judge(report);
-	assert_figure(assert_only_finding(report, "tsc-warp", 6,
+	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
 					  "after it; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
+	assert_pair(&report->findings[0], 6, 2);
 	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL); /* it reads the same counter */
 	literal_free(report);
 	assert_clean(machine_with_warps(0, 0));
@@ -195,10 +206,11 @@ warps_of_both_checks_are_added_and_the_worst_is_named(void **state)
 
 	(void)state;
 	judge(report);
-	assert_figure(assert_only_finding(report, "tsc-warp", 4,
+	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
 					  "after it; 12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
+	assert_pair(&report->findings[0], 4, 2);
 	literal_free(report);
 
 	report = machine_with_warps(5, 7);
@@ -500,6 +512,7 @@ pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core(void **state)
 					  "Core 6's TSC is 499500 to 500500 ns ahead of core 4's at 3.1 s (first tournament), and nothing shows "
 					  "which of them is right."),
 		      499500, 499500, 500500, 0);
+	assert_pair(&report->findings[0], 4, 6);
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 	literal_free(report);
@@ -718,6 +731,7 @@ of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
 			    "shows which of them moved.");
+	assert_pair(&report->findings[0], 0, 2);
 	literal_free(report);
 }
 
@@ -820,6 +834,7 @@ pair_that_contradicts_the_others_warns_and_is_named(void **state)
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
 	assert_figure(assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
+	assert_pair(&report->findings[0], 4, 8);
 	literal_free(report);
 
 	report = machine_with_contradiction();
@@ -842,6 +857,9 @@ three_that_contradict_each_other_are_named_all(void **state)
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
 			    "1 pair of cores contradicts what the others say, or what was measured before, the worst of "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
+	assert_int_equal(report->findings[0].core_count, 3);
+	for (size_t core = 0; core <= 4; core += 2)
+		assert_true(rules_has_core(&report->findings[0], (uint32_t)core));
 	literal_free(report);
 }
 
@@ -887,6 +905,40 @@ unequal_adjust_warns_once_with_the_difference(void **state)
 					  "TSC_ADJUST is -1000000 ticks on core 4 and -10 on core 0: the firmware "
 					  "wrote their TSCs differently."),
 		      999990, 999990, 999990, 0);
+	assert_int_equal(report->findings[0].core_count, 0);
+	literal_free(report);
+}
+
+/* Nothing shows which core was written if there are two cores, or if each value is on two cores. */
+static void
+unequal_adjust_of_which_no_core_is_alone_has_a_pair(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct report *report = machine_with_adjust(-10, -1000000);
+
+		(void)state;
+		if (i)
+			report->cores[3].facts.tsc_adjust = -1000000;
+		else
+			report->cores[0].facts_known = report->cores[1].facts_known = false;
+		judge(report);
+		assert_int_equal(report->finding_count, 1);
+		assert_pair(&report->findings[0], 4, i ? 0 : 6);
+		literal_free(report);
+	}
+}
+
+/* The boot core differs from all others: they have the larger value, and are not named. */
+static void
+unequal_adjust_names_the_core_that_has_the_smaller_value_alone(void **state)
+{
+	struct report *report = machine_with_adjust(-1000000, -1000000);
+
+	(void)state;
+	report->cores[0].facts.tsc_adjust = -10;
+	judge(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_int_equal(report->findings[0].core, 0);
 	literal_free(report);
 }
 
@@ -1222,6 +1274,8 @@ main(void)
 		cmocka_unit_test(three_that_contradict_each_other_are_named_all),
 		cmocka_unit_test(same_adjust_on_all_cores_warns_with_its_magnitude),
 		cmocka_unit_test(unequal_adjust_warns_once_with_the_difference),
+		cmocka_unit_test(unequal_adjust_of_which_no_core_is_alone_has_a_pair),
+		cmocka_unit_test(unequal_adjust_names_the_core_that_has_the_smaller_value_alone),
 		cmocka_unit_test(adjust_that_is_unequal_within_its_limit_is_still_not_0),
 		cmocka_unit_test(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count),
 		cmocka_unit_test(extreme_adjusts_differ_by_all_of_63_bits),
