@@ -1,21 +1,18 @@
 """The build itself, where it stands."""
 import os
-import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from sources import ROOT, copy_sources, help_text, listed_goals
 
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
     """The sources in a folder whose name has a blank."""
     folder = tmp_path_factory.mktemp("build") / "with a blank"
-    shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else set())
-    return folder
+    return copy_sources(folder)
 
 
 @pytest.mark.parametrize("targets", [
@@ -44,8 +41,8 @@ INNER = {"FORCE", "rooms", "seeds"}
 
 
 def test_help_has_every_goal_once_and_nothing_else():
-    said = subprocess.run(["make", "--no-print-directory", "NO_INSTALL=1", "help"], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout
-    listed = re.findall(r"^make (\S+) +\S", said, re.M)
+    said = help_text()
+    listed = listed_goals(said)
     makefiles = "".join(path.read_text() for path in (ROOT / "Makefile", ROOT / "tests" / "tests.mk", ROOT / "qemu" / "packages.mk"))
     goals = {goal for line in re.findall(r"^\.PHONY:(.*)$", makefiles, re.M) for goal in line.split()}
     assert sorted(listed) == sorted(goal for goal in goals - INNER if not goal.startswith("deps-"))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How long qemu/fleet takes of so many reports, each a file of its own: fleet.py FOLDER REPORT.json [COUNT...]
+"""How long qemu/fleet takes of so many reports, each a file of its own: fleet.py FOLDER REPORT.json COUNT...
 
 By DuckDB, and where `make fleet-spark` was, of the most reports by Spark as well. They are made of the one REPORT
 (tests/lib/made_fleet.py), with 20 oddities; what it says of them is looked at as well.
@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 from made_fleet import Maker, planted  # noqa: E402
 
-COUNTS = (100, 1000, 10_000)
 BOUND = {("duckdb", 10_000): " (bound 60 s on two idle processors, 2 GB)"}
 SPARK = ROOT / "build" / "fleet-spark" / "made"
 
@@ -70,7 +69,7 @@ def ask(engine, heap, out, size, count):
 if __name__ == "__main__":
     work = pathlib.Path(sys.argv[1])
     work.mkdir(parents=True, exist_ok=True)
-    counts = [int(word) for word in sys.argv[3:]] or COUNTS
+    counts = [int(word) for word in sys.argv[3:]]
     for number in counts:
         both = ["duckdb", "spark"] if SPARK.exists() and number == max(counts) else ["duckdb"]
         measure(work, json.loads(pathlib.Path(sys.argv[2]).read_text()), number, both)
