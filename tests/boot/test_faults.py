@@ -94,6 +94,7 @@ ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*ONE_CORE, *qemu(*ICOUNT), "--", "duration=2s", f"clocks={','.join(ROWS)}"]
 HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # IA-PC HPET 1.0a, 2.3
 HPET_ENABLE = 1
+TRIES = 3
 
 
 def stop_hpet(registers):
@@ -135,11 +136,16 @@ def undisturbed(tmp_path_factory):
 def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_before(
         tmp_path, undisturbed, clock, disturb, after, rule, state):
     def pull(machine):
-        assert machine.wait_for(f"\n  {after} ".encode())
-        with machine.registers() as registers:
-            disturb(registers)
+        late.append(True)
+        if machine.wait_for(f"\n  {after} ".encode()):
+            with machine.registers() as registers:
+                disturb(registers)
+            late[-1] = machine.has_said(b"\nphase: rates-again")
 
-    done = levers.run_while(pull, tmp_path / "out", *LONG)
+    late = []  # for each try, whether a busy host held this thread until the clocks were read for the last time
+    while len(late) < TRIES and False not in late:
+        done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
+    assert False in late, done
     report = done.report
     assert done.status == VERDICT_STATUS[report["verdict"]] == 1, done
     assert (rule, clock) in accused(report), report["findings"]
