@@ -111,10 +111,31 @@ main_breaks(const struct report *report, const struct report_clock *entry, const
 	return false;
 }
 
+/* How Linux is kept off a clock that does not count; it takes no time from other clocks. */
+static void
+advise_on_stuck(struct finding *finding, const struct clock *clock)
+{
+	static const char *const parameters[][2] = {
+		{ "tsc", "tsc=unstable" }, { "hpet", "hpet=disable" }, { "acpi_pm", "pmtmr=0" },
+		{ "kvmclock", "no-kvmclock" },
+	};
+	struct text text;
+
+	if (!finding)
+		return;
+	text_init(&text, finding->advice, sizeof(finding->advice));
+	text_put(&text, "Look for the clock in the firmware's settings");
+	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
+		if (text_equal(clock->id, parameters[i][0]))
+			text_printf(&text, "; keep Linux off it: %s", parameters[i][1]);
+	text_put_char(&text, '.');
+}
+
 static void
 name_state(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct clock *clock = &entry->clock;
+	struct finding *finding;
 	char when[48] = "";
 	struct text text;
 
@@ -124,9 +145,11 @@ name_state(struct report *report, const struct report_clock *entry, const struct
 		text_put_decimal(&text, entry->turned_sick_ms, 3, 1);
 		text_put(&text, " s into the run");
 	}
-	rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
-			  clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
-			  rules_full_stop(clock->reason));
+	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
+				    clock_state_word(clock->state), when, clock->reason[0] ? ": " : "", clock->reason,
+				    rules_full_stop(clock->reason));
+	if (clock->state == CLOCK_STUCK)
+		advise_on_stuck(finding, clock);
 }
 
 static void

@@ -22,8 +22,7 @@ const struct rule rules[] = {
 		.severity = VERDICT_FAIL,
 		.sentence = "The clock is present and does not count: code that waits for it hangs.",
 		.cause = "A clock that the firmware's settings gate off, or an emulator that leaves it out.",
-		.advice = "Look for the clock in the firmware's settings; keep kernels off it: hpet=disable, "
-			  "pmtmr=0 or tsc=unstable on Linux.",
+		.advice = "Look for the clock in the firmware's settings, and keep kernels off it.",
 		.source = "Linux arch/x86/kernel/hpet.c; memtest86plus issues 40 and 102",
 	},
 	{

@@ -812,6 +812,31 @@ device_that_is_read_two_ways_has_one_finding(void **state)
 }
 
 static void
+advice_on_a_stuck_clock_names_no_other_clock(void **state)
+{
+	static const struct {
+		const char *clock, *advice;
+	} rows[] = {
+		{ "tsc", "Look for the clock in the firmware's settings; keep Linux off it: tsc=unstable." },
+		{ "hpet", "Look for the clock in the firmware's settings; keep Linux off it: hpet=disable." },
+		{ "acpi_pm", "Look for the clock in the firmware's settings; keep Linux off it: pmtmr=0." },
+		{ "rtc", "Look for the clock in the firmware's settings." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+
+		literal_lose(report, rows[i].clock, CLOCK_STUCK, "it did not move");
+		judge_report(report);
+		assert_string_equal(report->findings[0].rule, "clock-stuck");
+		assert_string_equal(report->findings[0].clock, rows[i].clock);
+		assert_string_equal(rules_advice(&report->findings[0]), rows[i].advice);
+		literal_free(report);
+	}
+}
+
+static void
 further_way_of_reading_that_alone_fails_has_a_finding(void **state)
 {
 	struct report *report = literal_clean();
@@ -1021,6 +1046,7 @@ main(void)
 		cmocka_unit_test(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for),
 		cmocka_unit_test(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
+		cmocka_unit_test(advice_on_a_stuck_clock_names_no_other_clock),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),
 		cmocka_unit_test(absent_and_disabled_clocks_are_absent_and_no_finding),
