@@ -84,7 +84,7 @@ judge_stale(struct report *report, const struct asked *asked)
 	row->checked = !(asked->stale && by_qemu);
 	row->open = row->checked && asked->stale && !row->failed;
 	behaviour_say(row, "armed %lu times with a deadline that was over, it interrupted %lu times%s", asked->over,
-		      asked->stale, !row->checked ? ", as all of QEMU's do." :
+		      asked->stale, !row->checked ? ": not judged in QEMU, whose HPETs do so." :
 		      row->open ? ": one that was late before may have come then." : ".");
 }
 

@@ -836,6 +836,27 @@ advice_on_a_stuck_clock_names_no_other_clock(void **state)
 	}
 }
 
+/* QEMU's HPET interrupts at once when a deadline is over, in one of four tries or in all of them. */
+static void
+an_expired_deadline_that_interrupts_is_not_judged_in_qemu(void **state)
+{
+	struct report *report = literal_clean();
+	const struct behaviour *row;
+
+	(void)state;
+	report->interval_count = 1;
+	report->intervals[0] = (struct report_interval){
+		.source = "hpet0", .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 100,
+		.expected = 100, .delivered = 100, .over = 4, .stale = 3, .lateness = { .count = 8, 400, 500, 600, 600, 600, 20 },
+	};
+	judge_report(report);
+	row = behaviour_of(report, "hpet-stale", "hpet0");
+	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_string_equal(row->text, "armed 4 times with a deadline that was over, it interrupted 3 times: "
+			    "not judged in QEMU, whose HPETs do so.");
+	literal_free(report);
+}
+
 static void
 further_way_of_reading_that_alone_fails_has_a_finding(void **state)
 {
@@ -1047,6 +1068,7 @@ main(void)
 		cmocka_unit_test(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it),
 		cmocka_unit_test(device_that_is_read_two_ways_has_one_finding),
 		cmocka_unit_test(advice_on_a_stuck_clock_names_no_other_clock),
+		cmocka_unit_test(an_expired_deadline_that_interrupts_is_not_judged_in_qemu),
 		cmocka_unit_test(further_way_of_reading_that_alone_fails_has_a_finding),
 		cmocka_unit_test(broken_clock_without_a_reason_still_makes_a_sentence),
 		cmocka_unit_test(absent_and_disabled_clocks_are_absent_and_no_finding),
