@@ -73,10 +73,9 @@ def synchrony(report):
     skew = report.get("skew")
     if not skew or not skew.get("pairs"):
         return None
-    within, warps = skew.get("within_ns"), skew.get("warps")
-    proven = "It is not proven by how much the cores' TSCs differ" if within is None else \
-        f"No two cores' TSCs differ by more than {figure(within, ' ns')}"
-    return f"{proven} ({count(skew['pairs'], 'pair')} of cores, {count(warps, 'warp')})."
+    within, warps, told = skew.get("within_ns"), skew.get("warps"), plain(skew.get("text") or "not judged")
+    said = f"TSCs of the cores: {told}" if within is None else f"No two cores' TSCs differ by more than {figure(within, ' ns')}"
+    return f"{said} ({count(skew['pairs'], 'pair')} of cores, {count(warps, 'warp')})."
 
 
 def advice(report):

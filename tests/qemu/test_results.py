@@ -241,6 +241,15 @@ def test_tap_is_one_line_a_case_whatever_the_machine_says():
 
 # The job summary.
 
+@pytest.mark.parametrize("skew, said", [
+    ({"within_ns": None, "text": "not synchronised at 3.1 s, 1 of 5 cores off the majority"},
+     "TSCs of the cores: not synchronised at 3.1 s, 1 of 5 cores off the majority (6 pairs of cores, no warps)."),
+    ({"within_ns": None, "text": None}, "TSCs of the cores: not judged (6 pairs of cores, no warps)."),
+])
+def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
+    assert summary.render({**full(), "skew": {"pairs": 6, "warps": 0, **skew}}).splitlines()[-1] == said
+
+
 def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fake, tmp_path):
     file = tmp_path / "summary.md"
     file.write_text("what an earlier step said\n")
