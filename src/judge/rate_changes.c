@@ -165,8 +165,9 @@ note_push(struct vote *vote, uint64_t limit_ppb)
 		others |= set_of(i);
 	}
 	if (others)
-		report_note(vote->report, "tsc: Since the rates' window it gained %s on %s: cores that read QEMU's emulated "
-					  "TSC at the same time move it ahead. All rates are those of the window.",
+		report_note(vote->report, "tsc: It gained %s on %s after the rates' window. QEMU's emulation moves the TSC "
+					  "ahead when several cores read it at once, so this is not taken for a fault. All "
+					  "rates are those of the window.",
 			    vote_ppm(&gained).bytes, vote_group(vote, others).bytes);
 }
 

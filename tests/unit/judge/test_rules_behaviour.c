@@ -376,9 +376,9 @@ an_emulated_tsc_that_was_moved_ahead_is_a_note(void **state)
 		assert_int_equal(report->note_count - before, cases[i].notes);
 		if (cases[i].notes)
 			assert_string_equal(report->notes[before],
-					    "tsc: Since the rates' window it gained +306.3 ppm (+306.3 to +306.3) on hpet and "
-					    "acpi_pm: cores that read QEMU's emulated TSC at the same time move it ahead. All rates "
-					    "are those of the window.");
+					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after the rates' "
+					    "window. QEMU's emulation moves the TSC ahead when several cores read it at once, so this "
+					    "is not taken for a fault. All rates are those of the window.");
 		literal_free(report);
 	}
 }
