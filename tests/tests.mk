@@ -234,6 +234,6 @@ lint: deps-lint
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem $(addprefix -I,$(HOST_ROOMS)) src drivers
 	shellcheck $(SHELL_FILES)
-	pyflakes3 $(sort $(PYTHON_FILES))
+	$(PYTHON) -m pyflakes $(sort $(PYTHON_FILES))
 	@! grep -nP '^.{121,}' -r src drivers boot tests --include='*.[ch]' --include='*.nasm' || \
 		{ echo 'lint: lines of more than 120 columns'; exit 1; }

@@ -59,6 +59,12 @@ def test_chart_js_of_another_version_is_passed_over_and_named(find, tmp_path):
     assert find("chart.js").stdout == f"{fits}\n"
 
 
+def test_a_variable_that_names_the_file_comes_first(find, tmp_path):
+    put(tmp_path, "/usr/lib/crt0-efi-x86_64.o")
+    expected = put(tmp_path, "/home/me/crt0.o")
+    assert find("gnu-efi-crt0", GNUEFI_CRT0="/home/me/crt0.o").stdout == f"{expected}\n"
+
+
 @pytest.mark.parametrize("name, words", [
     ("gnu-efi-include", ["GNU-EFI's folder of headers was not found in /usr/include/efi, ", "package gnu-efi ", "GNUEFI_INCLUDE=FOLDER"]),
     ("gnu-efi-crt0", ["crt0-efi-x86_64.o was not found in /usr/lib/x86_64-linux-gnu, ", "gnu-efi-devel (Fedora)", "GNUEFI_CRT0=FILE"]),

@@ -1,5 +1,7 @@
 """qemu/packages, with scripts in the place of dpkg-query, apt-get, sudo and id."""
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -32,6 +34,7 @@ def machine(tmp_path):
             script("apt-cache", '[ "$2" = libknown-dev ]')
             self.apt("")
             self.script, self.tools = script, tools
+            self.environment = {"PATH": str(tools)}
 
         def has(self, *packages):
             installed.write_text("".join(f"{package}\n" for package in packages))
@@ -43,7 +46,7 @@ def machine(tmp_path):
 
         def call(self, *arguments):
             done = subprocess.run([str(ROOT / "qemu" / "packages"), *arguments], capture_output=True, text=True,
-                                  env={"PATH": str(tools)}, timeout=30)
+                                  env=self.environment, timeout=30)
             self.asked = [line for line in log.read_text().splitlines()]
             return done
     return Machine()
@@ -112,8 +115,102 @@ def test_a_user_without_sudo_is_told_what_root_would_type(machine):
     assert machine.asked == []
 
 
-def test_other_distributions_are_told_the_names_and_go_on(machine):
+# Without dpkg: the table packages.txt, whose second column is looked at on this machine.
+
+def rows():
+    lines = (ROOT / "qemu" / "packages.txt").read_text().splitlines()
+    return {words[0]: words[1:] for words in (line.split() for line in lines if not line.startswith("#"))}
+
+
+@pytest.fixture
+def elsewhere(machine):
+    """The machine without dpkg, but with TOOL, and with the programs that are given."""
     (machine.tools / "dpkg-query").unlink()
-    done = machine.call("install", "gcc", "ovmf")
-    assert done.returncode == 0
-    assert done.stderr == "packages: no dpkg here; what is needed is what Debian calls: gcc ovmf\n"
+    for name in ("dirname", "awk", "head", "grep"):
+        (machine.tools / name).symlink_to(shutil.which(name))
+
+    def has(*programs):
+        for name in programs:
+            machine.script(name, "exit 3")  # whoever calls one would see that
+        return machine
+    return has
+
+
+@pytest.mark.parametrize("tool, missing, typed", [
+    ("dnf", "ShellCheck golang-github-evanw-esbuild", "dnf install"),
+    ("zypper", "ShellCheck esbuild", "zypper install"),
+    ("pacman", "shellcheck esbuild", "pacman -S --needed")])
+def test_other_distributions_have_their_own_names_and_nothing_is_installed(elsewhere, tool, missing, typed):
+    machine = elsewhere(tool, "nasm")
+    for mode in ("install", "name"):
+        done = machine.call(mode, "nasm", "shellcheck", "esbuild")
+        assert done.returncode == 2
+        assert done.stderr.splitlines() == [
+            f"packages: missing: {missing} ", f"packages: type: {typed} {missing} ",
+            "packages: where they are in another place, make NO_INSTALL=1 goes on"]
+    assert machine.asked == []
+    machine.script("id", "echo 1000")
+    assert f"packages: type: sudo {typed} {missing}" in machine.call("name", "shellcheck", "esbuild").stderr
+
+
+def test_on_other_distributions_nothing_is_said_where_all_are_there(elsewhere):
+    machine = elsewhere("dnf", "nasm", "shellcheck")
+    done = machine.call("install", "nasm", "shellcheck", "python3-yaml", "libc6-dev")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_two_packages_of_one_name_are_named_once(elsewhere):
+    machine = elsewhere("pacman")
+    machine.environment["PYTHON"] = str(machine.tools / "no-such-python")
+    done = machine.call("name", "python3", "python3-venv", "nasm")
+    assert done.stderr.startswith("packages: missing: python nasm \n"), done.stderr
+
+
+def test_an_optional_package_that_a_distribution_lacks_is_left_out(elsewhere):
+    done = elsewhere("dnf").call("name", "esbuild", "grub-common?")
+    assert done.stderr.startswith("packages: missing: golang-github-evanw-esbuild \n")
+
+
+def test_what_a_distribution_lacks_has_a_sentence_of_find(elsewhere, tmp_path):
+    machine = elsewhere("dnf")
+    machine.environment["FIND_ROOT"] = str(tmp_path)
+    done = machine.call("install", "libjs-chart.js")
+    assert done.returncode == 2
+    first, second, _ = done.stderr.splitlines()
+    assert first == "packages: missing, as Debian calls it: libjs-chart.js "
+    assert second.startswith("find: Chart.js 3 was not found in ") and "chart.js@3.9.1 (npm install --no-save)" in second
+
+
+def test_without_a_tool_that_is_known_the_names_are_debians(elsewhere):
+    machine = elsewhere()
+    done = machine.call("install", "shellcheck", "esbuild", "chromium?")
+    assert done.returncode == 2
+    assert done.stderr.startswith("packages: missing, as Debian calls it: shellcheck esbuild \n")
+    done = machine.call("skip", "shellcheck")
+    assert (done.returncode, done.stderr) == (0, "packages: not installed, going on without: shellcheck \n")
+
+
+def test_every_package_that_is_asked_for_has_a_row():
+    lists = "$(filter-out PACKAGES_GOAL PACKAGES_MODE,$(filter PACKAGES_%,$(.VARIABLES)))"
+    done = subprocess.run(["make", "-s", f"--eval=lists: ; @echo $(foreach each,{lists},$($(each)))", "lists",
+                           "MAKECMDGOALS=check-long"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    named = {word.rstrip("?") for word in done.stdout.split()}
+    assert len(named) > 35 and named == set(rows())
+    assert all(len(words) == 4 and re.match("(program|file|python|find):.", words[0]) for words in rows().values())
+
+
+@pytest.mark.parametrize("package", rows())
+def test_what_tells_that_a_package_is_there_is_true_of_debians(package, elsewhere):
+    """Each second column, where this machine has Debian's package: it is found with nothing else known."""
+    if f"{package} installed" not in subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"], text=True, check=True,
+                                                    stdout=subprocess.PIPE).stdout.splitlines():
+        pytest.skip(f"{package} is not installed here")
+    machine = elsewhere()
+    kind, _, what = rows()[package][0].partition(":")
+    if kind == "program":
+        found = shutil.which(what, path=f"{os.environ['PATH']}:/usr/sbin")
+        assert found, what
+        if not (machine.tools / what).exists():
+            (machine.tools / what).symlink_to(found)
+    done = machine.call("install", package)
+    assert (done.returncode, done.stderr) == (0, "")
