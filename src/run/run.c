@@ -17,6 +17,7 @@
 
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
+#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* before the TSC's rate is known: 0.2 s at 5 GHz, 1 s at 1 GHz */
 #define DEADLINE_FACTOR   3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 
@@ -41,6 +42,12 @@ deadline_ns(const struct run *run)
 	uint64_t asked_ns = run->report.options.deadline_ns;
 
 	return asked_ns ? asked_ns : DEADLINE_FACTOR * run->survey.total_ns + DEADLINE_EXTRA_NS;
+}
+
+static bool
+may_take_interrupts(const struct run *run)
+{
+	return run->machine->window.play && run->report.options.irq != IRQ_OFF;
 }
 
 static void
@@ -70,7 +77,7 @@ takes_interrupts(struct run *run)
 {
 	struct survey_timers *timers = &run->timers;
 
-	if (!run->machine->window.play || run->report.options.irq == IRQ_OFF)
+	if (!may_take_interrupts(run))
 		return false;
 	timers->window = &run->machine->window;
 	timers->drivers = run->machine->timers;
@@ -78,17 +85,26 @@ takes_interrupts(struct run *run)
 	return true;
 }
 
-/* What was stopped in each window goes on: keys and time-outs of the firmware's drivers need it. */
-static void
-look_for_firmware_tick(struct run *run)
+/* Returns true if the firmware's timer calls back within BOUND ticks of the TSC. */
+static bool
+firmware_calls_back(const struct run *run, uint64_t bound)
 {
 	const struct timer_window *window = &run->machine->window;
-	uint64_t bound = scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS);
 
-	if (!window->firmware_ticks)
+	return window->firmware_ticks && window->firmware_ticks(run->survey.hooks.tsc_ordered, bound);
+}
+
+/*
+ * Keys and time-outs of the firmware's drivers need its timer. Some firmware never calls back while no service of it is
+ * called (U-Boot polls), so only a timer that called back before the run can have been lost.
+ */
+static void
+look_for_firmware_timer(struct run *run)
+{
+	if (!run->called_back)
 		return;
 	run_let_tick(run, true);
-	if (!window->firmware_ticks(run->survey.hooks.tsc_ordered, bound))
+	if (!firmware_calls_back(run, scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_note(&run->report,
 			    "The firmware's timer does not call back within %lu ms after timers' interrupts were taken: "
 			    "its keys and time-outs may be dead until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
@@ -101,7 +117,7 @@ measure_timers(struct run *run)
 	if (!takes_interrupts(run))
 		return;
 	survey_timers(&run->survey, &run->timers);
-	look_for_firmware_tick(run);
+	look_for_firmware_timer(run);
 }
 
 /*
@@ -287,6 +303,8 @@ run_measure(struct run *run)
 	uint32_t (*smi_count)(void) = run->machine->smi_count;
 	uint32_t before = smi_count ? smi_count() : 0;
 
+	/* The first phase may stop the tick. */
+	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
 	play_phases(run);
 	interference->smi_known = smi_count != NULL;
 	interference->smi_count = smi_count ? smi_count() - before : 0;

@@ -70,6 +70,7 @@ struct run {
 	struct as_found before; /* the first clock was opened */
 	bool tick_matters;      /* the firmware's tick comes from a clock of the run, */
 	bool needs_tick;        /* and the phase is one in which that is to go on */
+	bool called_back;       /* the firmware's timer did before the first phase; false if it was not asked */
 	uint64_t begin_tsc;
 };
 

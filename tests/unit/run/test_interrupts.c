@@ -55,6 +55,51 @@ played(const char *hypervisor)
 	return &bench->run.report;
 }
 
+static unsigned callbacks, callbacks_max; /* how often the firmware's timer was asked for; how often it calls back */
+
+static bool
+firmware_ticks(uint64_t (*tsc)(void), uint64_t bound)
+{
+	(void)tsc;
+	assert_true(bound > 0);
+	return callbacks++ < callbacks_max;
+}
+
+static bool
+has_note(const struct report *report, const char *words)
+{
+	for (size_t i = 0; i < report->note_count; i++)
+		if (strstr(report->notes[i], words))
+			return true;
+	return false;
+}
+
+/* A timer that never called back (U-Boot's, which polls) was not lost in the run. */
+static void
+a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run(void **state)
+{
+	static const struct {
+		unsigned callbacks_max, asked;
+		bool noted;
+	} cases[] = { { 0, 1, false }, { 1, 2, true }, { 2, 2, false } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		begin(NULL);
+		callbacks = 0;
+		callbacks_max = cases[i].callbacks_max;
+		bench = bench_new();
+		bench->duration_ns = DURATION_NS;
+		bench_open(bench, 1);
+		bench->machine.window.firmware_ticks = firmware_ticks;
+		run_measure(&bench->run);
+		run_close(&bench->run);
+		assert_int_equal(callbacks, cases[i].asked);
+		assert_int_equal(has_note(&bench->run.report, "does not call back within 1000 ms"), cases[i].noted);
+		end(NULL);
+	}
+}
+
 static const struct report_interval *
 row_of(const struct report *report, const char *source, bool periodic)
 {
@@ -301,6 +346,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_machine_without_a_fault_says_nothing),
+		TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run),
 		TEST(each_fault_is_named_by_its_rule_alone_with_its_figure),
 		TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled),
 		TEST(a_lapic_that_never_fires_is_named),
