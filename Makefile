@@ -171,8 +171,10 @@ fleet-spark: $(FLEET_PYTHON) $(FLEET_SPARK)
 ## build/baretick.img (USB stick) and build/baretick.iso (USB and CD)
 .PHONY: image
 image: $(BUILD)/baretick.img $(BUILD)/baretick.iso
+	@echo 'Try it in QEMU first: qemu/run --boot usb -- profile=quick'
+	@echo 'Write the stick, and lose everything on it: sudo dd if=$(BUILD)/baretick.img of=/dev/sdX bs=4M conv=fsync'
 
-$(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image | deps-image
+$(BUILD)/baretick.img $(BUILD)/baretick.iso &: $(BUILD)/baretick.efi qemu/image qemu/baretick.cfg qemu/stick.txt | deps-image
 	qemu/image $(BUILD)/baretick.efi $(BUILD)/baretick.img $(BUILD)/baretick.iso
 
 ## application and images, signed for Secure Boot (KEY=FILE CERT=FILE; SHIM=1: started by a shim)

@@ -36,6 +36,14 @@ def test_run_hands_its_options_to_baretick(words, called):
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("qemu/run")] == [called], done.stderr
 
 
+def test_image_ends_with_the_next_step_as_the_readme_has_it():
+    done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "image"], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, env={**os.environ, "MAKEFLAGS": ""})
+    trial, stick = done.stdout.splitlines()[-2:]
+    written = re.search(r"sudo dd .+(?=')", stick)[0]
+    assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
+
+
 # Goals that others need, and nobody types.
 INNER = {"FORCE", "rooms", "seeds"}
 

@@ -53,8 +53,9 @@ def test_the_partition_is_large_enough_to_be_fat32(built):
     assert (total - reserved - fats * fat_sectors) // sectors_per_cluster >= 65525
 
 
-@pytest.mark.parametrize("name, begins", [("EFI/BOOT/BOOTX64.EFI", PAYLOAD), ("baretick.cfg", b"# Options")],
-                         ids=["application", "options"])
+@pytest.mark.parametrize("name, begins", [("EFI/BOOT/BOOTX64.EFI", PAYLOAD), ("baretick.cfg", b"# Options"),
+                                          ("README.txt", b"baretick measures the clocks")],
+                         ids=["application", "options", "how-to-use-it"])
 def test_the_files_are_on_the_stick(built, tmp_path, name, begins):
     stick = tmp_path / "stick"
     stick.write_bytes(built[0][0])
