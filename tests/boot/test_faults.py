@@ -4,13 +4,15 @@ seen by the guest at all: what was measured before is then the same to the last 
 """
 from fractions import Fraction
 import os
+import re
+import shlex
 import time
 
 import pytest
 
 import levers
 from harness import FAST_TCG
-from boots import EFI_BUILT, ICOUNT, SECURE, VERDICT_STATUS, checked, clocks, qemu
+from boots import EFI_BUILT, ICOUNT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = EFI_BUILT
 
@@ -86,6 +88,15 @@ def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
     off = Fraction(rate)
     for name in ("tsc", "hpet", "acpi_pm", "pit"):
         assert overlap(rates(report)[name, "rtc"], (1 / off - 1) * 10 ** 6, (1 / off - 1) * 10 ** 6), rates(report)
+
+
+def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
+    """Its time goes by the host, and that of all others by the instructions that QEMU executes."""
+    line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "README.md").read_text(), re.M)
+    report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
+    assert report["verdict"] == "fail"
+    assert {name for name, clock in clocks(report).items() if clock["verdict"] == "fail"} == {"rtc"}, report["findings"]
+    assert {clock for _, clock in accused(report)} <= {"rtc", "tsc"}, report["findings"]
 
 
 # Clocks that turn sick while baretick runs: the registers are written from outside.
