@@ -5,6 +5,7 @@ import stat
 FILES_MAX = 200_000  # of one call
 DEPTH_MAX = 32       # of folders
 NAMES = (".json", ".csv")
+NO_REPORTS = ("kernel.json",)  # what nextboot --collect leaves beside a report
 STICKS = (".img", ".iso", ".raw")
 
 
@@ -56,7 +57,7 @@ def _walk(folder, refuse, seen, depth):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, refuse, seen, depth + 1)
-        elif not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
+        elif name in NO_REPORTS or not name.endswith(NAMES) or name.endswith(".csv") and name[:-4] + ".json" in names:
             continue  # of one run the JSON says more
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")

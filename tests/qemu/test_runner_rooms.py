@@ -5,10 +5,10 @@ import pathlib
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-ROOMS = ["runner", "machine", "lab", "serve", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
-SCRIPTS = ["run", "fleet"]
+ROOMS = ["next", "runner", "machine", "lab", "serve", "heap", "results"]  # each may use itself and those behind it; the SCRIPTS may use all
+SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
-COMMANDS_MAX = 16  # qemu itself holds the commands and files whose places users rely on
+COMMANDS_MAX = 18  # qemu itself holds the commands and files whose places users rely on
 
 
 def files():

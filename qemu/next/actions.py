@@ -1,0 +1,192 @@
+"""What nextboot does: prepare one start, tell what is prepared, collect the report, take all of it away."""
+import contextlib
+import glob
+import json
+import os
+import shutil
+import struct
+
+from machine.command import quoted
+from next import compare, firmware, kernel, volume
+from next.system import Refused
+from results import files
+
+STATE = "prepared.json"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
+APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
+SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # a shim starts the file of that name beside it
+DEFAULTS = {"exit": "reboot", "deadline": "30m"}
+STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool}
+STATE_MAX = 1 << 20
+APPLICATION_MAX = 16 << 20
+REPORT_MAX = 64 << 20
+EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
+
+
+def application(path):
+    """The bytes of the UEFI application PATH. Refused: it is none."""
+    try:
+        data = files.read(path, APPLICATION_MAX)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror} (type make, or name the application by --efi)") from error
+    except ValueError as error:
+        raise Refused(f"{path} {error}") from error
+    try:
+        start, = struct.unpack_from("<I", data, 0x3C)
+        machine, = struct.unpack_from("<H", data, start + 4)
+        subsystem, = struct.unpack_from("<H", data, start + 24 + 68)
+    except struct.error:
+        start, machine, subsystem = 0, 0, 0
+    if data[:2] != b"MZ" or data[start:start + 4] != b"PE\0\0" or (machine, subsystem) != (AMD64, EFI_APPLICATION):
+        raise Refused(f"{path} is no UEFI application for x86-64")
+    return data
+
+
+def loader_files(system, path, folder):
+    """{name: bytes}; the firmware starts the first: the application PATH, or a shim where only the shim knows its key.
+    FOLDER is the system partition."""
+    data = application(path)
+    if not firmware.enforces_signatures(system) or firmware.accepted_by(system, path) == "db":
+        return {APPLICATION: data}
+    found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
+    if not found:
+        raise Refused(f"{path} is signed for a shim, and there is no EFI/*/{SHIM} on the system partition")
+    return {SHIM: files.read(found[0], APPLICATION_MAX), SECOND_STAGE: data}
+
+
+def options_text(words):
+    """baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
+    given = {word.partition("=")[0] for word in words}
+    added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+    return "".join(f"{quoted(word)}\n" for word in [*words, *added])
+
+
+def _write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _state(folder):
+    try:
+        state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), STATE_MAX))
+        if {key: type(value) for key, value in state.items()} == STATE_KEYS:
+            return state
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, AttributeError):
+        pass
+    raise Refused(f"{volume.OWN}/{STATE} on the EFI system partition is damaged: --remove takes it away")
+
+
+def _forget(system, folder):
+    """Takes away what prepare() made; files of others in the folder stay."""
+    firmware.remove_entries(system)
+    own = os.path.join(folder, volume.OWN)
+    for name in (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE) if os.path.exists(os.path.join(own, STATE)) else ():
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(own, name))
+    with contextlib.suppress(OSError):
+        os.rmdir(own)
+
+
+def prepare(system, path, words):
+    """Prepares one start of the application PATH with the options WORDS; what was prepared before is replaced."""
+    application(path)
+    partition = volume.find(system)
+    if not partition.disk or not partition.number:
+        raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
+    with volume.mounted(system, partition) as folder:
+        loaded = loader_files(system, path, folder)
+        volume.check_space(folder, sum(map(len, loaded.values())))
+        own = os.path.join(folder, volume.OWN)
+        if os.path.exists(own) and not os.path.exists(os.path.join(own, STATE)):
+            raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
+        try:
+            _forget(system, folder)
+            state = {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder),
+                     "had_reports": os.path.isdir(os.path.join(folder, volume.REPORTS))}
+            os.makedirs(own)
+            _write(os.path.join(own, STATE), json.dumps(state, indent=1).encode())  # first: it marks the others as ours
+            for name, data in {**loaded, OPTIONS: options_text(words).encode()}.items():
+                _write(os.path.join(own, name), data)
+            loader = "\\".join(["", *volume.OWN.split("/"), next(iter(loaded))])
+            entry = firmware.add_entry(system, partition.disk, partition.number, loader)
+            firmware.choose_once(system, entry)
+        except (OSError, Refused) as error:
+            with contextlib.suppress(OSError, Refused):
+                _forget(system, folder)
+            said = files.flaw(error) if isinstance(error, OSError) else error
+            raise Refused(f"{said}; nothing is prepared") from error
+    return f"prepared: the next restart runs baretick from {partition.path}, boot entry {entry:04X}, and comes back"
+
+
+def _situation(system, state, new):
+    """Why there is a report or none: one sentence."""
+    if new:
+        return f"report {new[-1]} is there"
+    waits = firmware.number(system, "BootNext") in firmware.own_entries(system)
+    if state["boot_id"] == system.text(BOOT_ID):
+        return ("prepared, and the machine was not restarted since" if waits else
+                "the machine was not restarted since, and BootNext was taken away: prepare it again")
+    return "the machine was restarted, and there is no report: " + (
+        "the firmware ignored BootNext" if waits else
+        "the firmware did not start baretick, or baretick was cut off before its first checkpoint")
+
+
+def _new_reports(folder, state):
+    return [name for name in volume.reports(folder) if name not in state["reports_before"]]
+
+
+def status(system):
+    """Lines on what is prepared and what reports there are."""
+    with volume.mounted(system, volume.find(system)) as folder:
+        state = _state(folder)
+        yield _situation(system, state, _new_reports(folder, state)) if state else "nothing is prepared"
+        yield f"reports: {', '.join(volume.reports(folder)) or 'none'}"
+
+
+def collect(system, target):
+    """Copies the newest report of what was prepared to the folder TARGET, with kernel.json; yields the comparison."""
+    with volume.mounted(system, volume.find(system)) as folder:
+        state = _state(folder)
+        if not state:
+            raise Refused("nothing was prepared on this machine, so no report is of nextboot")
+        new = _new_reports(folder, state)
+        if not new:
+            raise Refused(_situation(system, state, new))
+        source = os.path.join(folder, volume.REPORTS, new[-1])
+        try:
+            report = json.loads(files.read(os.path.join(source, "report.json"), REPORT_MAX))
+            os.makedirs(target, exist_ok=True)
+            for name in sorted(os.listdir(source)):
+                files.replace(os.path.join(target, name), files.read(os.path.join(source, name), REPORT_MAX))
+            believed = kernel.facts(system)
+            files.replace(os.path.join(target, "kernel.json"), (json.dumps(believed, indent=1) + "\n").encode())
+        except OSError as error:
+            raise Refused(files.flaw(error)) from error
+        except ValueError as error:
+            raise Refused(f"report {new[-1]} cannot be read: {error}") from error
+    yield from compare.lines(believed, report)
+    if report.get("verdict") == "incomplete":
+        yield f"cut off  {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
+
+
+def remove(system, with_reports):
+    """Takes away all that prepare() made, and the reports if WITH_REPORTS; one sentence."""
+    with volume.mounted(system, volume.find(system)) as folder:
+        try:
+            state = _state(folder)
+        except Refused:  # damaged: whether there were reports before is not known, so they stay
+            state = {"had_reports": True}
+        _forget(system, folder)
+        reports = os.path.join(folder, volume.REPORTS)
+        if with_reports:
+            shutil.rmtree(reports, ignore_errors=True)
+        elif state and not state["had_reports"]:
+            with contextlib.suppress(OSError):
+                os.rmdir(reports)  # empty, so it was made for nothing
+        left = volume.reports(folder)
+    stay = f"; reports stay: {', '.join(left)} (--reports removes them)" if left else ""
+    return ("removed" if state else "nothing was prepared") + stay

@@ -1,0 +1,65 @@
+"""The kernel's figures next to baretick's. Only a figure outside of baretick's interval is a difference."""
+
+SECONDS_A_DAY = 86_400
+# The kernel's names of clocks whose name in a report is another one: src/report/README.md, `clocks[].id`.
+NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyperv_clocksource_msr": "hv_ref",
+         "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
+
+
+def _tsc_of(report):
+    return next((clock for clock in report.get("clocks") or [] if clock.get("id") == "tsc"), {})
+
+
+def difference(kernel, report):
+    """How fast the kernel's clock runs against baretick's measurement: ppm and seconds a day, each (value, low, high).
+    `excluded`: they cannot be the same. None: one of the two has no rate."""
+    believed, measured = kernel["tsc"]["believed_hz"], _tsc_of(report).get("measured_hz")
+    if not believed or not measured:
+        return None
+    # A TSC that is faster than the kernel believes makes the kernel's time too fast.
+    ppm = [(measured[end] / believed - 1) * 1e6 for end in ("value", "low", "high")]
+    return {"ppm": ppm, "seconds_a_day": [each * SECONDS_A_DAY / 1e6 for each in ppm],
+            "excluded": not measured["low"] <= believed <= measured["high"]}
+
+
+def taken(kernel, report):
+    """(the kernel's clock, the one that baretick expected of Linux), both by baretick's names; None: not known."""
+    current = kernel["clocksource"]
+    expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
+    return NAMES.get(current, current), expected
+
+
+def _mhz(hertz):
+    return f"{hertz / 1e6:.6f} MHz"
+
+
+def lines(kernel, report):
+    """The table for the terminal."""
+    yield f"report   {report.get('verdict')}, started {report.get('started_at')}"
+    measured, said = _tsc_of(report).get("measured_hz"), kernel["tsc"]
+    if measured:
+        low, value, high = (_mhz(measured[end]) for end in ("low", "value", "high"))
+        yield f"tsc      baretick measured {value} ({low} to {high})"
+    else:
+        yield "tsc      baretick has no rate of it"
+    if said["believed_hz"]:
+        source = "refined" if said["refined_hz"] else said["source"] or "the source is not in its messages"
+        yield f"         the kernel counts with {_mhz(said['believed_hz'])} ({source})"
+    else:
+        why = "" if kernel["log_is_whole"] else ": their beginning is lost"
+        yield f"         the kernel's messages have no rate{why}"
+    found = difference(kernel, report)
+    if found and found["excluded"]:
+        ppm, day = found["ppm"], found["seconds_a_day"]
+        yield (f"differs  the kernel's clock runs {abs(ppm[0]):.3f} ppm too {'fast' if ppm[0] > 0 else 'slow'} "
+               f"({ppm[1]:+.3f} to {ppm[2]:+.3f}), which is {abs(day[0]):.2f} s a day, unless something disciplines it")
+    elif found:
+        yield "agrees   the kernel's rate is within baretick's interval"
+    current, expected = taken(kernel, report)
+    if current and expected:
+        match = "as" if current == expected else f"and not {expected}, as"
+        yield f"clock    the kernel took {current}, {match} baretick expected"
+    elif current:
+        yield f"clock    the kernel took {current}; the report has no expectation"
+    if said["unstable"]:
+        yield f"         it marked the TSC unstable: {said['unstable']}"

@@ -1,0 +1,151 @@
+"""The firmware's side: EFI variables, Secure Boot, and the boot entries by efibootmgr."""
+import base64
+import os
+import re
+import struct
+import tempfile
+import textwrap
+import uuid
+
+from next.system import Refused
+
+FOLDER = "/sys/firmware/efi/efivars"
+GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
+ATTRIBUTES_SIZE = 4  # in front of the value: Documentation/filesystems/efivarfs.rst of Linux
+LABEL = "baretick, once"
+# UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID at 24 and its kind at 41.
+HARD_DRIVE, BY_GUID = (4, 1, 42), 2
+# UEFI 2.10, 32.4.1 "Signature Database": lists of signatures, of which those of this type are certificates in DER form.
+CERTIFICATES = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072").bytes_le
+LIST_SIZE, OWNER_SIZE = 28, 16  # the header of a list, and the owner in front of each signature
+KEYS = (("db", "d719b2cb-3d3a-4596-a3bc-dad00e67656f"), ("MokListRT", "605dab50-e046-4300-abb6-3dd810dd8b23"))
+CONTAINERS = ("/run/systemd/container", "/run/.containerenv", "/.dockerenv")
+
+
+def check_platform(system, machine, is_root):
+    """Refuses a machine on which no boot entry can be made. MACHINE is uname's word for the processor."""
+    if machine != "x86_64":
+        raise Refused(f"baretick runs on x86-64 only, and this is {machine}")
+    if any(os.path.exists(system.path(name)) for name in CONTAINERS):
+        raise Refused("this is a container: run nextboot on the machine itself")
+    if not os.path.isdir(system.path("/sys/firmware/efi")):
+        raise Refused("this machine was not started by UEFI: /sys/firmware/efi does not exist")
+    bits = system.text("/sys/firmware/efi/fw_platform_size")
+    if bits != "64":
+        raise Refused(f"baretick needs a UEFI of 64 bits, and this one has {bits or 'an unknown number of'}")
+    if not is_root:
+        raise Refused("only root may change boot entries: run it with sudo")
+    mounts = [line.split() for line in (system.text("/proc/mounts") or "").splitlines()]
+    flags = next((mount[3].split(",") for mount in mounts if mount[1:3] == [FOLDER, "efivarfs"]), None)
+    if flags is None:
+        raise Refused(f"the EFI variables are not mounted: mount -t efivarfs efivarfs {FOLDER}")
+    if "rw" not in flags:
+        raise Refused(f"the EFI variables are mounted read-only: mount -o remount,rw {FOLDER}")
+
+
+def variable(system, name, vendor=GLOBAL):
+    """The value of an EFI variable, or None where it does not exist. Refused: it is damaged."""
+    data = system.read(f"{FOLDER}/{name}-{vendor}")
+    if data is None:
+        return None
+    if len(data) < ATTRIBUTES_SIZE:
+        raise Refused(f"the EFI variable {name} is damaged: it has {len(data)} bytes")
+    return data[ATTRIBUTES_SIZE:]
+
+
+def number(system, name):
+    """The value of a variable that holds the number of a boot entry, or None."""
+    value = variable(system, name)
+    if value is None:
+        return None
+    if len(value) != 2:
+        raise Refused(f"the EFI variable {name} is damaged: its value has {len(value)} bytes, and should have 2")
+    return struct.unpack("<H", value)[0]
+
+
+def enforces_signatures(system):
+    return variable(system, "SecureBoot") == b"\1"
+
+
+def _certificates(lists):
+    """The certificates in a signature database, in DER form."""
+    at = 0
+    while at + LIST_SIZE <= len(lists):
+        size, header, each = struct.unpack_from("<III", lists, at + 16)
+        if size < LIST_SIZE or each <= OWNER_SIZE or at + size > len(lists):
+            return
+        if lists[at:at + 16] == CERTIFICATES:
+            for start in range(at + LIST_SIZE + header, at + size - each + 1, each):
+                yield lists[start + OWNER_SIZE:start + each]
+        at += size
+
+
+def accepted_by(system, application):
+    """Whose key signed the file APPLICATION: "db", so the firmware starts it, or "MokListRT", so a shim does.
+    Refused: neither."""
+    for name, vendor in KEYS:
+        for der in _certificates(variable(system, name, vendor) or b""):
+            lines = "\n".join(textwrap.wrap(base64.b64encode(der).decode(), 64))
+            with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+                file.write(f"-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n")
+                file.flush()
+                if system.succeeds("sbverify", "--cert", file.name, application):
+                    return name
+    raise Refused(f"Secure Boot is on, and {application} is signed by no key of the firmware or the shim (make sign)")
+
+
+def booted_partition(system):
+    """The GUID of the partition that the firmware started this system from, or None where its entry has none."""
+    current = number(system, "BootCurrent")
+    option = None if current is None else variable(system, f"Boot{current:04X}")
+    if not option:
+        return None
+    # UEFI 2.10, 3.1.3 "Load Options": attributes, the length of the device path, a text in UCS-2, the device path.
+    end = next((at for at in range(6, len(option) - 1, 2) if option[at:at + 2] == b"\0\0"), None)
+    at = len(option) if end is None else end + 2
+    while at + 4 <= len(option):
+        kind, subtype, size = struct.unpack_from("<BBH", option, at)
+        if size < 4:
+            break
+        if (kind, subtype, size) == HARD_DRIVE and option[at + 41:at + 42] == bytes([BY_GUID]):
+            return str(uuid.UUID(bytes_le=bytes(option[at + 24:at + 40])))
+        at += size
+    return None
+
+
+def entries(system):
+    """The numbers of all boot entries."""
+    found = (re.fullmatch(rf"Boot([0-9A-Fa-f]{{4}})-{GLOBAL}", name) for name in os.listdir(system.path(FOLDER)))
+    return {int(each[1], 16) for each in found if each}
+
+
+def own_entries(system):
+    """The numbers of the entries with LABEL: all are nextboot's."""
+    mine = (LABEL + "\0").encode("utf-16-le")
+    options = {entry: variable(system, f"Boot{entry:04X}") or b"" for entry in entries(system)}
+    return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}
+
+
+def add_entry(system, disk, partition, loader):
+    """Makes an entry outside of the boot order; its number. LOADER is a path with backslashes."""
+    before = entries(system)
+    system.run("efibootmgr", "--quiet", "--create-only", "--disk", disk, "--part", str(partition), "--label", LABEL,
+               "--loader", loader)
+    added = entries(system) - before
+    if len(added) != 1:
+        raise Refused(f"efibootmgr made {len(added)} boot entries, and one was asked for")
+    return added.pop()
+
+
+def choose_once(system, entry):
+    system.run("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
+    if number(system, "BootNext") != entry:
+        raise Refused("the firmware did not keep the variable BootNext")
+
+
+def remove_entries(system):
+    """Takes all of nextboot's entries away, and BootNext where it names one."""
+    for entry in sorted(own_entries(system)):
+        if number(system, "BootNext") == entry:
+            system.run("efibootmgr", "--quiet", "--delete-bootnext")
+        system.run("efibootmgr", "--quiet", "--delete-bootnum", "--bootnum", f"{entry:04X}")

@@ -1,0 +1,116 @@
+"""What the running kernel believes about the clocks: its files in /sys, and its messages.
+
+The messages are those of Linux 6.17: arch/x86/kernel/tsc.c ("tsc: ...") and kernel/time/clocksource.c ("clocksource: ...").
+"""
+import os
+import re
+
+from next.system import Refused
+
+CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0"
+CLOCKEVENTS = "/sys/devices/system/clockevents"
+ABOUT_CLOCKS = re.compile(r"\b(tsc|clocksource|hpet|acpi_pm|pm-timer|kvm-clock|hyper-v|xen:time|rtc|calibrat\w*)\b",
+                          re.IGNORECASE)
+MESSAGES_MAX = 200
+# A message of dmesg or of journalctl: "[    0.000000] tsc: ...".
+STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
+MHZ = r"(\d+)\.(\d{3}) MHz"
+
+# What each message says of the rate's source, the last one that comes is the one that holds.
+SOURCES = [
+    (r"Fast TSC calibration using PIT", "fast calibration by the PIT"),
+    (r"Fast TSC calibration failed", None),
+    (r"PIT calibration matches (HPET|PMTIMER)", "calibration by the {0}, and the PIT agrees"),
+    (r"using (HPET|PMTIMER) reference calibration", "calibration by the {0}"),
+    (r"PIT calibration deviates from (HPET|PMTIMER)", "calibration by the PIT, and the {0} differs"),
+    (r"Using PIT calibration value", "calibration by the PIT"),
+    (r"HPET/PMTIMER calibration failed\. Using PIT calibration", "calibration by the PIT"),
+]
+
+
+def _khz(match):
+    return int(match[1]) * 1000 + int(match[2])
+
+
+def messages(text):
+    """(seconds or None, message) of each line of dmesg."""
+    for line in text.splitlines():
+        found = STAMP.match(line)
+        yield (float(found[1]), found[2]) if found else (None, line)
+
+
+def rates(lines):
+    """What the messages LINES say of the TSC: rates in Hz, their source, why it is unstable, and which clock was taken.
+
+    The kernel counts with whole kHz: the figure is exactly what it believes, with no rounding of ours."""
+    said = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
+            "unstable": None, "switched_to": []}
+    for line in lines:
+        if match := re.search(rf"\btsc: Detected {MHZ} processor", line, re.IGNORECASE):
+            said["processor_hz"] = _khz(match) * 1000
+        elif match := re.search(rf"\btsc: Detected {MHZ} TSC", line, re.IGNORECASE):
+            said["tsc_hz"] = _khz(match) * 1000
+        elif match := re.search(rf"Refined TSC clocksource calibration: {MHZ}", line):
+            said["refined_hz"] = _khz(match) * 1000
+        elif match := re.search(rf"TSC freq recalibrated by \[\w+\]:\s+{MHZ}", line):
+            said["recalibrated_hz"] = _khz(match) * 1000
+        elif match := re.search(r"Marking TSC unstable due to (.+)", line):
+            said["unstable"] = match[1].strip()
+        elif match := re.search(r"Marking clocksource '?(tsc[\w-]*)'? as unstable(?: because (.+?):?)?$", line):
+            said["unstable"] = match[2] or "the clocksource watchdog"
+        elif match := re.search(r"clocksource: Switched to clocksource (\S+)", line, re.IGNORECASE):
+            said["switched_to"].append(match[1])
+        for pattern, source in SOURCES:
+            if match := re.search(pattern, line):
+                said["source"] = source and source.format(*match.groups())
+    return said
+
+
+def believed_hz(said):
+    """The rate that the kernel counts the TSC with, or None where no message has one. A rate from CPUID or an MSR is not
+    refined."""
+    return said["refined_hz"] or said["tsc_hz"] or said["processor_hz"]
+
+
+def log(system):
+    """The kernel's messages since its start: from the ring buffer, or from the journal where that has lost the beginning."""
+    texts = []
+    for words in (("dmesg",), ("journalctl", "--dmesg", "--boot", "--output", "short-monotonic", "--no-pager")):
+        try:
+            texts.append(_without_host(system.run(*words)))
+        except Refused:
+            continue
+        if "Linux version" in texts[-1]:
+            return texts[-1]
+    return max(texts, key=len, default="")
+
+
+def _without_host(text):
+    """The journal has "[    0.000000] host kernel: tsc: ..."."""
+    return re.sub(r"(?m)^(\[\s*\d+\.\d+\]) \S+ kernel: ", r"\1 ", text)
+
+
+def _tick_devices(system):
+    try:
+        names = sorted(os.listdir(system.path(CLOCKEVENTS)))
+    except OSError:
+        return {}
+    devices = {name: system.text(f"{CLOCKEVENTS}/{name}/current_device") for name in names}
+    return {name: device for name, device in devices.items() if device}
+
+
+def facts(system):
+    """`kernel.json`: what this kernel believes."""
+    text = log(system)
+    lines = list(messages(text))
+    about = [{"at_s": at, "text": line} for at, line in lines if ABOUT_CLOCKS.search(line)]
+    available = (system.text(f"{CLOCKSOURCES}/available_clocksource") or "").split()
+    said = rates(line for _, line in lines)
+    return {
+        "schema": "baretick.kernel/1",
+        "release": system.text("/proc/sys/kernel/osrelease"), "version": system.text("/proc/sys/kernel/version"),
+        "boot_id": system.text("/proc/sys/kernel/random/boot_id"), "command_line": system.text("/proc/cmdline"),
+        "clocksource": system.text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,
+        "tick_devices": _tick_devices(system), "tsc": {**said, "believed_hz": believed_hz(said)},
+        "log_is_whole": "Linux version" in text, "messages": about[:MESSAGES_MAX],
+    }

@@ -1,0 +1,56 @@
+"""The machine that this program runs on: its files below one folder, and its commands. Tests give another folder."""
+import os
+import subprocess
+
+COMMAND_S = 60  # the longest wait for a command: a firmware that writes its NVRAM may take seconds
+SAID_MAX = 300  # characters of what a failed command said
+
+
+class Refused(Exception):
+    """One sentence: what is in the way. Nothing has been changed."""
+
+
+class System:
+    """Files below ROOT ("/" outside of tests), and commands with PATH as the list of their folders."""
+
+    def __init__(self, root="/", path=None):
+        self.root = root
+        path = path or f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+        self._environment = {**os.environ, "LC_ALL": "C", "PATH": path}
+
+    def path(self, *names):
+        return os.path.join(self.root, *(name.lstrip("/") for name in names))
+
+    def read(self, name):
+        """The bytes of the file NAME, or None where it cannot be read."""
+        try:
+            with open(self.path(name), "rb") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def text(self, name):
+        """The file NAME as one line of text, or None."""
+        data = self.read(name)
+        return None if data is None else data.decode("utf-8", "replace").strip()
+
+    def _done(self, words):
+        try:
+            return subprocess.run(words, env=self._environment, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=COMMAND_S, check=False)
+        except FileNotFoundError as error:
+            raise Refused(f"{words[0]} is not installed") from error
+        except subprocess.TimeoutExpired as error:
+            raise Refused(f"{words[0]} did not end within {COMMAND_S} s") from error
+
+    def succeeds(self, *words):
+        """Whether the command's exit status is 0. Refused: it is not installed, or did not end."""
+        return self._done(words).returncode == 0
+
+    def run(self, *words):
+        """What the command printed. Refused: it is not installed, failed, or did not end."""
+        done = self._done(words)
+        if done.returncode:
+            said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:SAID_MAX]
+            raise Refused(f"{' '.join(words[:2])} ended with status {done.returncode}: {said or 'it said nothing'}")
+        return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,107 @@
+"""The EFI system partition: which one it is, where it is mounted, and what baretick has on it."""
+import contextlib
+import json
+import os
+import re
+import tempfile
+
+from next.firmware import booted_partition
+from next.system import Refused
+
+# An EFI system partition: UEFI 2.10, tables 5.7 (GPT) and 5.4 (MBR).
+KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
+PLACES = ("/boot/efi", "/efi", "/boot")
+OWN = "EFI/baretick"     # the application, its options, and what was prepared
+REPORTS = "baretick"     # a folder for each run: boot/README.md, "What is on the stick afterwards"
+REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
+COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,FSTYPE,MOUNTPOINTS"
+
+
+class Partition:
+    """A system partition: its device PATH, the DISK that it is NUMBER of, its GUID, and where it is mounted or None."""
+
+    def __init__(self, row):
+        self.path = row["path"]
+        self.disk = f"/dev/{row['pkname']}" if row.get("pkname") else None
+        self.number = row.get("partn") or self._number_in_name()
+        self.guid = (row.get("partuuid") or "").lower()
+        self.filesystem = row.get("fstype")
+        self.places = [place for place in row.get("mountpoints") or [] if place]
+
+    def _number_in_name(self):
+        """Before util-linux 2.39 lsblk has no column PARTN."""
+        found = re.search(r"(\d+)$", self.path)
+        return int(found[1]) if found else None
+
+
+def _rows(devices):
+    for device in devices:
+        yield device
+        yield from _rows(device.get("children") or [])
+
+
+def _all(system):
+    columns = COLUMNS
+    try:
+        text = system.run("lsblk", "--json", "--output", columns)
+    except Refused:
+        text = system.run("lsblk", "--json", "--output", columns.replace("PARTN,", ""))
+    try:
+        rows = list(_rows(json.loads(text)["blockdevices"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise Refused("lsblk printed something that is no list of disks") from error
+    return [Partition(row) for row in rows if (row.get("parttype") or "").lower() in KIND]
+
+
+def find(system):
+    """The system partition that this machine was started from. Refused: there is none, or it is unclear which one."""
+    found = _all(system)
+    if not found:
+        raise Refused("no EFI system partition was found on any disk")
+    mirrored = [each.path for each in found if each.filesystem == "linux_raid_member"]
+    if mirrored:
+        raise Refused(f"the EFI system partition is mirrored by md ({', '.join(mirrored)}): baretick would save its "
+                      "report on one half, and the halves would differ")
+    guid = booted_partition(system)
+    mounted_there = [each for each in found if set(each.places) & set(PLACES)]
+    for chosen in ([each for each in found if each.guid == guid], mounted_there, found):
+        if len(chosen) == 1:
+            return chosen[0]
+    raise Refused(f"there are {len(found)} EFI system partitions ({', '.join(each.path for each in found)}), and "
+                  f"neither the firmware nor a mount at {', '.join(PLACES)} tells which one was started from")
+
+
+@contextlib.contextmanager
+def mounted(system, partition):
+    """The folder of PARTITION, mounted for this time where it was not."""
+    places = sorted(partition.places, key=lambda place: (place not in PLACES, place))
+    if places:
+        yield system.path(places[0])
+        return
+    with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
+        system.run("mount", "-t", "vfat", partition.path, folder)
+        try:
+            yield folder
+        finally:
+            system.run("umount", folder)
+
+
+def check_space(folder, size):
+    """Refuses a partition that is read-only, or has no room for the application of SIZE bytes and three reports."""
+    about = os.statvfs(folder)
+    if about.f_flag & os.ST_RDONLY:
+        raise Refused(f"the EFI system partition at {folder} is mounted read-only")
+    free, needed = about.f_bavail * about.f_frsize, size + REPORTS_SPACE
+    if free < needed:
+        raise Refused(f"the EFI system partition at {folder} has {free >> 10} KiB free, and the application with three "
+                      f"reports takes {needed >> 10}")
+
+
+def reports(folder):
+    """The names of the whole reports on the partition, oldest first: a run's number is never used twice."""
+    try:
+        names = os.listdir(os.path.join(folder, REPORTS))
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in names if re.fullmatch(r"\d{4}", name)
+                  and os.path.isfile(os.path.join(folder, REPORTS, name, "report.json")))

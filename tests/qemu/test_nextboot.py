@@ -1,0 +1,446 @@
+"""qemu/nextboot on a folder in the place of /: its EFI variables, its system partition, and the commands that it calls."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import shutil
+import struct
+import textwrap
+import uuid
+
+import pytest
+
+from harness import ROOT
+from next import actions, compare, firmware, kernel, volume
+from next.system import Refused, System
+
+GUID = "11223344-5566-7788-99aa-bbccddeeff00"
+ESP = volume.KIND[0]
+# A machine's efibootmgr, as far as nextboot needs it: real variables in the folder, in the form of UEFI 2.10, 3.1.3.
+EFIBOOTMGR = """
+    import os, pathlib, struct, sys
+    folder = pathlib.Path({folder!r})
+    words = sys.argv[1:]
+    def path(name): return folder / f"{{name}}-{guid}"
+    def value(key): return words[words.index(key) + 1]
+    if os.path.exists({full!r}):
+        sys.exit("Could not prepare Boot variable: No space left on device")
+    if "--create-only" in words:
+        number = next(n for n in range(65536) if not path(f"Boot{{n:04X}}").exists())
+        label = (value("--label") + chr(0)).encode("utf-16-le")
+        path(f"Boot{{number:04X}}").write_bytes(bytes([7, 0, 0, 0]) + struct.pack("<IH", 1, 0) + label
+                                                + value("--loader").encode("utf-16-le"))
+    elif "--bootnext" in words:
+        path("BootNext").write_bytes(bytes([7, 0, 0, 0]) + struct.pack("<H", int(value("--bootnext"), 16)))
+    elif "--delete-bootnext" in words:
+        path("BootNext").unlink()
+    elif "--delete-bootnum" in words:
+        path(f"Boot{{value('--bootnum')}}").unlink()
+"""
+
+
+def hard_drive(guid):
+    """A device path with one partition of a GPT, and its end."""
+    node = struct.pack("<BBHIQQ", 4, 1, 42, 1, 2048, 1 << 20) + uuid.UUID(guid).bytes_le + bytes([2, 2])
+    return node + bytes([0x7F, 0xFF, 4, 0])
+
+
+class Machine:
+    """A folder in the place of /, started by UEFI from the partition GUID, which is mounted at /boot/efi."""
+
+    def __init__(self, folder):
+        self.root, self.bin = folder / "root", folder / "bin"
+        self.efivars = self.root / firmware.FOLDER.lstrip("/")
+        self.esp = self.root / "boot/efi"
+        self.starts = 1
+        self.full = folder / "full"  # the NVRAM is, while this file exists
+        for path in (self.efivars, self.esp / "EFI/debian", self.bin, self.root / "etc"):
+            path.mkdir(parents=True)
+        (self.esp / "EFI/debian/shimx64.efi").write_bytes(b"a shim")
+        self.put("/sys/firmware/efi/fw_platform_size", "64\n")
+        self.put("/proc/mounts", f"efivarfs {firmware.FOLDER} efivarfs rw,nosuid 0 0\n")
+        self.put("/proc/sys/kernel/random/boot_id", "start 1\n")
+        self.variable("BootCurrent", struct.pack("<H", 1))
+        self.variable("Boot0001", struct.pack("<IH", 1, len(hard_drive(GUID))) + "debian\0".encode("utf-16-le") + hard_drive(GUID))
+        self.variable("BootOrder", struct.pack("<H", 1))
+        self.command("efibootmgr", EFIBOOTMGR.format(folder=str(self.efivars), full=str(self.full), guid=firmware.GLOBAL))
+        self.partitions([("/dev/sda1", GUID, "vfat", ["/boot/efi"])])
+        self.command("dmesg", "import sys; sys.exit('not permitted')")
+        self.command("journalctl", "")
+        self.system = System(str(self.root), f"{self.bin}:/usr/bin:/bin")
+
+    def put(self, name, text):
+        path = self.root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def variable(self, name, value, vendor=firmware.GLOBAL):
+        (self.efivars / f"{name}-{vendor}").write_bytes(bytes([7, 0, 0, 0]) + value)
+
+    def command(self, name, source):
+        path = self.bin / name
+        path.write_text("#!/usr/bin/python3\n" + textwrap.dedent(source))
+        path.chmod(0o755)
+
+    def partitions(self, rows):
+        children = [{"path": path, "pkname": "sda", "partn": int(path[-1]), "parttype": ESP, "partuuid": guid, "fstype": kind,
+                     "mountpoints": places} for path, guid, kind, places in rows]
+        self.command("lsblk", f"print({json.dumps({'blockdevices': [{'path': '/dev/sda', 'children': children}]})!r})"
+                     .replace("null", "None"))
+
+    def is_restarted(self, report=None, ignored=False):
+        """The firmware takes BootNext or IGNORED it, baretick leaves REPORT or nothing, and Linux is started again."""
+        if not ignored:
+            (self.efivars / f"BootNext-{firmware.GLOBAL}").unlink(missing_ok=True)
+        self.starts += 1
+        self.put("/proc/sys/kernel/random/boot_id", f"start {self.starts}\n")
+        if report:
+            folder = self.esp / volume.REPORTS / f"{len(volume.reports(str(self.esp))) + 1:04}"
+            folder.mkdir(parents=True)
+            for name in ("json", "txt"):
+                shutil.copy(f"{report}.{name}", folder / f"report.{name}")
+
+    def state(self):
+        """All files of the system partition and all EFI variables."""
+        return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None
+                for top in (self.efivars, self.esp) for path in sorted(top.rglob("*"))}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    """The head of a UEFI application for x86-64, and nothing to run."""
+    path = tmp_path_factory.mktemp("application") / "baretick.efi"
+    data = bytearray(0x200)
+    data[0:2], data[0x3C:0x40], data[0x80:0x84] = b"MZ", struct.pack("<I", 0x80), b"PE\0\0"
+    struct.pack_into("<H", data, 0x84, 0x8664)
+    struct.pack_into("<H", data, 0x80 + 24 + 68, 10)
+    path.write_bytes(data)
+    return str(path)
+
+
+CLEAN = ROOT / "tests/goldens/clean"
+
+
+def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, application):
+    before = machine.state()
+    actions.prepare(machine.system, application, ["profile=quick", "label=rack 7"])
+    after = machine.state()
+    own = {name for name in after if name not in before}
+    assert own == {f"boot/efi/{volume.OWN}", *(f"boot/efi/{volume.OWN}/{name}" for name in
+                                               ("baretick.efi", "baretick.cfg", "prepared.json")),
+                   *(f"{firmware.FOLDER[1:]}/{name}-{firmware.GLOBAL}" for name in ("Boot0000", "BootNext"))}
+    assert all(after[name] == before[name] for name in before), "the boot order, or an entry of others, has changed"
+    assert (machine.esp / volume.OWN / "baretick.cfg").read_text() == (
+        'profile=quick\nlabel="rack 7"\nexit=reboot\ndeadline=30m\n')
+    assert "\\EFI\\baretick\\baretick.efi".encode("utf-16-le") in firmware.variable(machine.system, "Boot0000")
+    assert firmware.number(machine.system, "BootNext") == 0
+    assert actions.remove(machine.system, False) == "removed"
+    assert machine.state() == before
+
+
+def test_what_the_user_gives_is_not_given_again():
+    assert actions.options_text(["exit=poweroff", "deadline=5m"]) == "exit=poweroff\ndeadline=5m\n"
+
+
+def test_prepared_twice_there_is_one_entry(machine, application):
+    actions.prepare(machine.system, application, [])
+    once = machine.state()
+    actions.prepare(machine.system, application, [])
+    assert machine.state() == once
+
+
+def platform(machine, processor="x86_64", is_root=True):
+    firmware.check_platform(machine.system, processor, is_root)
+
+
+def bios(machine):
+    shutil.rmtree(machine.root / "sys/firmware/efi")
+
+
+def container(machine):
+    machine.put("/run/.containerenv", "")
+
+
+def read_only_variables(machine):
+    machine.put("/proc/mounts", f"efivarfs {firmware.FOLDER} efivarfs ro,nosuid 0 0\n")
+
+
+def no_variables(machine):
+    machine.put("/proc/mounts", "")
+
+
+def firmware_of_32_bits(machine):
+    machine.put("/sys/firmware/efi/fw_platform_size", "32\n")
+
+
+def test_a_machine_with_uefi_passes(machine):
+    platform(machine)
+
+
+@pytest.mark.parametrize("spoil, sentence", [
+    (bios, "not started by UEFI"), (container, "is a container"), (read_only_variables, "mounted read-only"),
+    (no_variables, "not mounted"), (firmware_of_32_bits, "this one has 32"),
+])
+def test_a_machine_that_cannot_is_refused_with_the_reason(machine, spoil, sentence):
+    spoil(machine)
+    with pytest.raises(Refused, match=sentence):
+        platform(machine)
+
+
+@pytest.mark.parametrize("processor, is_root, sentence", [("aarch64", True, "this is aarch64"), ("x86_64", False, "only root")])
+def test_another_processor_or_user_is_refused(machine, processor, is_root, sentence):
+    with pytest.raises(Refused, match=sentence):
+        platform(machine, processor, is_root)
+
+
+def full_nvram(machine):
+    machine.full.touch()
+
+
+def no_efibootmgr(machine):
+    (machine.bin / "efibootmgr").unlink()
+    machine.system = System(str(machine.root), str(machine.bin))
+
+
+def two_partitions(machine):
+    machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", []), ("/dev/sda2", GUID.replace("1", "3"), "vfat", [])])
+
+
+def no_partition(machine):
+    machine.partitions([])
+
+
+def mirror(machine):
+    machine.partitions([("/dev/sda1", GUID, "linux_raid_member", [])])
+
+
+def damaged_variable(machine):
+    machine.variable("BootCurrent", b"\1")
+
+
+def folder_of_others(machine):
+    (machine.esp / volume.OWN).mkdir()
+    (machine.esp / volume.OWN / "baretick.efi").write_bytes(b"the user's own")
+
+
+def unsigned(machine):
+    machine.variable("SecureBoot", b"\1")
+
+
+def little_space(machine, monkeypatch):
+    real = os.statvfs
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result([*real(path)[:3], 100, 100, *real(path)[5:10]]))
+
+
+def read_only_partition(machine, monkeypatch):
+    real = os.statvfs
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result([*real(path)[:8], os.ST_RDONLY, *real(path)[9:10]]))
+
+
+@pytest.mark.parametrize("spoil, sentence", [
+    (full_nvram, "No space left on device; nothing is prepared"), (no_efibootmgr, "is not installed"),
+    (two_partitions, "there are 2 EFI system partitions"), (no_partition, "no EFI system partition"),
+    (mirror, "mirrored by md"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
+])
+def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
+    spoil(machine, *([monkeypatch] if spoil in (little_space, read_only_partition) else []))
+    before = machine.state()
+    with pytest.raises(Refused, match=sentence) as refused:
+        actions.prepare(machine.system, application, [])
+    assert "\n" not in str(refused.value)
+    assert machine.state() == before
+
+
+def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, application, monkeypatch):
+    real = actions._write
+
+    def write(path, data):
+        if path.endswith(actions.APPLICATION):
+            real(path, data[:100])
+            raise OSError(28, "No space left on device", path)
+        real(path, data)
+    monkeypatch.setattr(actions, "_write", write)
+    before = machine.state()
+    with pytest.raises(Refused, match="baretick.efi: No space left on device; nothing is prepared"):
+        actions.prepare(machine.system, application, [])
+    assert machine.state() == before
+
+
+@pytest.mark.parametrize("data, sentence", [(b"", "is no UEFI application"), (b"MZ" + bytes(500), "is no UEFI application"),
+                                            (None, "No such file")])
+def test_a_file_that_is_no_application_is_refused(machine, tmp_path, data, sentence):
+    path = tmp_path / "other.efi"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(Refused, match=sentence):
+        actions.prepare(machine.system, str(path), [])
+
+
+def test_the_partition_that_the_firmware_started_from_is_taken_of_several(machine):
+    machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", ["/efi"]), ("/dev/sda2", GUID, "vfat", ["/boot/efi"])])
+    assert volume.find(machine.system).path == "/dev/sda2"
+
+
+def test_without_an_entry_of_the_firmware_the_mounted_one_is_taken(machine):
+    machine.variable("BootCurrent", struct.pack("<H", 9))
+    machine.partitions([("/dev/sda1", GUID.replace("1", "2"), "vfat", []), ("/dev/sda2", GUID, "vfat", ["/boot/efi"])])
+    assert volume.find(machine.system).path == "/dev/sda2"
+
+
+@pytest.mark.parametrize("key, loader", [("db", "baretick.efi"), ("MokListRT", "shimx64.efi")])
+def test_with_secure_boot_the_key_says_who_starts_the_application(machine, application, key, loader):
+    certificate = b"a certificate in DER form"
+    owner = bytes(16)
+    signatures = firmware.CERTIFICATES + struct.pack("<III", 28 + 16 + len(certificate), 0, 16 + len(certificate)) + owner + certificate
+    machine.variable("SecureBoot", b"\1")
+    machine.variable(key, signatures, dict(firmware.KEYS)[key])
+    machine.command("sbverify", """
+        import base64, sys
+        pem = open(sys.argv[2]).read()
+        body = base64.b64decode("".join(pem.splitlines()[1:-1]))
+        sys.exit(body != b"a certificate in DER form")""")
+    actions.prepare(machine.system, application, [])
+    assert f"\\{loader}".encode("utf-16-le") in firmware.variable(machine.system, "Boot0000")
+    own = machine.esp / volume.OWN
+    if key == "MokListRT":
+        assert (own / "shimx64.efi").read_bytes() == b"a shim"
+    assert (own / ("grubx64.efi" if key == "MokListRT" else "baretick.efi")).read_bytes() == open(application, "rb").read()
+
+
+def test_the_report_and_what_the_kernel_believes_are_collected(machine, application, tmp_path):
+    machine.command("dmesg", "print('[    0.000000] Linux version 6.1')\n"
+                    "print('[    0.000000] tsc: Detected 2000.010 MHz processor')")
+    machine.put(f"{kernel.CLOCKSOURCES}/current_clocksource", "tsc\n")
+    machine.put(f"{kernel.CLOCKSOURCES}/available_clocksource", "tsc hpet acpi_pm \n")
+    machine.put(f"{kernel.CLOCKEVENTS}/clockevent0/current_device", "lapic-deadline\n")
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(CLEAN)
+    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
+    believed = json.loads((tmp_path / "collected/kernel.json").read_text())
+    assert (believed["schema"], believed["tsc"]["believed_hz"]) == ("baretick.kernel/1", 2_000_010_000)
+    assert believed["tick_devices"] == {"clockevent0": "lapic-deadline"}
+    assert any(line.startswith("differs  the kernel's clock runs 5.000 ppm too slow (-5.100 to -4.900), which is 0.43 s a day")
+               for line in said), said
+    assert "clock    the kernel took tsc, as baretick expected" in said
+    actions.remove(machine.system, False)
+    assert volume.reports(str(machine.esp)) == ["0001"]
+    actions.remove(machine.system, True)
+    assert volume.reports(str(machine.esp)) == []
+
+
+def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, application, tmp_path):
+    machine.is_restarted(CLEAN)
+    actions.prepare(machine.system, application, [])
+    for happens, sentence in [
+            (lambda: None, "prepared, and the machine was not restarted since"),
+            (lambda: machine.is_restarted(ignored=True), "there is no report: the firmware ignored BootNext"),
+            (machine.is_restarted, "there is no report: the firmware did not start baretick, or baretick was cut off"),
+            (lambda: actions.remove(machine.system, False), "nothing was prepared")]:
+        happens()
+        with pytest.raises(Refused, match=sentence):
+            list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert not (tmp_path / "collected").exists()
+
+
+def test_a_run_that_was_cut_off_is_handed_over_as_incomplete(machine, application, tmp_path):
+    report = json.loads(CLEAN.with_suffix(".json").read_text())
+    report.update(verdict="incomplete", notes=["The run was cut off in the phase warps."])
+    (tmp_path / "cut.json").write_text(json.dumps(report))
+    (tmp_path / "cut.txt").write_text("")
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(tmp_path / "cut")
+    said = list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert said[0].startswith("report   incomplete") and said[-1] == "cut off  The run was cut off in the phase warps."
+
+
+@pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}'])
+def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine, application, tmp_path, state):
+    before = machine.state()
+    actions.prepare(machine.system, application, [])
+    (machine.esp / volume.OWN / actions.STATE).write_text(state)
+    with pytest.raises(Refused, match="is damaged"):
+        list(actions.collect(machine.system, str(tmp_path)))
+    actions.remove(machine.system, False)
+    assert machine.state() == before
+
+
+# What the kernel says of its clocks: arch/x86/kernel/tsc.c and kernel/time/clocksource.c of Linux 6.17.
+
+@pytest.mark.parametrize("lines, expected", [
+    (["tsc: Fast TSC calibration using PIT", "tsc: Detected 2596.176 MHz processor"],
+     {"processor_hz": 2_596_176_000, "source": "fast calibration by the PIT"}),
+    (["tsc: Fast TSC calibration failed", "tsc: PIT calibration matches HPET. 1 loops", "tsc: Detected 3392.390 MHz processor"],
+     {"processor_hz": 3_392_390_000, "source": "calibration by the HPET, and the PIT agrees"}),
+    (["tsc: Unable to calibrate against PIT", "tsc: using PMTIMER reference calibration", "tsc: Detected 2400.000 MHz processor"],
+     {"processor_hz": 2_400_000_000, "source": "calibration by the PMTIMER"}),
+    (["tsc: PIT calibration deviates from HPET: 2400000 2600000", "tsc: Using PIT calibration value"],
+     {"source": "calibration by the PIT"}),
+    (["tsc: Detected 3600.000 MHz processor", "tsc: Detected 3609.600 MHz TSC"],
+     {"processor_hz": 3_600_000_000, "tsc_hz": 3_609_600_000}),
+    (["tsc: Refined TSC clocksource calibration: 3392.297 MHz"], {"refined_hz": 3_392_297_000}),
+    (["tsc: TSC freq recalibrated by [HPET]:\t 2112.002 MHz"], {"recalibrated_hz": 2_112_002_000}),
+    (["tsc: Marking TSC unstable due to TSCs unsynchronized"], {"unstable": "TSCs unsynchronized"}),
+    (["tsc: Marking TSC unstable due to clocksource watchdog"], {"unstable": "clocksource watchdog"}),
+    (["clocksource: timekeeping watchdog on CPU3: Marking clocksource 'tsc' as unstable because the skew is too large:"],
+     {"unstable": "the skew is too large"}),
+    (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
+     {"switched_to": ["tsc-early", "hpet"]}),
+])
+def test_each_form_of_message_is_read(lines, expected):
+    said = kernel.rates(lines)
+    nothing = kernel.rates([])
+    assert {key: value for key, value in said.items() if value != nothing[key]} == expected
+
+
+@pytest.mark.parametrize("rates, believed", [({"processor_hz": 1, "tsc_hz": 2, "refined_hz": 3}, 3), ({"processor_hz": 1, "tsc_hz": 2}, 2),
+                                             ({"processor_hz": 1}, 1), ({}, None)])
+def test_the_kernel_counts_with_the_last_rate_that_it_took(rates, believed):
+    assert kernel.believed_hz({**kernel.rates([]), **rates}) == believed
+
+
+def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machine):
+    machine.command("dmesg", "print('[  100.000000] something late')")
+    machine.command("journalctl", "print('[    0.000000] host kernel: Linux version 6.1')\n"
+                    "print('[    0.000001] host kernel: tsc: Detected 2000.000 MHz processor')")
+    believed = kernel.facts(machine.system)
+    assert (believed["log_is_whole"], believed["tsc"]["believed_hz"]) == (True, 2_000_000_000)
+    assert believed["messages"] == [{"at_s": 1e-06, "text": "tsc: Detected 2000.000 MHz processor"}]
+
+
+def test_a_rate_within_the_interval_is_no_difference():
+    report = json.loads(CLEAN.with_suffix(".json").read_text())
+    tsc = next(clock for clock in report["clocks"] if clock["id"] == "tsc")["measured_hz"]
+    believed = {**kernel.rates([]), "believed_hz": round(tsc["value"])}
+    said = {"tsc": believed, "clocksource": "kvm-clock", "log_is_whole": True}
+    assert compare.difference(said, report)["excluded"] is False
+    lines = list(compare.lines(said, report))
+    assert "agrees   the kernel's rate is within baretick's interval" in lines
+    assert "clock    the kernel took kvmclock, and not tsc, as baretick expected" in lines
+    assert not [line for line in lines if line.startswith("differs")]
+
+
+@pytest.fixture(scope="module")
+def command():
+    loader = importlib.machinery.SourceFileLoader("nextboot", str(ROOT / "qemu/nextboot"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("nextboot", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, application, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert command.main(["--efi", application, "--", "profile=quick"], machine.system) == 0
+    assert "prepared: the next restart runs baretick from /dev/sda1, boot entry 0000" in capsys.readouterr().out
+    assert command.main(["--status"], machine.system) == 0
+    assert "was not restarted since" in capsys.readouterr().out
+    assert command.main(["--remove"], machine.system) == 0
+    bios(machine)
+    assert command.main(["--efi", application], machine.system) == 2
+    assert capsys.readouterr().err.count("\n") == 1
