@@ -53,7 +53,7 @@ send_later(struct send *send, const struct report *report, const struct plan *pl
 	   struct pager *pager)
 {
 	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
-	if (!report->options.save_given) {
+	if (!report->options.save_given && !send->address[0]) {
 		send->address = booted->reports;
 		send->mac = booted->mac;
 	}

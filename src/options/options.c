@@ -40,7 +40,7 @@ begin_error(struct text *error, const char *source, struct word word)
 	text_printf(error, "\"%s%s\" ", shown, cut ? "..." : "");
 }
 
-/* An error that does not fit ends in dots behind its last whole word. Always false, so that a reader can return it. */
+/* An error that does not fit ends in dots after its last whole word. Returns false, so that a reader can return it. */
 static bool
 end_error(struct text *error)
 {
@@ -65,32 +65,43 @@ struct reader {
 };
 
 static bool
-read_limit(struct reader *reader, struct word word, struct word key, struct word value, bool has_value)
+end_with_valid(struct reader *reader, const struct option *option, bool has_value)
 {
-	struct word rule = key;
-	const char *name;
-
-	options_take_until(&rule, '.');
-	name = options_find_name(reader->names->rules, rule);
-	if (name && has_value && options_parse_limit(name, value, reader->options))
-		return true;
-	begin_error(&reader->error, reader->source, word);
-	if (name) {
-		text_printf(&reader->error, "is not valid: a limit is a whole number from 0 to %lu",
-			    OPTIONS_LIMIT_MAX);
-	} else {
-		text_put(&reader->error, "names no rule that has a limit; these have:");
-		put_list(&reader->error, reader->names->rules);
-	}
+	text_printf(&reader->error, "%s: %s= takes ", has_value ? "is not valid" : "has no value", option->key);
+	options_put_valid(&reader->error, option, reader->names);
 	return end_error(&reader->error);
 }
 
+/* RULE is the key without its prefix. */
 static bool
-is_limit(struct word key)
+read_limit(struct reader *reader, const struct option *option, struct word word, struct word rule, struct word value,
+	   bool has_value)
 {
-	struct word start = { key.bytes, sizeof(LIMIT_PREFIX) - 1 };
+	const char *name = options_find_name(reader->names->rules, rule);
 
-	return key.length >= start.length && options_word_is(start, LIMIT_PREFIX);
+	if (name && has_value && options_take_limit(option, name, value, reader->options))
+		return true;
+	begin_error(&reader->error, reader->source, word);
+	if (name)
+		return end_with_valid(reader, option, has_value);
+	text_put(&reader->error, "names no rule that has a limit; these have:");
+	put_list(&reader->error, reader->names->rules);
+	return end_error(&reader->error);
+}
+
+/* Returns the row of KEY, or the end of the table. The prefix of limit.RULE is removed from KEY. */
+static const struct option *
+find_option(struct word *key)
+{
+	const struct option *option = options_table;
+	struct word start = { key->bytes, sizeof(LIMIT_PREFIX) - 1 };
+	bool is_limit = key->length >= start.length && options_word_is(start, LIMIT_PREFIX);
+
+	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_word_is(*key, option->key)))
+		option++;
+	if (is_limit)
+		options_take_until(key, '.');
+	return option;
 }
 
 static bool
@@ -99,30 +110,22 @@ read_word(struct reader *reader, struct word word)
 	struct word value = word;
 	struct word key = options_take_until(&value, '=');
 	bool has_value = key.length < word.length;
+	const struct option *option = find_option(&key);
 
-	if (is_limit(key))
-		return read_limit(reader, word, key, value, has_value);
-	for (const struct option *option = options_table; option->key; option++) {
-		if (!options_word_is(key, option->key))
-			continue;
-		if (has_value == (option->valid != NULL) &&
-		    option->parse(value, reader->names, reader->options))
-			return true;
-		begin_error(&reader->error, reader->source, word);
-		if (!option->valid) {
-			text_printf(&reader->error, "is not valid: %s is a word by itself, without a value",
-				    option->key);
-			return end_error(&reader->error);
-		}
-		text_printf(&reader->error, "%s: %s= takes %s", has_value ? "is not valid" : "has no value",
-			    option->key, option->valid);
-		if (option->list)
-			put_list(&reader->error, option->list(reader->names));
+	if (option->kind == OPTION_LIMIT)
+		return read_limit(reader, option, word, key, value, has_value);
+	if (option->key && has_value == (option->kind != OPTION_FLAG) &&
+	    options_take_value(option, value, reader->names, reader->options))
+		return true;
+	begin_error(&reader->error, reader->source, word);
+	if (!option->key) {
+		text_put(&reader->error, "is not an option; the options are ");
+		put_keys(&reader->error);
 		return end_error(&reader->error);
 	}
-	begin_error(&reader->error, reader->source, word);
-	text_put(&reader->error, "is not an option; the options are ");
-	put_keys(&reader->error);
+	if (option->kind != OPTION_FLAG)
+		return end_with_valid(reader, option, has_value);
+	text_printf(&reader->error, "is not valid: %s is a word by itself, without a value", option->key);
 	return end_error(&reader->error);
 }
 
@@ -233,25 +236,6 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 	return true;
 }
 
-void
-options_default(struct options *options)
-{
-	*options = (struct options){
-		.duration_ns = OPTIONS_NS_PER_S,
-		.cores = CORES_SIPI,
-		.cores_max = UINT32_MAX,
-		.profile = PROFILE_STANDARD,
-		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
-		.exit = EXIT_ASK,
-		.save = true,
-		.serial = SERIAL_FULL,
-		.identity = true,
-		.irq = IRQ_AUTO,
-		.interval_ns = 60 * OPTIONS_NS_PER_S,
-		.gap_ns = 10000, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
-	};
-}
-
 bool
 options_check(const struct options *options, char *error)
 {
@@ -263,22 +247,4 @@ options_check(const struct options *options, char *error)
 	text_put(&text, "exit=return goes with cores=mp or cores=off only: cores that baretick starts itself are "
 			"lost to the firmware; the other ways out are ask, reboot, poweroff and debug-exit.");
 	return false;
-}
-
-uint64_t
-options_profile_ns(enum options_profile profile)
-{
-	static const uint64_t profile_ns[] = {
-		[PROFILE_QUICK] = 100 * OPTIONS_NS_PER_MS,
-		[PROFILE_STANDARD] = OPTIONS_NS_PER_S,
-		[PROFILE_SOAK] = 10 * OPTIONS_NS_PER_S,
-	};
-
-	return profile_ns[profile];
-}
-
-uint64_t
-options_duration_ns(const struct options *options)
-{
-	return options->duration_given ? options->duration_ns : options_profile_ns(options->profile);
 }

@@ -31,8 +31,7 @@ struct options_limit {
 };
 
 struct options {
-	uint64_t duration_ns; /* 10 ms to 24 h */
-	bool duration_given;  /* a profile does not change it then */
+	uint64_t duration_ns; /* 10 ms to 24 h, or 0 if the profile sets it */
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
@@ -42,7 +41,7 @@ struct options {
 	uint32_t cutoff_millionths; /* 0 to 100,000,000: percent times 1,000,000 */
 	enum options_exit exit;
 	bool save;            /* on the boot volume */
-	bool save_given;      /* by its word, whatever that is: a server that nobody named gets no report then */
+	bool save_given;      /* save=auto or save=off was typed, so a network boot's server gets no report */
 	char save_url[URL_SIZE]; /* where the report is sent as well; "": nowhere */
 	enum options_serial serial; /* what the serial lines get */
 	bool identity;        /* serial numbers may stand in the report */
@@ -65,22 +64,55 @@ struct options_names {
 	const char *const *rules;  /* for limit.RULE= */
 };
 
-struct word;
+struct text;
 
-/* A key: one row of the table, of which what people read of the options is made (options_print.h). */
-struct option {
-	const char *key;
-	/* False: VALUE is not valid, and OPTIONS may be half changed: the caller has a copy. */
-	bool (*parse)(struct word value, const struct options_names *names, struct options *options);
-	const char *valid; /* what values; NULL: it is a bare key */
-	const char *const *(*list)(const struct options_names *names); /* goes behind VALID; or NULL */
-	const char *sample;  /* as it is typed */
-	const char *preset;  /* what holds where it isn't given; NULL: a bare key */
-	const char *meaning; /* one sentence */
+/* Kinds of values, in addition to the words of a row. */
+enum option_kind {
+	OPTION_WORDS,   /* nothing else */
+	OPTION_FLAG,    /* there is no value: the key stands by itself */
+	OPTION_COUNT,   /* a whole number */
+	OPTION_TIME,    /* a whole number and one of options_units; stored in ns */
+	OPTION_PERCENT, /* with at most OPTIONS_DECIMALS decimals; stored in millionths */
+	OPTION_TEXT,    /* printable ASCII, between quotes if it has blanks */
+	OPTION_CLOCKS,  /* names of clocks, separated by commas */
+	OPTION_URL,     /* see url.h */
+	OPTION_LIMIT,   /* a whole number, for the rule that the key names */
 };
 
-/* In the order that people see; a row with key NULL ends it. The last, limit.RULE, is a family without a parser. */
+#define OPTIONS_DECIMALS 6
+
+/* A member of struct options; SIZE is 0 if there is none. */
+struct option_field {
+	uint16_t offset, size;
+};
+
+/*
+ * A key. The parser, the formatter, the help, the README and the stick's file are all made from
+ * these rows.
+ */
+struct option {
+	const char *key;
+	enum option_kind kind;
+	const char *const *words;   /* valid values, NULL at the end; the index is stored in WORD. NULL: none */
+	struct option_field word;   /* a bool or an enum; at its default if the value is no word */
+	struct option_field given;  /* a bool: true if the value is a word */
+	struct option_field value;  /* a number or a string; at its default if the value is a word */
+	uint64_t min, max;          /* limits of the stored number; MAX of a text is its length */
+	const char *noun;           /* the value in an error; NULL if the kind's noun fits */
+	const char *sample;         /* as it is typed */
+	const char *preset;         /* the default; NULL for a flag */
+	const char *meaning;        /* one sentence */
+};
+
+/* In the order that people see. A row with key NULL ends the table. The last, limit.RULE, stands for all rules. */
 extern const struct option options_table[];
+
+struct option_unit {
+	const char *word;
+	uint64_t ns;
+};
+
+extern const struct option_unit options_units[]; /* from the smallest on; a row with word NULL ends the table */
 
 void options_default(struct options *options);
 
@@ -97,15 +129,16 @@ bool options_parse(const char *text, size_t length, const char *source,
 /* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
 bool options_check(const struct options *options, char *error);
 
+/* The values that OPTION, no flag, takes: "auto, or a whole number of ... from 1 to 9". */
+void options_put_valid(struct text *out, const struct option *option, const struct options_names *names);
+
 /* Of one measurement: quick 100 ms, standard 1 s, soak 10 s; and as OPTIONS have it, where a duration was given. */
 uint64_t options_profile_ns(enum options_profile profile);
 uint64_t options_duration_ns(const struct options *options);
 
-struct text;
-
 /*
- * OPTIONS but for those that are as they are by default, in words that options_parse() would read as the same; nothing
- * where all are. Not the word rules, with which nothing is measured.
+ * Writes the options that differ from the default, as words that options_parse() reads back. Flags are left out: with
+ * them nothing is measured.
  */
 void options_put_given(struct text *out, const struct options *options);
 

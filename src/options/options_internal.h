@@ -1,12 +1,13 @@
-/* What the reader of the options, its table and the parsers of values share. */
+/* Shared by the reader of options, the table, the parser and the formatter of values. */
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
 #include "options.h"
 
+#define OPTIONS_NS_PER_US UINT64_C(1000)
 #define OPTIONS_NS_PER_MS UINT64_C(1000000)
 #define OPTIONS_NS_PER_S  UINT64_C(1000000000)
-#define OPTIONS_LIMIT_MAX UINT64_C(1000000000000000000) /* fits the int64_t of a finding */
+#define OPTIONS_NS_PER_H  (3600 * OPTIONS_NS_PER_S)
 
 /* A piece of the text that is read; not ended by a 0. */
 struct word {
@@ -24,11 +25,13 @@ const char *options_find_name(const char *const *names, struct word word); /* NU
 /* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 
-bool options_take_duration(struct word value, uint64_t *ns); /* a whole number and ms, s, m or h, 10 ms to 24 h */
-bool options_take_interval(struct word value, uint64_t *ns); /* as a duration, 1 s to 24 h */
-bool options_take_gap(struct word value, uint64_t *ns);      /* a whole number and us, ms or s, 1 us to 1 s */
+uint64_t options_get(const struct options *options, struct option_field field); /* 0 if there is no field */
 
-/* VALUE as the limit of RULE; false as in struct option. */
-bool options_parse_limit(const char *rule, struct word value, struct options *options);
+/* Stores VALUE. False: it is not valid for OPTION, and OPTIONS may be half changed. */
+bool options_take_value(const struct option *option, struct word value, const struct options_names *names,
+			struct options *options);
+
+/* Stores VALUE as the limit of RULE. False as above. */
+bool options_take_limit(const struct option *option, const char *rule, struct word value, struct options *options);
 
 #endif

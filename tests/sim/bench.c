@@ -147,7 +147,6 @@ bench_open(struct bench *bench, size_t cores)
 	report->options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
 	if (bench->interval_ns)
 		report->options.interval_ns = bench->interval_ns;
-	report->options.duration_given = true;
 	report->options.duration_ns = bench->duration_ns;
 	for (size_t i = 0; bench->clocks && bench->clocks[i]; i++)
 		strcpy(report->options.clocks[report->options.clock_count++], bench->clocks[i]);

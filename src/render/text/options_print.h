@@ -8,7 +8,4 @@
 /* Every option with what it does, takes and is where it isn't given; at most 79 columns. */
 void options_print(struct text *out, const struct options_names *names);
 
-/* What is valid for OPTION, which is no bare key, the names of its list with it. */
-void options_print_valid(struct text *out, const struct option *option, const struct options_names *names);
-
 #endif

@@ -155,7 +155,7 @@ what_stands_in_for_the_file_is_read_where_there_is_none(void **state)
 	hold_config(long_text(100, "label=file\n", "\n"));
 	assert_true(reads_other(own, &options, error));
 	assert_string_equal(options.label, "file");
-	assert_int_equal(options.duration_ns, 1000000000);
+	assert_int_equal(options_duration_ns(&options), 1000000000);
 }
 
 int

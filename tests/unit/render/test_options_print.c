@@ -14,7 +14,7 @@
 #include "rules.h"
 #include "run.h"
 
-#define BEGIN "<!-- options: from src/options/values.c -->\n"
+#define BEGIN "<!-- options: from src/options/options_table.c -->\n"
 #define END   "<!-- end of options -->\n"
 
 static char bytes[64 << 10];
@@ -49,9 +49,9 @@ each_option_has_a_sentence_and_what_it_takes_a_default(void **state)
 		size_t length = strlen(option->meaning);
 
 		assert_true(option->meaning[0] >= 'A' && option->meaning[0] <= 'Z' && option->meaning[length - 1] == '.');
-		assert_true((option->valid == NULL) == (option->preset == NULL));
+		assert_true((option->kind == OPTION_FLAG) == (option->preset == NULL));
 		assert_int_equal(strncmp(option->sample, option->key, strcspn(option->key, "R")), 0);
-		assert_non_null(strstr(option->valid ? option->sample : "=", "="));
+		assert_non_null(strstr(option->kind == OPTION_FLAG ? "=" : option->sample, "="));
 	}
 	assert_true(count >= 13);
 }
@@ -97,8 +97,8 @@ readme_has_the_table_of_the_options(void **state)
 	text_put(&text, "| key | takes | default | means |\n|---|---|---|---|\n");
 	for (const struct option *option = options_table; option->key; option++) {
 		text_printf(&text, "| `%s` | ", option->key);
-		if (option->valid)
-			options_print_valid(&text, option, &names);
+		if (option->kind != OPTION_FLAG)
+			options_put_valid(&text, option, &names);
 		else
 			text_put(&text, "nothing: a word by itself");
 		text_printf(&text, " | %s | %s |\n", option->preset ? option->preset : "", option->meaning);
@@ -133,9 +133,9 @@ file_on_the_stick_has_each_option_behind_a_comment_sign(void **state)
 
 		text_init(&sentences, sentence_bytes, sizeof(sentence_bytes));
 		text_put(&sentences, option->meaning);
-		if (option->valid) {
+		if (option->kind != OPTION_FLAG) {
 			text_put(&sentences, " Takes ");
-			options_print_valid(&sentences, option, &names);
+			options_put_valid(&sentences, option, &names);
 			text_printf(&sentences, ". Default: %s.", option->preset);
 		}
 		text_put(&text, "\n");

@@ -1,0 +1,135 @@
+/* Writes options as the words that are typed for them, and the values that are valid. See options.h. */
+#include "options_internal.h"
+
+#include "text.h"
+
+static void
+begin(struct text *out, const char *key)
+{
+	text_printf(out, "%s%s=", out->length ? " " : "", key);
+}
+
+/* In the largest unit that gives a whole number. */
+static void
+put_time(struct text *out, uint64_t ns)
+{
+	const struct option_unit *best = options_units;
+
+	for (const struct option_unit *unit = best; unit->word; unit++)
+		if (ns % unit->ns == 0)
+			best = unit;
+	text_printf(out, "%lu%s", ns / best->ns, best->word);
+}
+
+/* Without zeros at the end of the decimals. */
+static void
+put_percent(struct text *out, uint64_t millionths)
+{
+	unsigned digits = OPTIONS_DECIMALS;
+
+	for (uint64_t rest = millionths; digits && rest % 10 == 0; rest /= 10)
+		digits--;
+	text_put_decimal(out, millionths, OPTIONS_DECIMALS, digits);
+}
+
+static void
+put_number(struct text *out, enum option_kind kind, uint64_t number)
+{
+	if (kind == OPTION_TIME)
+		put_time(out, number);
+	else if (kind == OPTION_PERCENT)
+		put_percent(out, number);
+	else
+		text_printf(out, "%lu", number);
+}
+
+static void
+put_list(struct text *out, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		text_printf(out, "%s%s", i ? ", " : " ", names[i]);
+}
+
+void
+options_put_valid(struct text *out, const struct option *option, const struct options_names *names)
+{
+	static const char *const nouns[] = {
+		[OPTION_COUNT] = "a whole number",
+		[OPTION_TIME] = "a whole number and us, ms, s, m or h,",
+		[OPTION_PERCENT] = "a percentage with at most 6 decimals",
+		[OPTION_TEXT] = "a word, or text between quotes, of printable ASCII and at most",
+		[OPTION_CLOCKS] = "one or more of these, separated by commas:",
+		[OPTION_URL] = "http://HOST[:PORT]/PATH",
+	};
+	bool words_only = option->kind == OPTION_WORDS;
+
+	for (size_t i = 0; option->words && option->words[i]; i++)
+		text_printf(out, "%s%s", !i ? "" : words_only && !option->words[i + 1] ? " or " : ", ", option->words[i]);
+	if (words_only)
+		return;
+	text_printf(out, "%s%s", option->words ? ", or " : "", option->noun ? option->noun : nouns[option->kind]);
+	if (option->kind == OPTION_CLOCKS)
+		put_list(out, names->clocks);
+	else if (option->kind == OPTION_TEXT)
+		text_printf(out, " %lu characters", option->max);
+	else if (option->kind != OPTION_URL) {
+		text_put(out, " from ");
+		put_number(out, option->kind, option->min);
+		text_put(out, " to ");
+		put_number(out, option->kind, option->max);
+	}
+}
+
+static void
+put_clocks(struct text *out, const struct option *option, const struct options *options)
+{
+	for (size_t i = 0; i < options->clock_count; i++) {
+		if (!i)
+			begin(out, option->key);
+		text_printf(out, "%s%s", i ? "," : "", options->clocks[i]);
+	}
+}
+
+static void
+put_string(struct text *out, const struct option *option, const char *string)
+{
+	const char *quote = option->kind == OPTION_TEXT ? "\"" : "";
+
+	begin(out, option->key);
+	text_printf(out, "%s%s%s", quote, string, quote);
+}
+
+/* The value of OPTION if it isn't the one of USUAL. */
+static void
+put_changed(struct text *out, const struct option *option, const struct options *options, const struct options *usual)
+{
+	const char *string = (const char *)options + option->value.offset;
+	uint64_t number = options_get(options, option->value), word = options_get(options, option->word);
+
+	if ((option->kind == OPTION_TEXT || option->kind == OPTION_URL) && string[0]) {
+		put_string(out, option, string);
+	} else if (number != options_get(usual, option->value)) {
+		begin(out, option->key);
+		put_number(out, option->kind, number);
+	} else if (word != options_get(usual, option->word)) {
+		begin(out, option->key);
+		text_put(out, option->words[word]);
+	}
+}
+
+void
+options_put_given(struct text *out, const struct options *options)
+{
+	struct options usual;
+
+	options_default(&usual);
+	for (const struct option *option = options_table; option->key; option++) {
+		if (option->kind == OPTION_CLOCKS)
+			put_clocks(out, option, options);
+		else if (option->kind != OPTION_FLAG && option->kind != OPTION_LIMIT)
+			put_changed(out, option, options, &usual);
+	}
+	for (size_t i = 0; i < options->limit_count; i++)
+		text_printf(out, "%slimit.%s=%lu", out->length ? " " : "", options->limits[i].rule,
+			    options->limits[i].value);
+}

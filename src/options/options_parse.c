@@ -1,0 +1,297 @@
+/* Reads the value of an option by the kind of its row. See options_internal.h. */
+#include "options_internal.h"
+
+#include "text.h"
+
+#define MILLIONTHS UINT64_C(1000000)
+#define MICRO_MAX  UINT64_C(999999)
+
+bool
+options_word_is(struct word word, const char *string)
+{
+	if (word.length != text_length(string))
+		return false;
+	for (size_t i = 0; i < word.length; i++)
+		if (word.bytes[i] != string[i])
+			return false;
+	return true;
+}
+
+struct word
+options_take_until(struct word *rest, char separator)
+{
+	struct word taken = { rest->bytes, 0 };
+
+	while (taken.length < rest->length && rest->bytes[taken.length] != separator)
+		taken.length++;
+	rest->bytes += taken.length + (taken.length < rest->length);
+	rest->length -= taken.length + (taken.length < rest->length);
+	return taken;
+}
+
+const char *
+options_find_name(const char *const *names, struct word word)
+{
+	for (; *names; names++)
+		if (options_word_is(word, *names))
+			return *names;
+	return NULL;
+}
+
+bool
+options_take_number(struct word *word, uint64_t max, uint64_t *value)
+{
+	size_t at = 0;
+
+	*value = 0;
+	for (; at < word->length && word->bytes[at] >= '0' && word->bytes[at] <= '9'; at++) {
+		unsigned digit = (unsigned)(word->bytes[at] - '0');
+
+		if (digit > max || *value > (max - digit) / 10)
+			return false;
+		*value = *value * 10 + digit;
+	}
+	word->bytes += at;
+	word->length -= at;
+	return at > 0;
+}
+
+uint64_t
+options_get(const struct options *options, struct option_field field)
+{
+	const unsigned char *at = (const unsigned char *)options + field.offset;
+
+	switch (field.size) {
+	case sizeof(bool):
+		return *(const bool *)at;
+	case sizeof(uint32_t):
+		return *(const uint32_t *)at;
+	case sizeof(uint64_t):
+		return *(const uint64_t *)at;
+	default:
+		return 0;
+	}
+}
+
+static void
+set(struct options *options, struct option_field field, uint64_t number)
+{
+	unsigned char *at = (unsigned char *)options + field.offset;
+
+	if (field.size == sizeof(bool))
+		*(bool *)at = number != 0;
+	else if (field.size == sizeof(uint32_t))
+		*(uint32_t *)at = (uint32_t)number;
+	else if (field.size == sizeof(uint64_t))
+		*(uint64_t *)at = number;
+}
+
+static void
+set_default(struct options *options, struct option_field field)
+{
+	struct options usual;
+
+	options_default(&usual);
+	for (size_t i = field.offset; i < (size_t)field.offset + field.size; i++)
+		((unsigned char *)options)[i] = ((const unsigned char *)&usual)[i];
+}
+
+static void
+set_string(struct options *options, struct option_field field, struct word string)
+{
+	char *at = (char *)options + field.offset;
+
+	for (size_t i = 0; i < string.length; i++)
+		at[i] = string.bytes[i];
+	at[string.length] = '\0';
+}
+
+static void
+copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
+{
+	struct text text;
+
+	text_init(&text, out, OPTIONS_NAME_SIZE);
+	text_put(&text, name);
+}
+
+static bool
+take_count(struct word value, uint64_t max, uint64_t *number)
+{
+	return options_take_number(&value, max, number) && !value.length;
+}
+
+static bool
+take_time(struct word value, uint64_t max, uint64_t *ns)
+{
+	const struct option_unit *unit = options_units;
+	uint64_t count;
+
+	if (!options_take_number(&value, max, &count))
+		return false;
+	while (unit->word && !options_word_is(value, unit->word))
+		unit++;
+	if (!unit->word || count > max / unit->ns)
+		return false;
+	*ns = count * unit->ns;
+	return true;
+}
+
+static bool
+take_percent(struct word value, uint64_t max, uint64_t *millionths)
+{
+	struct word whole = options_take_until(&value, '.');
+	bool has_point = whole.bytes + whole.length != value.bytes;
+	size_t decimals = value.length;
+	uint64_t percent, fraction = 0;
+
+	if (!take_count(whole, max / MILLIONTHS, &percent) || decimals > OPTIONS_DECIMALS ||
+	    (has_point && !take_count(value, MICRO_MAX, &fraction)))
+		return false;
+	for (; decimals < OPTIONS_DECIMALS; decimals++)
+		fraction *= 10;
+	*millionths = percent * MILLIONTHS + fraction;
+	return *millionths <= max;
+}
+
+static bool
+take_number(const struct option *option, struct word value, struct options *options)
+{
+	uint64_t number;
+	bool taken = option->kind == OPTION_COUNT  ? take_count(value, option->max, &number)
+		     : option->kind == OPTION_TIME ? take_time(value, option->max, &number)
+						   : take_percent(value, option->max, &number);
+
+	if (!taken || number < option->min)
+		return false;
+	set(options, option->value, number);
+	return true;
+}
+
+static bool
+take_text(const struct option *option, struct word value, struct options *options)
+{
+	if (value.length >= 2 && value.bytes[0] == '"' && value.bytes[value.length - 1] == '"')
+		value = (struct word){ value.bytes + 1, value.length - 2 };
+	if (value.length > option->max)
+		return false;
+	for (size_t i = 0; i < value.length; i++)
+		if (value.bytes[i] < ' ' || value.bytes[i] > '~' || value.bytes[i] == '"')
+			return false;
+	set_string(options, option->value, value);
+	return true;
+}
+
+static bool
+take_url(const struct option *option, struct word value, struct options *options)
+{
+	struct url url;
+
+	if (!url_read(value.bytes, value.length, &url))
+		return false;
+	set_string(options, option->value, value);
+	return true;
+}
+
+static bool
+add_clock(struct word id, const struct options_names *names, struct options *options)
+{
+	const char *name = options_find_name(names->clocks, id);
+
+	if (!name)
+		return false;
+	for (size_t i = 0; i < options->clock_count; i++)
+		if (text_equal(options->clocks[i], name))
+			return true;
+	if (options->clock_count == OPTIONS_CLOCKS_MAX)
+		return false;
+	copy_name(options->clocks[options->clock_count++], name);
+	return true;
+}
+
+static bool
+take_clocks(struct word value, const struct options_names *names, struct options *options)
+{
+	options->clock_count = 0;
+	for (;;) {
+		size_t length = value.length;
+		struct word id = options_take_until(&value, ',');
+
+		if (!add_clock(id, names, options))
+			return false;
+		if (id.length == length)
+			return true; /* no comma after it */
+	}
+}
+
+static bool
+take_word(const struct option *option, struct word value, struct options *options)
+{
+	size_t index = 0;
+
+	while (option->words && option->words[index] && !options_word_is(value, option->words[index]))
+		index++;
+	if (!option->words || !option->words[index])
+		return false;
+	set_default(options, option->value);
+	set(options, option->word, index);
+	set(options, option->given, true);
+	return true;
+}
+
+static bool
+take_other(const struct option *option, struct word value, const struct options_names *names, struct options *options)
+{
+	switch (option->kind) {
+	case OPTION_COUNT:
+	case OPTION_TIME:
+	case OPTION_PERCENT:
+		return take_number(option, value, options);
+	case OPTION_TEXT:
+		return take_text(option, value, options);
+	case OPTION_CLOCKS:
+		return take_clocks(value, names, options);
+	case OPTION_URL:
+		return take_url(option, value, options);
+	case OPTION_WORDS:
+	case OPTION_FLAG:
+	case OPTION_LIMIT:
+		break;
+	}
+	return false;
+}
+
+bool
+options_take_value(const struct option *option, struct word value, const struct options_names *names,
+		   struct options *options)
+{
+	if (option->kind == OPTION_FLAG) {
+		set(options, option->value, true);
+		return true;
+	}
+	if (take_word(option, value, options))
+		return true;
+	if (!take_other(option, value, names, options))
+		return false;
+	set_default(options, option->word);
+	set_default(options, option->given);
+	return true;
+}
+
+bool
+options_take_limit(const struct option *option, const char *rule, struct word value, struct options *options)
+{
+	uint64_t limit;
+	size_t i = 0;
+
+	if (!take_count(value, option->max, &limit))
+		return false;
+	while (i < options->limit_count && !text_equal(options->limits[i].rule, rule))
+		i++;
+	if (i == OPTIONS_LIMITS_MAX)
+		return false;
+	if (i == options->limit_count)
+		copy_name(options->limits[options->limit_count++].rule, rule);
+	options->limits[i].value = limit;
+	return true;
+}

@@ -1,0 +1,173 @@
+/* The table of options, their defaults and their words. See options.h. */
+#include "options_internal.h"
+
+#define FIELD(name) { offsetof(struct options, name), sizeof(((struct options *)0)->name) }
+
+/* options_get() tells fields apart by their size. */
+_Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
+
+#define CORES_COUNT_MAX 4096 /* as many as the MADT is read for */
+
+const struct option_unit options_units[] = {
+	{ "us", OPTIONS_NS_PER_US },
+	{ "ms", OPTIONS_NS_PER_MS },
+	{ "s", OPTIONS_NS_PER_S },
+	{ "m", 60 * OPTIONS_NS_PER_S },
+	{ "h", OPTIONS_NS_PER_H },
+	{ NULL, 0 },
+};
+
+static const char *const cores_words[] = {
+	[CORES_SIPI] = "sipi", [CORES_MP] = "mp", [CORES_OFF] = "off", NULL,
+};
+static const char *const profile_words[] = {
+	[PROFILE_QUICK] = "quick", [PROFILE_STANDARD] = "standard", [PROFILE_SOAK] = "soak", NULL,
+};
+static const char *const exit_words[] = {
+	[EXIT_ASK] = "ask",	  [EXIT_REBOOT] = "reboot",	[EXIT_POWEROFF] = "poweroff",
+	[EXIT_RETURN] = "return", [EXIT_DEBUG] = "debug-exit",	NULL,
+};
+static const char *const serial_words[] = {
+	[SERIAL_OFF] = "off", [SERIAL_SUMMARY] = "summary", [SERIAL_FULL] = "full", NULL,
+};
+static const char *const irq_words[] = {
+	[IRQ_OFF] = "off", [IRQ_AUTO] = "auto", [IRQ_ALL] = "all", NULL,
+};
+static const char *const save_words[] = { "off", "auto", NULL };
+static const char *const switch_words[] = { "off", "on", NULL };
+static const char *const deadline_words[] = { "auto", NULL };
+
+const struct option options_table[] = {
+	{ "duration", OPTION_TIME, .value = FIELD(duration_ns),
+	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "duration=3s",
+	  .preset = "1s; 100ms with profile=quick, 10s with profile=soak",
+	  .meaning = "The time per measurement: the longer, the smaller the errors. Rates are taken over ten times as long, "
+		     "up to 10s, or over three times as long where that is more." },
+	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
+	  .meaning = "The clocks that are measured, each in its own way of reading; null always is." },
+	{ "cores", OPTION_COUNT, cores_words, FIELD(cores), FIELD(cores_given), FIELD(cores_max),
+	  .min = 1, .max = CORES_COUNT_MAX, .noun = "a number of cores", .sample = "cores=mp", .preset = "sipi",
+	  .meaning = "Who starts the other cores: baretick (sipi), the firmware (mp) or nobody (off); "
+		     "a number is sipi with at most that many cores." },
+	{ "profile", OPTION_WORDS, profile_words, FIELD(profile), .sample = "profile=quick", .preset = "standard",
+	  .meaning = "What the run is for: a verdict in a few seconds, rates to some 0.1 ppm, or rare events and drift." },
+	{ "cutoff", OPTION_PERCENT, .value = FIELD(cutoff_millionths),
+	  .max = 100000000, .sample = "cutoff=99.9", .preset = "99.99",
+	  .meaning = "The percentage of the reads up to which exact durations are listed." },
+	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
+	  .preset = "ask; debug-exit under qemu/run",
+	  .meaning = "What happens at the end: baretick asks for a key, or does one of these; "
+		     "return goes with cores=mp or cores=off only." },
+	{ "save", OPTION_URL, save_words, FIELD(save), FIELD(save_given), FIELD(save_url), .sample = "save=off",
+	  .preset = "auto; off under qemu/run --boot efi, where there is no volume to save on",
+	  .meaning = "Whether the report is saved on the volume that was booted from; http: it is, and report.json is sent "
+		     "there as well, by the firmware's network. Without save= a machine that was booted over a network sends "
+		     "it to the server that it came from." },
+	{ "serial", OPTION_WORDS, serial_words, FIELD(serial), .sample = "serial=summary", .preset = "full",
+	  .meaning = "What is written to the firmware's serial lines: everything, the run's lines and tables, or nothing." },
+	{ "label", OPTION_TEXT, .value = FIELD(label), .max = OPTIONS_LABEL_SIZE - 1,
+	  .sample = "label=\"rack 7, left\"", .preset = "none",
+	  .meaning = "A name of the machine or the run, for every report." },
+	{ "identity", OPTION_WORDS, switch_words, FIELD(identity), .sample = "identity=off", .preset = "on",
+	  .meaning = "Whether the report has serial numbers; it never has a UUID." },
+	{ "irq", OPTION_WORDS, irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
+	  .meaning = "Whether timers are programmed and their interrupts taken; all: also those that take another device's "
+		     "place or the SCI, and in a quick run every source." },
+	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
+	  .meaning = "Whether PIT and RTC interrupt by the two PICs as well, which then stay masked, with vectors of "
+		     "baretick's." },
+	{ "deadline", OPTION_TIME, deadline_words, .value = FIELD(deadline_ns),
+	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "deadline=10m",
+	  .preset = "auto: three times the plan and a minute",
+	  .meaning = "When the run ends at the latest: what was measured by then is reported, as incomplete." },
+	{ "tsc_hz", OPTION_COUNT, .value = FIELD(tsc_hz),
+	  .min = 1000000, .max = UINT64_C(1000000000000), .noun = "a whole number of hertz",
+	  .sample = "tsc_hz=2445424000", .preset = "what CPUID claims",
+	  .meaning = "The TSC's rate by its data sheet or the hypervisor's settings, to check against every clock." },
+	{ "gap", OPTION_TIME, .value = FIELD(gap_ns),
+	  .min = OPTIONS_NS_PER_US, .max = OPTIONS_NS_PER_S, .sample = "gap=1ms", .preset = "10us",
+	  .meaning = "Time that is stolen from a core for longer than this is a gap (section Interference)." },
+	{ "interval", OPTION_TIME, .value = FIELD(interval_ns),
+	  .min = OPTIONS_NS_PER_S, .max = 24 * OPTIONS_NS_PER_H, .sample = "interval=10s", .preset = "1m",
+	  .meaning = "How long a row of a soak's series is; where 1440 are too few, rows become one with their neighbours." },
+	{ "rules", OPTION_FLAG, .value = FIELD(rules), .sample = "rules",
+	  .meaning = "Prints the rules with their limits, and measures nothing." },
+	{ "help", OPTION_FLAG, .value = FIELD(help), .sample = "help",
+	  .meaning = "Prints this, and measures nothing." },
+	{ "limit.RULE", OPTION_LIMIT, .max = UINT64_C(1000000000000000000), /* fits the int64_t of a finding */
+	  .noun = "a whole number in the rule's unit,", .sample = "limit.clock-slow=10000", .preset = "the catalogue's",
+	  .meaning = "The limit of a rule: the word rules prints all of them." },
+	{ .key = NULL },
+};
+
+void
+options_default(struct options *options)
+{
+	*options = (struct options){
+		.cores = CORES_SIPI,
+		.cores_max = UINT32_MAX,
+		.profile = PROFILE_STANDARD,
+		.cutoff_millionths = 99990000, /* 99.99 percent, as pg_test_timing has it */
+		.exit = EXIT_ASK,
+		.save = true,
+		.serial = SERIAL_FULL,
+		.identity = true,
+		.irq = IRQ_AUTO,
+		.interval_ns = 60 * OPTIONS_NS_PER_S,
+		.gap_ns = 10 * OPTIONS_NS_PER_US, /* as Linux's hwlat tracer has it: kernel/trace/trace_hwlat.c */
+	};
+}
+
+uint64_t
+options_profile_ns(enum options_profile profile)
+{
+	static const uint64_t profile_ns[] = {
+		[PROFILE_QUICK] = 100 * OPTIONS_NS_PER_MS,
+		[PROFILE_STANDARD] = OPTIONS_NS_PER_S,
+		[PROFILE_SOAK] = 10 * OPTIONS_NS_PER_S,
+	};
+
+	return profile_ns[profile];
+}
+
+uint64_t
+options_duration_ns(const struct options *options)
+{
+	return options->duration_ns ? options->duration_ns : options_profile_ns(options->profile);
+}
+
+const char *
+options_profile_word(enum options_profile profile)
+{
+	return profile_words[profile];
+}
+
+const char *
+options_cores_word(enum options_cores cores)
+{
+	return cores_words[cores];
+}
+
+const char *
+options_exit_word(enum options_exit exit)
+{
+	return exit_words[exit];
+}
+
+const char *
+options_serial_word(enum options_serial serial)
+{
+	return serial_words[serial];
+}
+
+const char *
+options_irq_word(enum options_irq irq)
+{
+	return irq_words[irq];
+}
+
+const char *
+options_save_word(const struct options *options)
+{
+	return options->save_url[0] ? options->save_url : save_words[options->save];
+}
