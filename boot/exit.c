@@ -24,10 +24,10 @@ exit_result_of(enum verdict verdict)
 
 /* In the last row, so that nothing above it scrolls away. */
 static void
-say(struct console *console, const char *line)
+say(struct console *console, enum text_ink ink, const char *line)
 {
 	if (console->rows)
-		console_row(console, console->rows - 1, INK_BAR_FAIL, line);
+		console_row(console, console->rows - 1, ink, line);
 	console_serial(console, line);
 	console_serial(console, "\n");
 }
@@ -53,9 +53,29 @@ reset(EFI_RESET_TYPE type)
 	wait_until_gone();
 }
 
+/* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
+static void
+restart(const struct acpi_fadt *fadt)
+{
+	reset(EfiResetCold);
+	reset(EfiResetWarm);
+	if (!fadt->reset_port)
+		return;
+	hw_out8(fadt->reset_port, fadt->reset_value);
+	wait_until_gone();
+}
+
+/* Prints first, because ResetSystem of U-Boot neither powers off nor returns. */
+static void
+power_off(struct console *console)
+{
+	say(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
+	reset(EfiResetShutdown);
+}
+
 void
 exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-	 struct pager *pager)
+	 struct pager *pager, const struct acpi_fadt *fadt)
 {
 	if (how == EXIT_ASK)
 		how = pager_ask(pager, can_return);
@@ -65,17 +85,17 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_gone();
-		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
+		say(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)
 		return;
-	if (how == EXIT_RETURN)
-		how = EXIT_REBOOT;
-	if (how != EXIT_REBOOT)
-		reset(EfiResetShutdown);
-	reset(EfiResetCold);
-	reset(EfiResetWarm);
-	say(console, "The firmware does not reset this machine: switch it off by hand.");
+	if (how == EXIT_REBOOT || how == EXIT_RETURN) {
+		restart(fadt);
+		say(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
+	} else {
+		power_off(console);
+		say(console, INK_BAR_FAIL, "The firmware does not power this machine off: switch it off by hand.");
+	}
 	for (;;)
 		firmware_boot->Stall(STALL_US);
 }

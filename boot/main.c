@@ -53,6 +53,13 @@ give_back(struct application *app)
 	plan_give_back(&app->plan);
 }
 
+static void
+leave(struct application *app, enum exit_result result, bool can_return)
+{
+	exit_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
+		 &app->machine.platform.acpi.fadt);
+}
+
 /* The run did not start: says why, and ends as an error. */
 static EFI_STATUS
 refuse(struct application *app, const char *error)
@@ -64,7 +71,7 @@ refuse(struct application *app, const char *error)
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	console_put(&app->console, bytes);
 	pager_document(&app->pager, &app->console, "Error", bytes);
-	exit_run(&app->console, app->run.report.options.exit, EXIT_ERROR, true, &app->pager);
+	leave(app, EXIT_ERROR, true);
 	give_back(app);
 	return EFI_INVALID_PARAMETER;
 }
@@ -86,7 +93,7 @@ show_list(struct application *app)
 		rules_print(&text, &app->run.report.options);
 	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
-	exit_run(&app->console, app->run.report.options.exit, EXIT_PASS, true, &app->pager);
+	leave(app, EXIT_PASS, true);
 	give_back(app);
 	firmware_boot->FreePool(bytes);
 	return EFI_SUCCESS;
@@ -144,7 +151,7 @@ run_all(struct application *app)
 		send_later(&app->send, report, &app->plan, &app->booted.server, &app->pager);
 	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
 
-	exit_run(&app->console, report->options.exit, result, !machine->cores.taken, &app->pager);
+	leave(app, result, !machine->cores.taken);
 	give_back(app);
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
@@ -183,7 +190,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	text_put(&text, ".\n");
 	console_put(&app->console, bytes);
 	pager_document(&app->pager, &app->console, "Error", bytes);
-	exit_run(&app->console, app->run.report.options.exit, EXIT_ERROR, !app->machine.cores.taken, &app->pager);
+	leave(app, EXIT_ERROR, !app->machine.cores.taken);
 	give_back(app);
 	return EFI_ABORTED;
 }

@@ -666,6 +666,41 @@ fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field(void **state)
 }
 
 static void
+reset_register_at_a_port_is_kept_if_its_flag_is_set(void **state)
+{
+	static const struct {
+		size_t length;
+		uint32_t flags;
+		uint8_t space;
+		uint64_t address;
+		uint16_t port;
+	} cases[] = {
+		{ 244, 0x400, ACPI_SPACE_IO, 0xcf9, 0xcf9 },
+		{ 129, 0x400, ACPI_SPACE_IO, 0xcf9, 0xcf9 },
+		{ 128, 0x400, ACPI_SPACE_IO, 0xcf9, 0 },
+		{ 244, 0, ACPI_SPACE_IO, 0xcf9, 0 },
+		{ 244, 0x400, ACPI_SPACE_MEMORY, 0xcf9, 0 },
+		{ 244, 0x400, ACPI_SPACE_IO, 0x10cf9, 0 },
+	};
+	struct machine *machine = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *table = add_table(machine, FADT_AT + 0x1000 * i, "FACP", cases[i].length);
+
+		put(table, 112, 4, cases[i].flags);
+		table[116] = cases[i].space;
+		put(table, 120, 8, cases[i].address);
+		if (cases[i].length > 128)
+			table[128] = 6;
+		seal(table, cases[i].length, 9);
+		memset(&machine->facts, 0, sizeof(machine->facts));
+		assert_true(acpi_read_fadt(table, cases[i].length, &machine->facts));
+		assert_int_equal(machine->facts.fadt.reset_port, cases[i].port);
+		assert_int_equal(machine->facts.fadt.reset_value, cases[i].port ? 6 : 0);
+	}
+}
+
+static void
 fadt_of_115_bytes_is_not_used(void **state)
 {
 	struct machine *machine = *state;
@@ -1012,6 +1047,7 @@ main(void)
 		TEST(bytes_behind_the_length_in_the_header_are_not_the_tables),
 		TEST(fadt_with_a_bad_checksum_leaves_no_fact),
 		TEST(fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field),
+		TEST(reset_register_at_a_port_is_kept_if_its_flag_is_set),
 		TEST(fadt_of_115_bytes_is_not_used),
 		TEST(fadt_has_its_64_bit_field_from_220_bytes_on),
 		TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5),

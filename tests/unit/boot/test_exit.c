@@ -1,0 +1,139 @@
+/* Ways out of a run on a firmware whose ResetSystem does nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "console_sim.h"
+#include "exit.h"
+#include "sim.h"
+
+#define RESET_PORT  0xcf9
+#define RESET_VALUE 0x06
+#define CALLS_MAX   4
+
+static struct line_sim line;
+static struct console console;
+static struct pager pager;
+static jmp_buf over;
+
+static struct {
+	EFI_RESET_TYPE types[CALLS_MAX];
+	size_t calls;
+	bool said; /* the serial line had a sentence before the first call */
+	unsigned writes;
+	uint32_t written;
+} machine;
+
+static VOID EFIAPI
+reset_system(EFI_RESET_TYPE type, EFI_STATUS status, UINTN size, CHAR16 *data)
+{
+	(void)status, (void)size, (void)data;
+	machine.said |= machine.calls == 0 && line.length > 0;
+	assert_true(machine.calls < CALLS_MAX);
+	machine.types[machine.calls++] = type;
+}
+
+static EFI_STATUS EFIAPI
+create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, EFI_EVENT *event)
+{
+	(void)type, (void)tpl, (void)notify, (void)context, (void)event;
+	return EFI_OUT_OF_RESOURCES;
+}
+
+/* Ends exit_run(), which calls it for ever on a machine that stays on. */
+static EFI_STATUS EFIAPI
+stall(UINTN us)
+{
+	(void)us;
+	longjmp(over, 1);
+}
+
+static void
+write_port(void *context, uint16_t port, uint32_t value, unsigned size)
+{
+	(void)context, (void)port, (void)size;
+	machine.writes++;
+	machine.written = value;
+}
+
+/* Ends a run as HOW says. LINE then has all that was printed. */
+static void
+leave_by(enum options_exit how, const struct acpi_fadt *fadt)
+{
+	static struct display_sim display;
+
+	sim_reset();
+	sim_hook_ports((struct sim_port_hook){ RESET_PORT, RESET_PORT, NULL, write_port, NULL });
+	firmware_sim_reset();
+	console_sim_open();
+	console_sim_display(&display, 1, true);
+	memset(&line, 0, sizeof(line));
+	console_sim_line(&line, 9, false);
+	firmware_boot->CreateEvent = create_event;
+	firmware_boot->Stall = stall;
+	firmware_system->RuntimeServices->ResetSystem = reset_system;
+	memset(&machine, 0, sizeof(machine));
+	pager = (struct pager){ .console = NULL };
+	console_open(&console);
+	serial_speak(&console.serial, SERIAL_SUMMARY);
+	if (!setjmp(over)) {
+		exit_run(&console, how, EXIT_PASS, false, &pager, fadt);
+		fail_msg("the run came back");
+	}
+}
+
+static void
+power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off(void **state)
+{
+	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
+
+	(void)state;
+	leave_by(EXIT_POWEROFF, &fadt);
+	assert_int_equal(machine.calls, 1);
+	assert_int_equal(machine.types[0], EfiResetShutdown);
+	assert_true(machine.said);
+	assert_non_null(strstr(line.said, "Powering off. If this machine stays on, it can be switched off now.\r\n"
+			       "The firmware does not power this machine off: switch it off by hand.\r\n"));
+	assert_int_equal(machine.writes, 0);
+}
+
+static void
+restart_writes_the_reset_register_after_two_calls_without_effect(void **state)
+{
+	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
+
+	(void)state;
+	leave_by(EXIT_REBOOT, &fadt);
+	assert_int_equal(machine.calls, 2);
+	assert_int_equal(machine.types[0], EfiResetCold);
+	assert_int_equal(machine.types[1], EfiResetWarm);
+	assert_int_equal(machine.writes, 1);
+	assert_int_equal(machine.written, RESET_VALUE);
+	assert_non_null(strstr(line.said, "The firmware does not reset this machine: switch it off by hand.\r\n"));
+}
+
+static void
+without_a_reset_register_no_port_is_written(void **state)
+{
+	const struct acpi_fadt fadt = { .reset_value = RESET_VALUE };
+
+	(void)state;
+	leave_by(EXIT_REBOOT, &fadt);
+	assert_int_equal(machine.calls, 2);
+	assert_int_equal(machine.writes, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off),
+		cmocka_unit_test(restart_writes_the_reset_register_after_two_calls_without_effect),
+		cmocka_unit_test(without_a_reset_register_no_port_is_written),
+	};
+
+	return cmocka_run_group_tests_name("exit", tests, NULL, NULL);
+}
