@@ -1,0 +1,86 @@
+"""qemu/Containerfile: what it copies and installs, and its entry point with a script in QEMU's place."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import textwrap
+
+import pytest
+import yaml
+
+from harness import FAKE, ROOT, report, spoken
+from runner import arguments
+
+LINES = (ROOT / "qemu" / "Containerfile").read_text().replace("\\\n", " ").splitlines()
+INSTRUCTIONS = [line.split(None, 1) for line in LINES if line and not line.startswith("#")]
+FINAL = INSTRUCTIONS[max(at for at, (word, _) in enumerate(INSTRUCTIONS) if word == "FROM"):]
+
+
+def installed(instructions):
+    text = " ".join(rest for word, rest in instructions if word == "RUN")
+    return set(re.search(r"--no-install-recommends ([^&]*)", text)[1].split())
+
+
+def test_it_installs_what_make_run_needs():
+    run, = re.findall(r"^PACKAGES_run +:= (.*)$", (ROOT / "qemu" / "packages.mk").read_text(), re.M)
+    assert installed(FINAL) == set(run.split())
+
+
+def test_the_build_has_all_that_it_needs(tmp_path):
+    """In a clone with nothing but what is copied, make knows how to build the application."""
+    copied = [rest.split() for word, rest in INSTRUCTIONS if word == "COPY" and not rest.startswith("--from")]
+    for source, target in copied:
+        if source != ".git":
+            place = tmp_path / (source if target == "." else target)
+            place = place / pathlib.Path(source).name if target.endswith("/") else place
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (ROOT / source).is_dir() else shutil.copy)(ROOT / source, place)
+    done = subprocess.run(["make", "--dry-run", "NO_INSTALL=1", "all"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "MAKEFLAGS": ""})
+    assert done.returncode == 0 and "build/baretick.efi" in done.stdout, done.stderr
+
+
+@pytest.fixture
+def container(tmp_path, fake):
+    """The files of the last stage below a folder: container(words) calls the entry point there."""
+    fake(spoken(report("pass", (("tsc", "pass"),))))
+    root = tmp_path / "root"
+    for word, rest in FINAL:
+        if word == "COPY":
+            _, source, target = rest.split()
+            place = root / target.lstrip("/")
+            place = place / pathlib.Path(source).name if target.endswith("/") else place
+            place.parent.mkdir(parents=True, exist_ok=True)
+            path = ROOT / source.removeprefix("/baretick/")
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
+    entry, = (json.loads(rest) for word, rest in FINAL if word == "ENTRYPOINT")
+
+    def call(*words):
+        command = [f"{root}{entry[0]}", *(str(root / word.lstrip("/")) if word.startswith("/") else word for word in entry[1:]), *words]
+        return subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=180,
+                              env={**os.environ, "QEMU": str(tmp_path / FAKE)})
+    return root, call
+
+
+def test_the_entry_point_boots_and_leaves_the_report(container, tmp_path):
+    root, call = container
+    done = call("--accel", "tcg", "--firmware", str(tmp_path / "whole.fd"), "--cpus", "4", "--", "profile=quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((root / "report" / "report.json").read_bytes())["verdict"] == "pass"
+    assert b"\x00-smp\x004" in (tmp_path / "argv").read_bytes()
+    help_text = call("--help")
+    assert help_text.returncode == 0 and "profile=" in help_text.stdout
+
+
+def test_the_readmes_commands_are_understood():
+    section = (ROOT / "qemu" / "README.md").read_text().partition("## In a container\n")[2].partition("\n## ")[0]
+    ran, = re.findall(r"^ +podman run .* baretick (.*)$", section, re.M)
+    job = yaml.safe_load(textwrap.dedent(section.partition("then:\n\n")[2]))["clocks"]
+    command, = job["script"]
+    assert command.startswith("/baretick/qemu/run ") and job["image"]["entrypoint"] == [""]
+    calls = [arguments.parse(shlex.split(words)) for words in (ran, command.partition(" ")[2])]
+    assert calls[0].cpus == 4 and [calls[1].out] == job["artifacts"]["paths"]
+    assert [calls[1].junit] == [job["artifacts"]["reports"]["junit"]]
