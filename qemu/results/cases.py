@@ -11,12 +11,13 @@ class Case(NamedTuple):
     text: str
 
 
-def of(report, problem, comparison=None, events=()):
+def of(report, problem, comparison=None, events=(), fail_on="fail"):
     """What other programs count: a case for each clock, each source of interrupts and mode, each rule that was checked or
     failed, and the run.
 
     PROBLEM is a sentence on why the run was not done; COMPARISON is that with a baseline, where there is one. EVENTS
-    are those that were asked for, each with its text and its problem, and as a string what came of it.
+    are those that were asked for, each with its text and its problem, and as a string what came of it. FAIL_ON is the least
+    verdict that fails a case.
     """
     texts, open_ = {}, {}  # by clock: a report may have thousands of each
     for finding in report.get("findings") or []:
@@ -32,7 +33,9 @@ def of(report, problem, comparison=None, events=()):
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
                   for name, sentences in comparison.by_name.items()]
     found += [Case("event", event.text, "fail" if event.problem else "pass", str(event)) for event in events]
-    return found + [_run_case(report, problem, comparison)]
+    if fail_on == "warn":
+        found = [case._replace(outcome="fail") if case.outcome == "warn" else case for case in found]
+    return found + [_run_case(report, problem, comparison, fail_on)]
 
 
 def properties(report):
@@ -52,11 +55,11 @@ def not_done(problem):
     return Case("run", "run", "error", problem)
 
 
-def _run_case(report, problem, comparison):
+def _run_case(report, problem, comparison, fail_on):
     """It passes where the exit status is 0."""
     if problem:
         return not_done(problem)
-    wrong = ["The verdict is fail."] if report["verdict"] == "fail" else []
+    wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
     if comparison and comparison.worse:
         wrong.append("It is worse than the baseline.")
     return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))

@@ -41,6 +41,12 @@ def _blank(node):
     return node.get("const")
 
 
+def stolen_percent(report):
+    """How much of the observed time was stolen; None: it is not known."""
+    stolen = (report.get("quality") or {}).get("stolen_percent")
+    return stolen if isinstance(stolen, (int, float)) and not isinstance(stolen, bool) else None
+
+
 def parse(data):
     """The report in DATA; ValueError with a sentence where it is none that can be read on."""
     return check(load(data))

@@ -16,6 +16,7 @@ BUILD = os.path.join(ROOT, "build")
 IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
 MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
 LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
+FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
 # Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
@@ -163,7 +164,7 @@ def parser():
     made = Parser(
         prog="qemu/run", usage="qemu/run [options] [-- baretick's options]", allow_abbrev=False,
         description="Boots baretick in QEMU, shows what it says, and leaves its report.",
-        epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or is worse than in the "
+        epilog="Exit status: 0 pass, warnings included; 1 a clock failed, or was warned of with --fail-on warn, or is worse than in the "
                "baseline; 2 the run could not be done, is incomplete, or had more time stolen than --max-stolen; "
                "124 time-out; 130 Ctrl-C, 129 SIGHUP, 143 SIGTERM. Of a matrix: the worst. Where the machine measures, the first Ctrl-C or SIGTERM only "
                "ends that early, and the report follows.")
@@ -196,6 +197,8 @@ def parser():
            f"resolution may be (default: {baseline.TOLERANCE:g}); a rate may move by {baseline.RATE_PPM} ppm")
     option("--max-stolen", type=percentage, metavar="PERCENT", help="exit status 2 in place of 0 where more of the observed time "
            "was stolen, as on a busy host, or where it is not known how much: what passed there may not be relied on")
+    option("--fail-on", type=one_of(*FAIL_ON), default="fail", metavar="{%s}" % ",".join(FAIL_ON),
+           help="the least verdict that is exit status 1; warn: a warning fails the run, too (default: fail)")
     option("--screenshot", metavar="FILE.png", help="a picture of the last screen")
     option("--event", type=event, action="append", default=[], metavar="AFTER=WHAT",
            help="what happens to the machine meanwhile: stop:3s (a pause), snapshot:3s (taken, and set back to 3 s "

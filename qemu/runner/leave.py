@@ -83,6 +83,9 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if run.baseline and whole and not problem:
         comparison = compare(run, console, report)
         status = EXIT_FAIL if comparison.worse else status
+    if run.fail_on == "warn" and report["verdict"] == "warn" and whole and not problem and status == EXIT_PASS:
+        console.say("the verdict is warn, and --fail-on warn was given")
+        status = EXIT_FAIL
     flaw = too_much_stolen(run, report) if whole and not problem else None
     if flaw:
         console.say(flaw)
@@ -131,8 +134,8 @@ def too_much_stolen(run, report):
     """A sentence where so much of the time was stolen that a pass says little; what failed did so by its whole interval."""
     if run.max_stolen is None:
         return None
-    stolen = (report.get("quality") or {}).get("stolen_percent")
-    if not isinstance(stolen, (int, float)) or isinstance(stolen, bool):
+    stolen = reports.stolen_percent(report)
+    if stolen is None:
         return "it is not known how much time was stolen: --max-stolen can't be told"
     if stolen <= run.max_stolen:
         return None
@@ -157,7 +160,7 @@ def place(out, whole):
 
 def hand_on(run, report, problem, comparison, elapsed_s):
     """What other programs read; a sentence where one could not be written."""
-    found = cases.of(report, problem, comparison, run.event)
+    found = cases.of(report, problem, comparison, run.event, run.fail_on)
     run.suite = functools.partial(junit.suite, found, elapsed_s, cases.properties(report))
     outputs = [("junit", False, lambda: junit.render(found, elapsed_s, cases.properties(report))),
                ("summary", True, lambda: summary.render(report, problem, comparison).encode("ascii"))]

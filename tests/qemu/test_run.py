@@ -12,6 +12,7 @@ import sys
 import textwrap
 import time
 import uuid
+import xml.etree.ElementTree as xml
 
 import pytest
 
@@ -584,6 +585,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--max-stolen", "x"], "argument --max-stolen: 'x' is not a percentage from 0 to 100"),
     (["--max-stolen", "nan"], "argument --max-stolen: 'nan' is not a percentage from 0 to 100"),
     (["--max-stolen", "101"], "argument --max-stolen: '101' is not a percentage from 0 to 100"),
+    (["--fail-on", "pass"], "argument --fail-on: invalid choice: 'pass' (choose from 'fail', 'warn')"),
     (["--max-stolen=-1"], "argument --max-stolen: '-1' is not a percentage from 0 to 100"),
     (["--baseline", "/dev/null"], "--baseline: /dev/null is no file"),
     (["--baseline", "/dev/zero"], "--baseline: /dev/zero is no file"),
@@ -931,6 +933,23 @@ def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, m
 def test_what_failed_on_a_busy_host_failed(run, fake):
     done = run(*fake(spoken(of_stolen(99, verdict="fail", clocks=[("tsc", "fail")])), "sys.exit(35)"), "--max-stolen", "1")
     assert done.status == 1 and "99 % of the observed time was stolen" in done.stderr
+
+
+@pytest.mark.parametrize("words, status, problem", [
+    ([], 0, ""), (["--fail-on", "fail"], 0, ""),
+    (["--fail-on", "warn"], 1, "qemu/run: the verdict is warn, and --fail-on warn was given\n"),
+])
+def test_a_warning_fails_a_run_that_asks_for_it(run, fake, tmp_path, words, status, problem):
+    file = tmp_path / "junit.xml"
+    done = run(*fake(spoken(report("warn", clocks=[("tsc", "pass"), ("rtc", "warn")]))), "--junit", file, *words)
+    assert (done.status, done.stderr) == (status, problem)
+    failed = [case.get("name") for case in xml.parse(file).getroot().iter("testcase") if case.find("failure") is not None]
+    assert failed == (["rtc", "run"] if status else [])
+
+
+@pytest.mark.parametrize("verdict, status", [("pass", 0), ("fail", 1)])
+def test_other_verdicts_end_as_ever_where_a_warning_fails(run, fake, verdict, status):
+    assert run(*fake(spoken(report(verdict)), f"sys.exit({33 + 2 * status})"), "--fail-on", "warn").status == status
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
