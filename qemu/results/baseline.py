@@ -8,13 +8,15 @@ figure, and where time-stamps are coarse, as an emulator's are, it is one or two
 a mean, is compared as it is where no read was hit by an interruption; else it lies between the fastest read and the mean.
 """
 from results import files
-from results.reports import ORDER, SIZE_MAX, parse, shipped
+from results.reports import ORDER, SIZE_MAX, parse, shipped, stolen_percent
 
 _LIMITS = shipped("compare.json")  # the page compares by the same
 # Below it lie a busy neighbour on the same core, another model of CPU, and clocks of coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
 # A host that is being set right by NTP bends its guests' clocks by up to this: Linux include/linux/timex.h, MAXFREQ.
 RATE_PPM = _LIMITS["rate_ppm"]
+# With more stolen time in either run, medians and loop times are the host's as much as the clock's.
+STOLEN_PERCENT = _LIMITS["stolen_percent"]
 
 
 class Comparison:
@@ -27,6 +29,7 @@ class Comparison:
         self._not_asked_for = []
         self._before, self._now = baseline, report
         self._compare_machines()
+        self.doubt = self._doubt()
         self._note_stolen_time()
         self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
         known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
@@ -73,8 +76,18 @@ class Comparison:
         elif not timed:
             self.notes.append("what a read costs is not compared: one of the two runs has it in ticks only")
 
+    def _doubt(self):
+        """Why the comparison is worth little; None: too little time was stolen for that."""
+        before, now = (stolen_percent(report) or 0 for report in (self._before, self._now))
+        if max(before, now) <= STOLEN_PERCENT:
+            return None
+        return (f"the comparison is worth little: {before:.3g} % of the observed time was stolen in the baseline, {now:.3g} % in "
+                "this run; --max-stolen gives such a run exit status 2")
+
     def _note_stolen_time(self):
         """Where latency tails are unreliable, by the judgement in the report itself."""
+        if self.doubt:
+            self.notes.insert(0, self.doubt)
         for name, report in ("the baseline", self._before), ("this run", self._now):
             quality = report.get("quality") or {}
             if quality.get("reliable_tails") is False and quality.get("text"):

@@ -124,6 +124,7 @@ def render(report, problem, comparison=None):
     lines += [line + "\n" for line in bounded(filter(None, [*advice(report), synchrony(report)]))]
     if comparison:
         rows = [f"- {plain(sentence)}" for sentence in worse]
-        lines += ["### Beside the baseline", "", *(bounded(rows) or ["Nothing is worse."]), ""]
+        nothing = "Nothing was seen to be worse, but much time was stolen." if comparison.doubt else "Nothing is worse."
+        lines += ["### Beside the baseline", "", *(bounded(rows) or [nothing]), ""]
         lines += [f"Note: {plain(note)}\n" for note in comparison.notes]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -497,6 +497,25 @@ def test_stolen_time_is_said_beside_a_baseline():
     assert not [note for note in baseline.Comparison(reliable, reliable, 2).notes if "stolen" in note]
 
 
+@pytest.mark.parametrize("was, now", [(40.25, 3), (3, 40.25), (10.1, None)])
+def test_a_comparison_of_runs_with_much_stolen_time_is_worth_little(was, now):
+    before, after = ({**report(), "quality": {"stolen_percent": percent}} for percent in (was, now))
+    found = baseline.Comparison(before, after, 2)
+    assert found.notes[0] == found.doubt == (
+        f"the comparison is worth little: {was:.3g} % of the observed time was stolen in the baseline, {now or 0:.3g} % in this run; "
+        "--max-stolen gives such a run exit status 2")
+    words = summary.render(after, None, found)
+    assert "Nothing was seen to be worse, but much time was stolen." in words and "Note: the comparison is worth little: " in words
+
+
+@pytest.mark.parametrize("was, now", [(10, 10), (0, 2.5), (None, None), ("40", True)])
+def test_a_comparison_of_quiet_runs_has_no_doubt(was, now):
+    before, after = ({**report(), "quality": {"stolen_percent": percent}} for percent in (was, now))
+    found = baseline.Comparison(before, after, 2)
+    assert found.doubt is None and found.notes == []
+    assert "\nNothing is worse.\n" in summary.render(after, None, found)
+
+
 def test_a_report_of_schema_1_is_a_baseline(run, fake, tmp_path):
     before = ROOT / "tests" / "goldens" / "older" / "report-1.json"
     now = json.loads((ROOT / "tests" / "goldens" / "sick.json").read_text())
