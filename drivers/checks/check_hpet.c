@@ -132,6 +132,7 @@ look_at_pc10(const struct checking *checking, struct behaviour *row)
 	unsigned limit;
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
+		row->unchecked = check_is_guest(checking) ? UNCHECKED_GUEST : UNCHECKED_OTHER;
 		behaviour_say(row, "Checked on Intel processors on bare metal only.");
 		return;
 	}

@@ -51,9 +51,9 @@ def _verdict(clock):
 def _outcomes(report):
     """How many promises were passed, failed, not determined and not checked."""
     rows = [row.get("outcome") for row in report.get("behaviours") or []]
-    said = [f"{rows.count(outcome)} {outcome.replace('_', ' ')}"
-            for outcome in ("passed", "failed", "not_determined", "not_checked")]
-    return f"Promises: {', '.join(said)}." if rows else None
+    judged = ("passed", "failed") if report.get("unjudged") else ("passed", "failed", "not_determined", "not_checked")
+    said = ", ".join(f"{rows.count(outcome)} {outcome.replace('_', ' ')}" for outcome in judged)
+    return f"Promises: {said}{'; ' + plain(report['unjudged']) if report.get('unjudged') else ''}." if rows else None
 
 
 def table(clocks):

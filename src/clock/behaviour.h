@@ -12,10 +12,18 @@
 #define BEHAVIOURS_MAX     144 /* timers make up to six each, and a chip set may have eight comparators */
 #define BEHAVIOUR_TEXT_SIZE 192 /* a sentence and its final 0 */
 
+/* The kind of reason why a promise was not checked; the row's text has the reason itself. */
+enum unchecked {
+	UNCHECKED_OTHER,
+	UNCHECKED_GUEST,        /* the promise does not apply to a guest or an emulator */
+	UNCHECKED_NO_REFERENCE, /* nothing independent to compare the figure with */
+};
+
 struct behaviour {
 	const char *rule;  /* id of its row in the rule catalogue; static storage */
 	const char *clock; /* id; static storage */
 	bool checked;      /* false: it could not be; TEXT says why */
+	enum unchecked unchecked; /* the kind of that reason; ignored if CHECKED */
 	bool disturbed;    /* not checked for what passes: made again while there is time */
 	bool failed;       /* where there is no figure: the device does not do what is promised */
 	bool open;         /* judged: not determined, whatever the figure; TEXT says why */

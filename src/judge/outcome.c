@@ -67,6 +67,72 @@ count_open(const struct report *report, const struct report_clock *entry)
 	return count;
 }
 
+static size_t
+count_unchecked(const struct report *report, enum unchecked kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+
+		count += rules_outcome(row, &report->options) == OUTCOME_NOT_CHECKED && row->unchecked == kind;
+	}
+	return count;
+}
+
+/* Returns the number of rows that are not determined because their interval overlaps the limit. */
+static size_t
+count_too_wide(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		struct behaviour row = report->behaviours.rows[i];
+
+		if (rules_outcome(&row, &report->options) != OUTCOME_NOT_DETERMINED)
+			continue;
+		row.open = false;
+		count += rules_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
+	}
+	return count;
+}
+
+/* Puts COUNT and the reason of these rows, after a colon if it is the FIRST reason. */
+static void
+put_reason(struct text *text, bool *first, size_t count, const char *of_one, const char *of_several)
+{
+	if (!count)
+		return;
+	text_printf(text, "%s%zu %s", *first ? ": " : ", ", count, count == 1 ? of_one : of_several);
+	*first = false;
+}
+
+/* A verdict stands next to these counts, so they have their reasons with them. */
+static void
+say_unjudged(struct report *report)
+{
+	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
+	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED), wide = count_too_wide(report);
+	bool emulated = report_is_emulated(report), first = true;
+	struct text text;
+
+	text_init(&text, report->unjudged, sizeof(report->unjudged));
+	if (open)
+		text_printf(&text, "%zu not determined", open);
+	put_reason(&text, &first, wide, "by too wide an error", "by too wide an error");
+	put_reason(&text, &first, open - wide, "as its row says", "as their rows say");
+	if (!unchecked)
+		return;
+	text_printf(&text, "%s%zu not checked", open ? "; " : "", unchecked);
+	first = true;
+	put_reason(&text, &first, count_unchecked(report, UNCHECKED_GUEST),
+		   emulated ? "does not apply to an emulator" : "does not apply to a guest",
+		   emulated ? "do not apply to an emulator" : "do not apply to a guest");
+	put_reason(&text, &first, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
+		   "have no independent reference");
+	put_reason(&text, &first, count_unchecked(report, UNCHECKED_OTHER), "as its row says", "as their rows say");
+}
+
 void
 judge_outcomes(struct report *report)
 {
@@ -83,4 +149,5 @@ judge_outcomes(struct report *report)
 		judge_leaps_of(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].open = count_open(report, &report->clocks[i]);
+	say_unjudged(report);
 }

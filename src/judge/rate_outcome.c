@@ -160,6 +160,7 @@ say_same_source(struct behaviour *row, const struct report_rate *same, const str
 
 	text_init(&text, row->text, sizeof(row->text));
 	put_rate(&text, same, row->clock);
+	row->unchecked = rate ? UNCHECKED_OTHER : UNCHECKED_NO_REFERENCE;
 	if (rate)
 		text_printf(&text, ", of the same source; see %s, of another.", other_of(rate, row->clock));
 	else
@@ -216,6 +217,7 @@ say_rate(const struct report *report, struct behaviour *row)
 		return;
 	}
 	if (!rate && !same) {
+		row->unchecked = UNCHECKED_NO_REFERENCE;
 		behaviour_say(row, "%s: no other clock showed what its rate is.", row->clock);
 		return;
 	}
@@ -271,6 +273,7 @@ judge_rate_of(struct report *report, const struct report_clock *entry)
 	    !(row = row_of(report, entry->clock.id)))
 		return;
 	if (!entry->clock.claimed.den) {
+		row->unchecked = UNCHECKED_NO_REFERENCE;
 		behaviour_say(row, "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
 		return;
 	}

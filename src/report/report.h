@@ -376,6 +376,7 @@ struct report {
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
+	char unjudged[REPORT_SENTENCE]; /* how many of them are not determined or not checked, and why; "": none */
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
 	struct report_advice advice;

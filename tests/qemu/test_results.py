@@ -247,7 +247,12 @@ def test_tap_is_one_line_a_case_whatever_the_machine_says():
     ({"within_ns": None, "text": None}, "TSCs of the cores: not judged (6 pairs of cores, no warps)."),
 ])
 def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
-    assert summary.render({**full(), "skew": {"pairs": 6, "warps": 0, **skew}}).splitlines()[-1] == said
+    assert summary.render({**full(), "skew": {"pairs": 6, "warps": 0, **skew}}, None).splitlines()[-1] == said
+
+
+def test_the_summary_says_why_promises_are_not_judged():
+    unjudged = "2 not checked: 2 do not apply to an emulator"
+    assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.render({**full(), "unjudged": unjudged}, None).splitlines()
 
 
 def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fake, tmp_path):
@@ -470,6 +475,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
         finding["cores"] = []
     older["discontinuities"] = []
     older["intervals"], older["tick"], older["answer"] = [], None, None
+    older["unjudged"] = None
     older["options"].update(given=None, label=None, identity="on", irq="off", pic="off", interval_ms=60000)
     older["machine"]["identity"] = dict.fromkeys(("vendor", "product", "serial", "board", "bios", "bios_date", "family", "model",
                                                   "stepping", "microcode", "oem", "host"))

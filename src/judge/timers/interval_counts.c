@@ -137,9 +137,11 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 		behaviour_say(row, "none of %lu ticks came.", seen);
 	else if (misses && asked->lost)
 		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", asked->lost, seen);
-	else if (!row->checked)
+	else if (!row->checked) {
+		row->unchecked = UNCHECKED_GUEST;
 		behaviour_say(row, "%lu of %lu periods without a tick: not judged in an emulator, which waits for its host.",
 			      asked->lost, seen);
+	}
 	else if (row->open && asked->uneven)
 		behaviour_say(row, "%lu of %lu periods without a tick, but ticks come late by more than an eighth of a period.",
 			      asked->lost, seen);
@@ -178,10 +180,12 @@ judge_doubled(struct report *report, const struct asked *asked)
 		behaviour_say(row, "its interrupts did not stop after one deadline.");
 	else if (!row->checked && !asked->doubled)
 		behaviour_say(row, "the core was away at each of its deadlines.");
-	else if (!row->checked)
+	else if (!row->checked) {
+		row->unchecked = UNCHECKED_GUEST;
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which sends late "
 			      "ones at once.",
 			      asked->doubled, seen);
+	}
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu periods had two ticks, of a source that comes late by more than an eighth of one.",
 			      asked->doubled, asked->periods - asked->periods_excused);

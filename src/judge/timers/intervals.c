@@ -57,6 +57,8 @@ judge_late(struct report *report, const struct asked *asked)
 		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", ASKED_LATE_SHOTS_MIN);
 		return;
 	}
+	if (!row->checked)
+		row->unchecked = UNCHECKED_GUEST;
 	late = &asked->late->lateness;
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
 		asked_set_figure(row, 0, 0, 0);
@@ -82,6 +84,8 @@ judge_stale(struct report *report, const struct asked *asked)
 		return;
 	row->failed = 2 * asked->stale > asked->over;
 	row->checked = !(asked->stale && by_qemu);
+	if (!row->checked)
+		row->unchecked = UNCHECKED_GUEST;
 	row->open = row->checked && asked->stale && !row->failed;
 	behaviour_say(row, "armed %lu times with a deadline that was over, it interrupted %lu times%s", asked->over,
 		      asked->stale, !row->checked ? ": not judged in QEMU, whose HPETs do so." :

@@ -56,7 +56,7 @@ function headline(report) {
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
 		report.answer && el("p", {class: "lead", id: "answer"}, el("strong", null, report.answer.text)),
 		el("p", {class: "lead"},
-			`${found || "No findings"}${untold && `; of the promises ${untold}`}`,
+			`${found || "No findings"}${untold && `; of the promises ${report.unjudged || untold}`}`,
 			isNumber(report.ended_early_ms) && `; ended early, ${duration(report.ended_early_ms)} after it began`, `. ${where}`,
 			began && [", ", el("span", {class: "whole"}, began)], "."),
 		synchrony(report),

@@ -187,19 +187,14 @@ table_verdict(struct text *out, const struct report *report)
 	char line[LINE_SIZE];
 	struct text text;
 
-	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
-	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
-
 	text_init(&text, line, sizeof(line));
 	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural(report->finding_count));
 	if (report->hurried)
 		text_printf(&text, "; ended early at %lu.%lu s", report->hurried_ms / 1000,
 			    report->hurried_ms / 100 % 10);
 	text_put(&text, report->incomplete ? "; not everything was measured" : "");
-	if (open)
-		text_printf(&text, "; %zu not determined", open);
-	if (unchecked)
-		text_printf(&text, "%s %zu not checked", open ? "," : ";", unchecked);
+	if (report->unjudged[0])
+		text_printf(&text, "; %s", report->unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
 	text_put_inked(out, table_ink(report->verdict), table_loud(report->verdict));
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);

@@ -852,6 +852,7 @@ an_expired_deadline_that_interrupts_is_not_judged_in_qemu(void **state)
 	judge_report(report);
 	row = behaviour_of(report, "hpet-stale", "hpet0");
 	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
 	assert_string_equal(row->text, "armed 4 times with a deadline that was over, it interrupted 3 times: "
 			    "not judged in QEMU, whose HPETs do so.");
 	literal_free(report);

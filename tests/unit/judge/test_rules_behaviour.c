@@ -431,11 +431,64 @@ a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so(void **state)
 	literal_free(report);
 }
 
+static void
+unchecked(struct report *report, const char *rule, const char *clock, enum unchecked kind)
+{
+	struct behaviour *row = literal_behaviour(report, rule, clock, "Why.");
+
+	row->checked = false;
+	row->unchecked = kind;
+}
+
+static void
+counts_of_what_is_not_judged_have_their_reasons(void **state)
+{
+	static const char *const said[] = {
+		"2 not determined: 1 by too wide an error, 1 as its row says; 4 not checked: 2 do not apply to an emulator, "
+		"1 has no independent reference, 1 as its row says",
+		"2 not determined: 1 by too wide an error, 1 as its row says; 4 not checked: 2 do not apply to a guest, "
+		"1 has no independent reference, 1 as its row says",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct report *report = machine_without_behaviours();
+
+		report->rate_count = 0;
+		literal_copy(report->accelerator, sizeof(report->accelerator), i ? "kvm" : "tcg");
+		literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: unclear."), -400, 900);
+		literal_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
+		unchecked(report, "hpet-pc10", "hpet", UNCHECKED_GUEST);
+		unchecked(report, "irq-late", "hpet0", UNCHECKED_GUEST);
+		unchecked(report, "rate-off", "pit", UNCHECKED_NO_REFERENCE);
+		unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
+		literal_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
+		judge_report(report);
+		assert_string_equal(report->unjudged, said[i]);
+		literal_free(report);
+	}
+}
+
+static void
+nothing_is_said_where_all_is_judged(void **state)
+{
+	struct report *report = machine_without_behaviours();
+
+	(void)state;
+	report->rate_count = 0;
+	literal_behaviour(report, "hpet-stops", "hpet", "It stops.");
+	judge_report(report);
+	assert_string_equal(report->unjudged, "");
+	literal_free(report);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_one_promise_make_one_finding_that_counts_them),
+		cmocka_unit_test(counts_of_what_is_not_judged_have_their_reasons),
+		cmocka_unit_test(nothing_is_said_where_all_is_judged),
 		cmocka_unit_test(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only),
 		cmocka_unit_test(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is),
 		cmocka_unit_test(what_is_too_wide_is_said_with_what_would_tell),
