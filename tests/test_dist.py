@@ -17,7 +17,7 @@ GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": 
        "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "test@localhost", "GIT_CONFIG_GLOBAL": "/dev/null"}
 BOUND_S = 900
 MADE = {"baretick.efi", "baretick.img", "baretick.iso"}
-LISTED = {*MADE, "report.schema.json", "baretick.cfg", "LICENSE", "CHANGELOG.md"}
+LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md"}
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
 NAME = f"baretick-{VERSION}"
 

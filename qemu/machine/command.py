@@ -194,6 +194,11 @@ def quoted(word):
     return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
 
 
+def options_of(words):
+    """WORDS as the bytes of the fw_cfg item."""
+    return os.fsencode("\n".join(map(quoted, words)) + "\n")
+
+
 def build(run, accelerator, private, monitor_fd):
     """The whole command line. RUN holds the user's choices; PRIVATE keeps what only QEMU is to see."""
     own = run.qemu_arg
@@ -216,6 +221,6 @@ def build(run, accelerator, private, monitor_fd):
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)
-    words = private.path_of("options", os.fsencode("\n".join(map(quoted, run.words)) + "\n"))
+    words = private.path_of("options", options_of(run.words))
     command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]
     return command + own

@@ -1,6 +1,6 @@
 """The runner's own command line, and everything that can be wrong with it before QEMU starts."""
 import argparse
-import difflib
+import contextlib
 import functools
 import os
 import re
@@ -10,6 +10,7 @@ from machine import command
 from machine.command import Wrong
 from machine.events import KINDS, PHASES, Event
 from results import baseline
+from runner import grammar
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(ROOT, "build")
@@ -287,18 +288,23 @@ def check_qemu(run):
 
 
 def check_words(run):
-    """A misspelt option would cost a boot. Another application may have other options."""
-    words = [] if run.efi or run.image else run.words
-    names = re.findall(r"^([a-z_]+)(?=[=.\n])", options_text(), re.MULTILINE) if words else []
-    wrong = []
-    for word in words:
-        name = re.split(r"[=.\s]", word, maxsplit=1)[0]
-        if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            wrong.append(f"{word[:SHOWN_MAX]!r} is no option of baretick's; " +
-                         (f"{near[0]} is" if near else f"they are {', '.join(names)}"))
+    """A wrong option would cost a boot. The grammar of an application that was not built here lies next to it."""
+    path = grammar_of(run.efi or run.image, run.boot)
+    try:
+        wrong = grammar.Grammar(path).flaws(command.options_of(run.words)) if path else []
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Wrong(f"{path} is no list of baretick's options: {error}") from error
     if wrong:
         raise Wrong(*wrong)
+
+
+def grammar_of(named, boot):
+    """The path of the grammar for the image NAMED; None if it is not known."""
+    with contextlib.suppress(OSError):
+        if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
+            return os.path.join(ROOT, "qemu", "runner", grammar.NAME)
+    path = os.path.join(os.path.dirname(os.path.abspath(named)), grammar.NAME)
+    return path if os.path.isfile(path) else None
 
 
 def check_firmware(run):

@@ -76,6 +76,7 @@ def describe(common, words):
             told = [*words[at + 1:], *options]
             label = [] if len(name) > LABEL_MAX or any(word.startswith("label=") for word in told) else [f"label={name}"]
             run = arguments.parse([*words[:at], *own, "--", *label, *told], row=True)
+            arguments.check_words(run)
         except Wrong as error:
             wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
             continue

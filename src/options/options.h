@@ -87,8 +87,8 @@ struct option_field {
 };
 
 /*
- * A key. The parser, the formatter, the help, the README and the stick's file are all made from
- * these rows.
+ * A key. The parser, the formatter, the help, the README, the stick's file and the runner's grammar
+ * (qemu/runner/options.json) are all made from these rows.
  */
 struct option {
 	const char *key;

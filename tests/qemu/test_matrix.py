@@ -54,7 +54,7 @@ def test_every_combination_is_a_run_called_after_what_was_chosen(tmp_path):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("[a]\noptions = label=mine\n", ["label=mine"]), (f"[{'a' * 65}]\noptions = quiet\n", ["quiet"]),
+    ("[a]\noptions = label=mine\n", ["label=mine"]), (f"[{'a' * 65}]\noptions = pic=on\n", ["pic=on"]),
 ], ids=["given", "too-long"])
 def test_a_label_that_is_given_or_would_be_too_long_is_not_made(tmp_path, text, words):
     assert described(tmp_path, text)[0].words == words

@@ -106,6 +106,47 @@ readme_has_the_table_of_the_options(void **state)
 	golden_compare_part("../../src/options/README.md", BEGIN, END, &text);
 }
 
+static void
+put_json_names(struct text *out, const char *key, const char *const *list)
+{
+	text_printf(out, "\"%s\": [", key);
+	for (size_t i = 0; list && list[i]; i++)
+		text_printf(out, "%s\"%s\"", i ? ", " : "", list[i]);
+	text_put(out, "]");
+}
+
+static void
+runner_has_the_grammar_of_the_options(void **state)
+{
+	static const char *const kinds[] = {
+		[OPTION_WORDS] = "words",     [OPTION_FLAG] = "flag", [OPTION_COUNT] = "count",
+		[OPTION_TIME] = "time",	      [OPTION_PERCENT] = "percent", [OPTION_TEXT] = "text",
+		[OPTION_CLOCKS] = "clocks",   [OPTION_URL] = "url",   [OPTION_LIMIT] = "limit",
+	};
+	const struct options_names names = names_of_all();
+	struct text text = empty_text();
+
+	(void)state;
+	text_put(&text, "{\"options\": {\n");
+	for (const struct option *option = options_table; option->key; option++) {
+		text_printf(&text, " \"%s\": {\"kind\": \"%s\", ", option->key, kinds[option->kind]);
+		put_json_names(&text, "words", option->words);
+		text_printf(&text, ", \"min\": %lu, \"max\": %lu, \"takes\": \"", option->min, option->max);
+		if (option->kind != OPTION_FLAG)
+			options_put_valid(&text, option, &names);
+		text_printf(&text, "\"}%s\n", option[1].key ? "," : "},");
+	}
+	text_put(&text, " \"units\": {");
+	for (const struct option_unit *unit = options_units; unit->word; unit++)
+		text_printf(&text, "\"%s\": %lu%s", unit->word, unit->ns, unit[1].word ? ", " : "},");
+	text_put(&text, "\n ");
+	put_json_names(&text, "clocks", names.clocks);
+	text_put(&text, ",\n ");
+	put_json_names(&text, "rules", names.rules);
+	text_put(&text, "}\n");
+	golden_compare("../../qemu/runner/options.json", &text);
+}
+
 /* SENTENCES as lines of a comment. */
 static void
 put_comment(struct text *out, const char *sentences)
@@ -153,6 +194,7 @@ main(void)
 		cmocka_unit_test(each_sample_is_valid),
 		cmocka_unit_test(help_shows_each_option_in_79_columns),
 		cmocka_unit_test(readme_has_the_table_of_the_options),
+		cmocka_unit_test(runner_has_the_grammar_of_the_options),
 		cmocka_unit_test(file_on_the_stick_has_each_option_behind_a_comment_sign),
 	};
 

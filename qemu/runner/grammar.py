@@ -1,0 +1,103 @@
+"""Checks baretick's options before a boot, by options.json, which is made from the application's table of options.
+
+tests/unit/report/options.cases has inputs with the answers that this file and src/options both must give.
+"""
+import json
+import re
+
+from results import files
+
+NAME = "options.json"
+SIZE_MAX = 1 << 20  # bytes of options.json
+SHOWN_MAX = 48      # characters of a word that a sentence shows
+DIGITS_MAX = 19     # a number without leading zeros: no maximum has more digits
+LIMIT = "limit."
+URL_MAX = 191       # characters: src/options/url.h
+# A comment or a word. Blanks and # between quotes are part of the word. An open quote ends with its line.
+WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
+CONTROL = re.compile(r"[^\t\n\r -~\x80-\xff]")
+# RFC 1123, 2.1: letters, digits and hyphens. The last part of a name is no number.
+PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+BYTE = r"(?:0?[0-9]?[0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
+URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]){PART})"
+                 r"(?::(?P<port>[0-9]+))?/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*")
+
+
+def number(digits):
+    """The value of DIGITS; None if they are no number, or above every maximum."""
+    if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > DIGITS_MAX:
+        return None
+    return int(digits)
+
+
+class Grammar:
+    """The keys and values that one build of the application takes."""
+
+    def __init__(self, path):
+        self._all = json.loads(files.read(path, SIZE_MAX).decode("ascii"))
+        self._options = self._all["options"]
+
+    def flaws(self, data):
+        """A sentence for each word of DATA that the application would refuse. DATA are the bytes of the fw_cfg item."""
+        text = data.decode("latin-1")  # a character for each byte
+        control = CONTROL.search(text)
+        if control:
+            return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are words "
+                    "key=value of printable ASCII"]
+        words = [match[1] for match in WORD.finditer(text) if match[1]]
+        return [f'"{shown(word)}" {flaw}' for word, flaw in ((word, self._flaw(word)) for word in words) if flaw]
+
+    def _flaw(self, word):
+        key, given, value = word.partition("=")
+        rule = key[len(LIMIT):] if key.startswith(LIMIT) else None
+        name = key if rule is None else f"{LIMIT}RULE"
+        option = self._options.get(name)
+        if option is None:
+            return f"is not an option; the options are {', '.join(self._options)}"
+        if rule is not None and rule not in self._all["rules"]:
+            return f"names no rule that has a limit; these have: {', '.join(self._all['rules'])}"
+        if option["kind"] == "flag":
+            return f"is not valid: {name} is a word by itself, without a value" if given else None
+        if given and self._is_valid(option, value):
+            return None
+        return f"{'is not valid' if given else 'has no value'}: {name}= takes {option['takes']}"
+
+    def _is_valid(self, option, value):
+        return value in option["words"] or bool(getattr(self, f"_is_{option['kind']}")(option, value))
+
+    def _is_words(self, _option, _value):
+        return False
+
+    def _is_count(self, option, value):
+        found = number(value)
+        return found is not None and option["min"] <= found <= option["max"]
+
+    _is_limit = _is_count
+
+    def _is_time(self, option, value):
+        parts = re.fullmatch("([0-9]+)([a-z]+)", value)
+        unit = self._all["units"].get(parts[2]) if parts else None
+        count = number(parts[1]) if unit else None
+        return count is not None and option["min"] <= count * unit <= option["max"]
+
+    def _is_percent(self, option, value):
+        parts = re.fullmatch(r"([0-9]+)(?:\.([0-9]{1,6}))?", value)
+        whole = number(parts[1]) if parts else None
+        return whole is not None and whole * 10**6 + int((parts[2] or "").ljust(6, "0")) <= option["max"]
+
+    def _is_text(self, option, value):
+        inside = value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
+        return re.fullmatch("[ !#-~]*", inside) and len(inside) <= option["max"]
+
+    def _is_clocks(self, _option, value):
+        return all(name in self._all["clocks"] for name in value.split(","))
+
+    def _is_url(self, _option, value):
+        parts = URL.fullmatch(value) if len(value) <= URL_MAX else None
+        port = number(parts["port"] or "1") if parts else None
+        return port is not None and 1 <= port <= 65535
+
+
+def shown(word):
+    printable = re.sub("[^ -~]", "?", word[:SHOWN_MAX])
+    return printable + ("..." if len(word) > SHOWN_MAX else "")

@@ -1,0 +1,67 @@
+"""qemu/run takes the options that baretick takes, and refuses the others in its words, without a boot."""
+import re
+
+import pytest
+
+from harness import ROOT, spoken
+from runner.grammar import Grammar
+
+CASES = ROOT / "tests" / "unit" / "report" / "options.cases"
+GRAMMAR = ROOT / "qemu" / "runner" / "options.json"
+
+
+def cases():
+    lines = CASES.read_bytes().splitlines()
+    for line in lines:
+        if line and not line.startswith(b"#"):
+            text, _, expected = line.partition(b" ->")
+            yield text.replace(rb"\n", b"\n"), expected.strip().decode()
+
+
+def test_it_gives_the_answers_of_the_application():
+    """tests/unit/report/test_options.c reads the same cases."""
+    grammar, seen = Grammar(GRAMMAR), [0, 0]
+    for text, expected in cases():
+        flaws = grammar.flaws(text)
+        refused = expected.startswith("!")
+        seen[refused] += 1
+        assert bool(flaws) == refused, text
+        if expected[2:] and refused:
+            assert " ".join(f"{flaw}." for flaw in flaws) == expected[2:]
+    assert min(seen) > 50
+
+
+def test_the_samples_of_all_options_are_valid():
+    samples = re.findall(r"^#([a-z].*)", (ROOT / "qemu" / "baretick.cfg").read_text(), re.M)
+    assert len(samples) >= 19 and Grammar(GRAMMAR).flaws("\n".join(samples).encode()) == []
+
+
+@pytest.mark.parametrize("word, end", [
+    ("duration=9x", "duration= takes a whole number and us, ms, s, m or h, from 10ms to 24h\n"),
+    ("profile=quik", "profile= takes quick, standard or soak\n"),
+    ("clocks=tsc,hept", "xen, null\n"),
+    ("label=\x1b[2J", "words key=value of printable ASCII\n"),
+])
+def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
+    done = run("--", word)
+    assert done.status == 2 and end in done.stderr and "\x1b" not in done.stderr
+    assert not (done.out / "qemu.log").read_bytes()
+
+
+def test_an_application_of_another_version_has_its_own_options_beside_it(run, fake, tmp_path):
+    """A release has the file. Without it only the application checks its options."""
+    words = [*fake(spoken()), "--", "duration=9x", "warp=9"]
+    assert run(*words).status == 0
+    (tmp_path / "options.json").write_text(GRAMMAR.read_text().replace('"duration"', '"warp"'))
+    done = run(*words)
+    assert done.status == 2 and '"duration=9x" is not an option; the options are warp, ' in done.stderr
+    assert '"warp=9" is not valid: warp= takes a whole number' in done.stderr
+    (tmp_path / "options.json").write_text('{"options": []}')
+    assert "options.json is no list of baretick's options" in run(*words).stderr
+
+
+def test_a_wrong_value_in_a_matrix_is_found_before_its_first_boot(run, tmp_path):
+    (tmp_path / "matrix").write_text("[first]\n[second]\noptions = duration=9x\n")
+    done = run("--matrix", tmp_path / "matrix")
+    assert done.status == 2 and '[second]: "duration=9x" is not valid: ' in done.stderr and done.stderr.count("\n") == 1
+    assert not done.out.exists()
