@@ -109,7 +109,7 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 	rules_limit_ids(app->rule_ids);
 	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
 
-	return settings_read(&app->machine.platform.cpu, &names, other, &app->run.report.options, error);
+	return settings_read(&app->machine.platform.cpu, &names, other, &app->run.report, error);
 }
 
 static EFI_STATUS

@@ -7,10 +7,12 @@
 
 #define SOURCE_SIZE  8192 /* bytes of options in one source */
 #define READ_SIZE    (64u << 10) /* of a source that is too long, for its exit= and serial= */
+#define SHOWN_MAX    48 /* characters of load options, in a note */
 #define FW_CFG_NAME  "opt/baretick/options"
 
 struct reading {
 	const struct options_names *names;
+	struct report *report;
 	struct options *options;
 	char *error;
 	bool good;
@@ -67,7 +69,7 @@ take(struct reading *reading, const char *text, size_t held, size_t length, cons
 	salvage(reading, text, held);
 }
 
-/* Whether the first word is the command itself: a shell passes it along, a boot entry does not. */
+/* Returns true if the first word is the command, which a shell hands over and a boot entry does not. */
 static bool
 begins_with_command(const char *text, size_t length)
 {
@@ -86,6 +88,26 @@ begins_with_command(const char *text, size_t length)
 	return true;
 }
 
+/* Load options that are not for baretick are no error, or the machine would have to be set up before it is measured. */
+static void
+note_foreign(struct reading *reading, const char *text, size_t length)
+{
+	char shown[SHOWN_MAX + 1];
+	size_t i = 0;
+
+	for (; i < length && i < SHOWN_MAX; i++)
+		shown[i] = is_blank(text[i]) ? ' ' : text[i];
+	shown[i] = '\0';
+	report_note(reading->report, "The load options \"%s%s\" have no option of baretick: they are not used.", shown,
+		    i < length ? "..." : "");
+}
+
+static bool
+is_text(CHAR16 c)
+{
+	return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
+}
+
 static void
 take_load_options(struct reading *reading, char *buffer)
 {
@@ -96,26 +118,33 @@ take_load_options(struct reading *reading, char *buffer)
 	if (!wide)
 		return;
 	for (; length < count && wide[length]; length++) {
-		bool text = (wide[length] >= 0x20 && wide[length] < 0x7f) || wide[length] == '\t' ||
-			    wide[length] == '\n' || wide[length] == '\r';
-
-		if (!text)
-			return; /* some firmware passes data of its own here: those are no options */
+		if (!is_text(wide[length])) {
+			/* A GUID, a device path, or other data for the firmware's own programs. */
+			report_note(reading->report, "The load options are %u bytes of binary data: they are not used.",
+				    (unsigned)image->LoadOptionsSize);
+			return;
+		}
 		if (length < READ_SIZE)
 			buffer[length] = (char)wide[length];
 	}
 	held = length < READ_SIZE ? length : READ_SIZE;
-	if (begins_with_command(buffer, held))
+	bool typed = begins_with_command(buffer, held);
+
+	if (typed)
 		while (skip < held && !is_blank(buffer[skip]))
 			skip++;
-	take(reading, buffer + skip, held - skip, length - skip, "the load options");
+	if (!typed && options_are_foreign(buffer, held))
+		note_foreign(reading, buffer, held);
+	else
+		take(reading, buffer + skip, held - skip, length - skip, "the load options");
 }
 
 bool
 settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
-	      struct options *options, char *error)
+	      struct report *report, char *error)
 {
-	struct reading reading = { names, options, error, true };
+	struct options *options = &report->options;
+	struct reading reading = { names, report, options, error, true };
 	char *buffer = firmware_allocate(READ_SIZE);
 	size_t length;
 

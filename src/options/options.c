@@ -194,26 +194,57 @@ word_length(const char *bytes, size_t length)
 	return at;
 }
 
-/* To the end, so that all that is wrong is said at once, as far as there is room. */
+static size_t
+line_length(const char *bytes, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && bytes[at] != '\n' && bytes[at] != '\r')
+		at++;
+	return at;
+}
+
+bool
+options_next_word(struct word *rest, struct word *word)
+{
+	size_t at = 0, length = 0;
+
+	while (at < rest->length && !length) {
+		const char *bytes = rest->bytes + at;
+		size_t left = rest->length - at;
+
+		length = word_length(bytes, left);
+		*word = (struct word){ bytes, length };
+		at += length ? length : bytes[0] == '#' ? line_length(bytes, left) : 1;
+	}
+	*rest = (struct word){ rest->bytes + at, rest->length - at };
+	return length > 0;
+}
+
+/* Reads on after a wrong word, so that the error has all of them as far as they fit. */
 static bool
 read_words(struct reader *reader, struct word text)
 {
 	bool good = true;
-	size_t at = 0;
+	struct word word;
 
-	while (at < text.length && !reader->error.truncated) {
-		struct word word = { text.bytes + at, word_length(text.bytes + at, text.length - at) };
-
-		at += word.length;
-		if (word.length && !read_word(reader, word))
+	while (!reader->error.truncated && options_next_word(&text, &word))
+		if (!read_word(reader, word))
 			good = false;
-		if (at < text.length && text.bytes[at] == '#')
-			while (at < text.length && text.bytes[at] != '\n' && text.bytes[at] != '\r')
-				at++;
-		else
-			at++;
-	}
 	return good;
+}
+
+struct word
+options_text(const char *bytes, size_t length)
+{
+	struct word text = { bytes, length };
+	const struct word mark = { bytes, 3 };
+
+	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
+		text = (struct word){ bytes + 3, length - 3 };
+	while (text.length && text.bytes[text.length - 1] == '\0')
+		text.length--; /* a string's end, counted with it */
+	return text;
 }
 
 bool
@@ -222,14 +253,9 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 {
 	struct options changed = *options;
 	struct reader reader = { .source = source, .names = names, .options = &changed };
-	struct word rest = { text, length };
-	const struct word mark = { text, 3 };
+	struct word rest = options_text(text, length);
 
 	text_init(&reader.error, error, OPTIONS_ERROR_SIZE);
-	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
-		rest = (struct word){ text + 3, length - 3 };
-	while (rest.length && rest.bytes[rest.length - 1] == '\0')
-		rest.length--; /* a string's end, counted with it */
 	if (!check_bytes(&reader, rest) || !read_words(&reader, rest))
 		return false;
 	*options = changed;

@@ -126,6 +126,12 @@ void options_default(struct options *options);
 bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, char *error);
 
+/*
+ * Returns true if TEXT has words, and none of them has a key of an option, not even a misspelled one. Firmware and
+ * loaders hand such load options over for another program: U-Boot has Linux's root= there by default.
+ */
+bool options_are_foreign(const char *text, size_t length);
+
 /* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
 bool options_check(const struct options *options, char *error);
 

@@ -20,6 +20,12 @@ bool options_word_is(struct word word, const char *string);
 /* REST up to the first SEPARATOR, behind which REST then begins; all of REST where there is none. */
 struct word options_take_until(struct word *rest, char separator);
 
+/* Returns BYTES without a UTF-8 byte order mark and final zeros. */
+struct word options_text(const char *bytes, size_t length);
+
+/* Takes the next WORD from REST, without blanks and comments. Returns false if there is none. */
+bool options_next_word(struct word *rest, struct word *word);
+
 const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */
 
 /* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */

@@ -57,11 +57,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&options, 0, sizeof(options));
 	options_default(&options);
 	before = options;
+	bool is_foreign = options_are_foreign((const char *)data, size);
+
 	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {
 		require(memcmp(&options, &before, sizeof(options)) == 0);
 		check_error(error);
 		return 0;
 	}
+	require(!is_foreign);
 	check_accepted(&options);
 	again = options;
 	require(options_parse((const char *)data, size, "fuzz", &names, &again, error));

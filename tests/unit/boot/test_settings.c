@@ -15,11 +15,13 @@
 static const char *const none[] = { NULL };
 static const struct options_names names = { none, none };
 static const struct cpu_facts no_hypervisor;
+static struct report report;
 
 static int
 open_volume(void **state)
 {
 	firmware_sim_reset();
+	memset(&report, 0, sizeof(report));
 	*state = volume_sim_open();
 	return 0;
 }
@@ -57,40 +59,37 @@ static void
 a_file_of_8_KiB_is_read(void **state)
 {
 	char error[OPTIONS_ERROR_SIZE];
-	struct options options;
 
 	(void)state;
 	hold_config(long_text(8192, "save=off\n", "\nexit=poweroff\n"));
-	assert_true(settings_read(&no_hypervisor, &names, NULL, &options, error));
-	assert_false(options.save);
-	assert_int_equal(options.exit, EXIT_POWEROFF);
+	assert_true(settings_read(&no_hypervisor, &names, NULL, &report, error));
+	assert_false(report.options.save);
+	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
 static void
 a_file_that_is_too_long_is_named_and_its_exit_is_heeded(void **state)
 {
 	char error[OPTIONS_ERROR_SIZE];
-	struct options options;
 
 	(void)state;
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
-	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
-	assert_true(options.save);
-	assert_int_equal(options.exit, EXIT_POWEROFF);
+	assert_true(report.options.save);
+	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
 static void
 of_a_file_of_a_mebibyte_the_begin_is_looked_at(void **state)
 {
 	char error[OPTIONS_ERROR_SIZE];
-	struct options options;
 
 	(void)state;
 	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
-	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 1048576 bytes; at most 8192 are read.");
-	assert_int_equal(options.exit, EXIT_REBOOT);
+	assert_int_equal(report.options.exit, EXIT_REBOOT);
 }
 
 /* Not cut at 8,192 characters, in silence: the last words would be those that are lost. */
@@ -101,7 +100,6 @@ load_options_that_are_too_long_are_named_too(void **state)
 	char *text = long_text(LONG_BYTES, "baretick.efi save=off ", " exit=poweroff");
 	CHAR16 wide[LONG_BYTES + 1];
 	char error[OPTIONS_ERROR_SIZE];
-	struct options options;
 
 	(void)state;
 	for (size_t i = 0; i <= LONG_BYTES; i++)
@@ -109,9 +107,83 @@ load_options_that_are_too_long_are_named_too(void **state)
 	free(text);
 	image->LoadOptions = wide;
 	image->LoadOptionsSize = sizeof(wide);
-	assert_false(settings_read(&no_hypervisor, &names, NULL, &options, error));
+	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In the load options: the text has 10228 bytes; at most 8192 are read.");
-	assert_int_equal(options.exit, EXIT_POWEROFF);
+	assert_int_equal(report.options.exit, EXIT_POWEROFF);
+}
+
+/* Hands SIZE bytes over as a firmware does, and reads all options. */
+static bool
+reads_load_options(const void *bytes, size_t size, char *error)
+{
+	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+
+	image->LoadOptions = (void *)bytes;
+	image->LoadOptionsSize = (UINT32)size;
+	return settings_read(&no_hypervisor, &names, NULL, &report, error);
+}
+
+/* The default of U-Boot 2023.01. */
+static void
+load_options_of_linux_are_a_note(void **state)
+{
+	static const CHAR16 linux_arguments[] = L"root=/dev/sdb3 init=/sbin/init rootwait ro\n";
+	static const CHAR16 longer[] = L"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f ro quiet";
+	char error[OPTIONS_ERROR_SIZE];
+
+	(void)state;
+	assert_true(reads_load_options(linux_arguments, sizeof(linux_arguments), error));
+	assert_int_equal(report.note_count, 1);
+	assert_string_equal(report.notes[0], "The load options \"root=/dev/sdb3 init=/sbin/init rootwait ro \" have no "
+					     "option of baretick: they are not used.");
+	assert_true(reads_load_options(longer, sizeof(longer), error));
+	assert_int_equal(report.note_count, 2);
+	assert_string_equal(report.notes[1], "The load options \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" "
+					     "have no option of baretick: they are not used.");
+}
+
+static void
+binary_load_options_are_a_note(void **state)
+{
+	static const uint16_t guid[] = { 0x8be4, 0xdf61, 0x93ca, 0x11d2, 0x0daa, 0x9800, 0x2be0, 0x8c03 };
+	static const uint16_t device_path[] = { 0x0102, 0x000c, 0x41d0, 0x0a03, 0, 0, 0xff7f, 0x0004 };
+	char error[OPTIONS_ERROR_SIZE];
+
+	(void)state;
+	assert_true(reads_load_options(guid, sizeof(guid), error));
+	assert_true(reads_load_options(device_path, sizeof(device_path), error));
+	assert_int_equal(report.note_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(report.notes[i], "The load options are 16 bytes of binary data: they are not used.");
+}
+
+static void
+load_options_with_a_key_of_ours_are_read_to_the_last_word(void **state)
+{
+	static const CHAR16 both[] = L"ro profile=quick", misspelled[] = L"ro porfile=quick";
+	static const CHAR16 typed[] = L"baretick.efi ro";
+	char error[OPTIONS_ERROR_SIZE];
+
+	(void)state;
+	assert_false(reads_load_options(both, sizeof(both), error));
+	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
+	assert_false(reads_load_options(misspelled, sizeof(misspelled), error));
+	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
+	assert_false(reads_load_options(typed, sizeof(typed), error));
+	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
+	assert_int_equal(report.note_count, 0);
+}
+
+static void
+empty_load_options_are_no_note(void **state)
+{
+	static const CHAR16 blank[] = L" \n";
+	char error[OPTIONS_ERROR_SIZE];
+
+	(void)state;
+	assert_true(reads_load_options(blank, sizeof(blank), error));
+	assert_true(reads_load_options(blank, 0, error));
+	assert_int_equal(report.note_count, 0);
 }
 
 /* Options in place of a file, as a server has them. */
@@ -129,33 +201,32 @@ read_other(void *context, char *buffer, size_t size, size_t *length)
 }
 
 static bool
-reads_other(char *text, struct options *options, char *error)
+reads_other(char *text, char *error)
 {
 	const struct settings_other other = { read_other, text, "http://10.0.2.2/baretick.cfg" };
 
-	return settings_read(&no_hypervisor, &names, &other, options, error);
+	return settings_read(&no_hypervisor, &names, &other, &report, error);
 }
 
 static void
 what_stands_in_for_the_file_is_read_where_there_is_none(void **state)
 {
 	char own[] = "label=other duration=20ms", wrong[] = "lable=x exit=reboot", error[OPTIONS_ERROR_SIZE];
-	struct options options;
 
 	(void)state;
-	assert_true(reads_other(own, &options, error));
-	assert_string_equal(options.label, "other");
-	assert_int_equal(options.duration_ns, 20000000);
-	assert_true(reads_other(NULL, &options, error));
-	assert_string_equal(options.label, "");
-	assert_false(reads_other(wrong, &options, error));
+	assert_true(reads_other(own, error));
+	assert_string_equal(report.options.label, "other");
+	assert_int_equal(report.options.duration_ns, 20000000);
+	assert_true(reads_other(NULL, error));
+	assert_string_equal(report.options.label, "");
+	assert_false(reads_other(wrong, error));
 	error[sizeof("In http://10.0.2.2/baretick.cfg: \"lable=x\"") - 1] = '\0';
 	assert_string_equal(error, "In http://10.0.2.2/baretick.cfg: \"lable=x\"");
-	assert_int_equal(options.exit, EXIT_REBOOT);
+	assert_int_equal(report.options.exit, EXIT_REBOOT);
 	hold_config(long_text(100, "label=file\n", "\n"));
-	assert_true(reads_other(own, &options, error));
-	assert_string_equal(options.label, "file");
-	assert_int_equal(options_duration_ns(&options), 1000000000);
+	assert_true(reads_other(own, error));
+	assert_string_equal(report.options.label, "file");
+	assert_int_equal(options_duration_ns(&report.options), 1000000000);
 }
 
 int
@@ -167,6 +238,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(what_stands_in_for_the_file_is_read_where_there_is_none, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(load_options_of_linux_are_a_note, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(binary_load_options_are_a_note, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(load_options_with_a_key_of_ours_are_read_to_the_last_word, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(empty_load_options_are_no_note, open_volume, close_volume),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,6 +268,30 @@ utf16_is_named_with_and_without_its_mark(void **state)
 }
 
 static void
+words_without_a_key_of_ours_are_foreign(void **state)
+{
+	static const char *const foreign[] = {
+		"root=/dev/sdb3 init=/sbin/init rootwait ro", "console=ttyS0,115200 quiet splash", "pci=noaer apic irqpoll",
+		"BOOT_IMAGE=/vmlinuz clocksource=tsc tsc=reliable hpet=force", "crashkernel=256M", "\\EFI\\BOOT\\BOOTX64.EFI",
+		"=", "ro # profile=quick",
+	};
+	static const char *const ours[] = {
+		"profile=quick", "ro profile=quick", "help", "limit.clock-backward=3", "irq=off", "IRQ=off", "pic=on",
+		"profil=quick", "proflie=quick", "profiles=quick", "profule=quick", "Profile=quick", "--profile=quick",
+		"profile", "limits.tsc-warp=1", "clock=tsc", "core=2", "ecit=poweroff", "eixt=poweroff", "duration:=3s",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (!options_are_foreign(foreign[i], strlen(foreign[i])))
+			fail_msg("%s is taken for options", foreign[i]);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (options_are_foreign(ours[i], strlen(ours[i])))
+			fail_msg("%s is not taken for options", ours[i]);
+	assert_false(options_are_foreign(" # a comment\n", 13));
+}
+
+static void
 return_goes_with_mp_or_off_only(void **state)
 {
 	struct options options = parsed("exit=return");
@@ -432,6 +456,7 @@ main(void)
 		cmocka_unit_test(final_zeros_of_a_string_are_no_control_characters),
 		cmocka_unit_test(utf16_is_named_with_and_without_its_mark),
 		cmocka_unit_test(longest_words_that_can_be_given_fit),
+		cmocka_unit_test(words_without_a_key_of_ours_are_foreign),
 		cmocka_unit_test(return_goes_with_mp_or_off_only),
 		cmocka_unit_test(a_label_that_is_no_such_thing_is_refused),
 		cmocka_unit_test(profile_sets_the_duration_unless_one_was_given),
