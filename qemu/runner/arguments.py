@@ -228,6 +228,7 @@ def parse(arguments, row=False):
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint})")
     run.words = words
     run.transcript = None
+    run.cleared = False    # the folder, of the files of an earlier run
     run.fell_back = False  # from KVM, which did not work
     run.suite = None       # its JUnit suite, of a NAME
     run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))

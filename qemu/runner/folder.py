@@ -1,4 +1,4 @@
-"""The folder of a run: held by one run at a time, empty of what an earlier one left, and nothing in it that is read."""
+"""The folder of a run: one run at a time holds it, a report in it is replaced by a report only, and nothing in it is read."""
 import contextlib
 import fcntl
 import json
@@ -14,10 +14,18 @@ from results.plain import clean
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
+EARLIER = "earlier"  # folder in DIR: the last report while there is no newer report
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
 RESERVED = 4096  # bytes: what report.json has from the beginning, for a disk that is full at the end
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"
+
+
+class Unwritable(Wrong):
+    """The folder takes no files, so the run has no place for its report."""
+
+    def __init__(self, error):
+        super().__init__(f"--out: {error.filename} cannot be written: {error.strerror}")
 
 
 class Folder:
@@ -31,10 +39,9 @@ class Folder:
             os.makedirs(run.out, exist_ok=True)
             self._lock = hold(run.out)
             check_inputs(run)
-            clear(run)
         except OSError as error:
             self.close()
-            raise Wrong(f"--out: {error.filename} cannot be written: {error.strerror}") from error
+            raise Unwritable(error) from error
         except Wrong:
             self.close()
             raise
@@ -81,7 +88,8 @@ def check_inputs(run):
     inputs = [*((f"--{name}", getattr(run, name)) for name in INPUTS), ("--firmware", variables)]
     inputs[0] = "--qemu", shutil.which(run.qemu)
     wrong = []
-    for name in [*FILES, *LOGS, STICK, *(f"{name}.new" for name in [*FILES, STICK])]:
+    kept = [os.path.join(EARLIER, name) for name in [*FILES, *LOGS]]
+    for name in [*FILES, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
             if given and same(given, path) and not may_be(run, option, given, name):
@@ -100,7 +108,7 @@ def same(one, other):
 def may_be(run, option, given, name):
     """The last report is a baseline, read before it is replaced; the last stick goes on, if it is no link."""
     if option == "--baseline":
-        return name == "report.json" and not os.path.islink(os.path.join(run.out, name))
+        return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
     return option == "--image" and name == STICK and goes_on(given, run.out)
 
 
@@ -112,16 +120,56 @@ def goes_on(image, out):
 
 
 def clear(run):
-    """What an earlier run left must not be taken for this one's."""
-    for name in [*FILES, *LOGS, STICK, *(f"{name}.new" for name in FILES)]:
-        path = os.path.join(run.out, name)
-        if os.path.lexists(path) and not (name == STICK and run.image and goes_on(run.image, run.out)):
-            os.remove(path)
-    for name in LOGS:
-        files.fresh(os.path.join(run.out, name)).close()
-    if not run.list:
-        with files.fresh(os.path.join(run.out, FILES[0])) as file:
-            files.write_all(file, unfinished(NOT_ENDED).ljust(RESERVED))
+    """Empties DIR, so that no file of an earlier run is taken for a file of this run. A report moves to DIR/earlier."""
+    run.cleared = True
+    try:
+        if has_report(run.out):
+            set_aside(run.out)
+        for name in [*FILES, *LOGS, STICK, *(f"{name}.new" for name in FILES)]:
+            path = os.path.join(run.out, name)
+            if os.path.lexists(path) and not (name == STICK and run.image and goes_on(run.image, run.out)):
+                os.remove(path)
+        for name in LOGS:
+            files.fresh(os.path.join(run.out, name)).close()
+        if not run.list:
+            with files.fresh(os.path.join(run.out, FILES[0])) as file:
+                files.write_all(file, unfinished(NOT_ENDED).ljust(RESERVED))
+    except OSError as error:
+        raise Unwritable(error) from error
+
+
+def has_report(folder):
+    """Returns true if FOLDER has a report with measurements, false if it has none or only the reason why there is none."""
+    path = os.path.join(folder, FILES[0])
+    try:
+        return not os.path.islink(path) and bool(reports.parse(files.read(path, reports.SIZE_MAX))["clocks"])
+    except (OSError, ValueError):
+        return False
+
+
+def last_report(out):
+    """The folder that has the last report of OUT; None if there is none."""
+    return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
+
+
+def set_aside(out):
+    drop_earlier(out)
+    os.makedirs(os.path.join(out, EARLIER), exist_ok=True)
+    for name in [*FILES, *LOGS]:
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(os.path.join(out, name), os.path.join(out, EARLIER, name))
+
+
+def drop_earlier(out):
+    """Removes the report that was set aside, and no other file. A link with that name is not followed."""
+    kept = os.path.join(out, EARLIER)
+    if os.path.islink(kept) or os.path.isfile(kept):
+        os.remove(kept)
+    for name in [*FILES, *LOGS]:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(kept, name))
+    with contextlib.suppress(OSError):  # there is no such folder, or it has other files
+        os.rmdir(kept)
 
 
 def unfinished(reason):

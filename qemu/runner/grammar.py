@@ -1,4 +1,4 @@
-"""Checks baretick's options before a boot, by options.json, which is made from the application's table of options.
+"""Checks baretick's options before a boot. options.json is made from the application's table of options.
 
 tests/unit/report/options.cases has inputs with the answers that this file and src/options both must give.
 """
@@ -31,7 +31,7 @@ def number(digits):
 
 
 class Grammar:
-    """The keys and values that one build of the application takes."""
+    """Keys and valid values of an application's options."""
 
     def __init__(self, path):
         self._all = json.loads(files.read(path, SIZE_MAX).decode("ascii"))

@@ -74,8 +74,7 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     else:
         report = reports.incomplete(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
-    template = page.read_template(os.path.join(BUILD, "page.html"))
-    flaw = write(run, body, template, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN))
+    flaw = put_report(run, whole, body, text, (blocks.get("CSV") or CSV_HEADER).translate(PLAIN))
     if flaw:
         console.say(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
@@ -93,6 +92,9 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     if said:
         for line in place(run.out, whole):
             console.show(line)
+    last = None if whole else folder.last_report(run.out)
+    if last:
+        console.show(f"The report of the last run is in {last}")
     flaw = hand_on(run, report, problem, comparison, elapsed_s)
     if flaw:
         console.say(flaw)
@@ -100,6 +102,19 @@ def leave(run, console, accelerator, status, problem, elapsed_s):
     for line in answer(report):
         console.show(line)
     return status, problem
+
+
+def put_report(run, whole, body, text, csv):
+    """Writes the files of the report. If no machine was started, a report of an earlier run stays as it is. Returns a
+    sentence if a file could not be written."""
+    if not run.cleared:
+        if folder.has_report(run.out):
+            return None
+        folder.clear(run)
+    flaw = write(run, body, page.read_template(os.path.join(BUILD, "page.html")), text, csv)
+    if whole and not flaw:
+        folder.drop_earlier(run.out)
+    return flaw
 
 
 def write(run, body, template, text, csv):

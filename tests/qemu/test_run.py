@@ -161,9 +161,9 @@ def test_an_exit_value_that_contradicts_the_report_is_refused(run, fake):
     assert "baretick ended with pass, its report says fail" in done.stderr
 
 
-def test_a_run_that_is_refused_leaves_no_earlier_report_behind(run, tmp_path):
+def test_a_call_that_is_refused_replaces_the_reason_of_an_earlier_one(run, tmp_path):
     (tmp_path / "out1").mkdir()
-    (tmp_path / "out1" / "report.json").write_text(json.dumps(report()))
+    (tmp_path / "out1" / "report.json").write_text(json.dumps(report("incomplete", clocks=())))
     done = run("--efi", "/nowhere/some.efi")
     assert done.status == 2 and "--efi: /nowhere/some.efi cannot be read" in done.stderr
     assert done.report["verdict"] == "incomplete" and "/nowhere/some.efi" in done.report["reason"]
