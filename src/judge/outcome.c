@@ -97,14 +97,21 @@ count_too_wide(const struct report *report)
 	return count;
 }
 
-/* Puts COUNT and the reason of these rows, after a colon if it is the FIRST reason. */
+/* Puts COUNT and the reason of these rows, after a bracket if it is the FIRST reason. */
 static void
 put_reason(struct text *text, bool *first, size_t count, const char *of_one, const char *of_several)
 {
 	if (!count)
 		return;
-	text_printf(text, "%s%zu %s", *first ? ": " : ", ", count, count == 1 ? of_one : of_several);
+	text_printf(text, "%s%zu %s", *first ? " (" : ", ", count, count == 1 ? of_one : of_several);
 	*first = false;
+}
+
+/* Ends the reasons. The rows without one of these have a sentence of their own. */
+static void
+end_reasons(struct text *text, bool none)
+{
+	text_put(text, none ? " (see their rows)" : ")");
 }
 
 /* A verdict stands next to these counts, so they have their reasons with them. */
@@ -112,25 +119,26 @@ static void
 say_unjudged(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
-	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED), wide = count_too_wide(report);
-	bool emulated = report_is_emulated(report), first = true;
+	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
+	bool emulated = report_is_emulated(report), none = true;
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
-	if (open)
+	if (open) {
 		text_printf(&text, "%zu not determined", open);
-	put_reason(&text, &first, wide, "by too wide an error", "by too wide an error");
-	put_reason(&text, &first, open - wide, "as its row says", "as their rows say");
+		put_reason(&text, &none, count_too_wide(report), "too coarse", "too coarse");
+		end_reasons(&text, none);
+	}
 	if (!unchecked)
 		return;
-	text_printf(&text, "%s%zu not checked", open ? "; " : "", unchecked);
-	first = true;
-	put_reason(&text, &first, count_unchecked(report, UNCHECKED_GUEST),
+	text_printf(&text, "%s%zu not checked", open ? ", " : "", unchecked);
+	none = true;
+	put_reason(&text, &none, count_unchecked(report, UNCHECKED_GUEST),
 		   emulated ? "does not apply to an emulator" : "does not apply to a guest",
 		   emulated ? "do not apply to an emulator" : "do not apply to a guest");
-	put_reason(&text, &first, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
+	put_reason(&text, &none, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
 		   "have no independent reference");
-	put_reason(&text, &first, count_unchecked(report, UNCHECKED_OTHER), "as its row says", "as their rows say");
+	end_reasons(&text, none);
 }
 
 void
