@@ -54,8 +54,8 @@ def test_the_first_is_short_and_begins_with_what_why_how_and_what_comes_of_it():
 def parts(text):
     """Of a report's first two paragraphs: the words that lines of the heading begin with, the table's head, its rows by id."""
     heading, table = (part.splitlines() for part in text.replace("[...]\n", "").split("\n\n")[:2])
-    return ([line.split()[0] for line in heading if not line.startswith(" ")], table[0],
-            {row.split()[0]: row for row in table[1:]})
+    return ([line.split()[0] for line in heading if not line.startswith(" ")], table[:2],
+            {row.split()[0]: row for row in table[2:]})
 
 
 def test_its_block_of_output_is_what_is_printed_but_for_the_figures():

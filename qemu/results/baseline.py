@@ -72,9 +72,9 @@ class Comparison:
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
         if elsewhere:
-            self.notes.append("what a read costs is not compared: it is the machine's that differs")
+            self.notes.append("latencies are not compared: they are the machine's that differs")
         elif not timed:
-            self.notes.append("what a read costs is not compared: one of the two runs has it in ticks only")
+            self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
     def _doubt(self):
         """Why the comparison is worth little; None: too little time was stolen for that."""
@@ -127,7 +127,7 @@ class Comparison:
         within = was.get("p50_within_ns") or []
         at_most = within[1] if len(within) == 2 else was.get("p50_ns")
         if self._slower(at_most, is_now.get("min_ns")):
-            return self._sentence("takes {} ns a read (median), it took {} ns", is_now.get("p50_ns"), was["p50_ns"])
+            return self._sentence("has a median latency of {} ns, it was {} ns", is_now.get("p50_ns"), was["p50_ns"])
         return None
 
     def _loop(self, before, now):

@@ -57,14 +57,15 @@ def _outcomes(report):
 
 
 def table(clocks):
-    yield "| clock | rate | resolution | median read | 99 % | loop | verdict |"
-    yield "|---|--:|--:|--:|--:|--:|---|"
+    yield "| clock | rate | resolution | a read | median latency | 99 % | loop | verdict |"
+    yield "|---|--:|--:|--:|--:|--:|--:|---|"
     for clock in clocks[:ROWS_MAX]:
         latency, measured = clock.get("latency") or {}, clock.get("measured_hz") or {}
+        cost = (clock.get("cost") or {}).get("read_ns") or {}
         reason = f": {plain(clock['reason'])}" if clock.get("verdict") == "absent" and clock.get("reason") else ""
         yield "| " + " | ".join([
             plain(clock["id"]), "-" if measured.get("value") is None else hertz(measured["value"]),
-            figure(clock.get("resolution_ns"), " ns"), figure(latency.get("p50_ns"), " ns"),
+            figure(clock.get("resolution_ns"), " ns"), figure(cost.get("value"), " ns"), figure(latency.get("p50_ns"), " ns"),
             figure(latency.get("p99_ns"), " ns"), figure(latency.get("loop_ns"), " ns"),
             plain(_verdict(clock)) + reason]) + " |"
 

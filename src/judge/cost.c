@@ -196,7 +196,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 	judge_ways(report, entry, limit_ns, &text);
 	median_ns = latency_percentile_ns(entry->latency, 50000);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
-				    "A read of %s takes %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
+				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
 				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns, ways);
 	rules_set_count(finding, median_ns, limit_ns);
 	advise(finding, entry);

@@ -6,6 +6,7 @@ import pytest
 
 from harness import FAST_TCG, ROOT
 from machine import transcript
+import same_figures
 import tidy
 
 SHORT = ["duration=10ms", "profile=quick"]
@@ -56,6 +57,7 @@ def checked(done, started=None):
         if clock["state"] != "present":
             assert clock["reason"], clock["id"]
     text = done.file("report.txt").decode("ascii")
+    same_figures.check(text, report)
     assert not (left := re.findall("Not put back as found.*", text)), left
     table = text.partition(transcript.DETAIL.decode())[0]
     assert table != text and table in done.stdout

@@ -487,7 +487,7 @@ def test_comparison_shows_both_and_what_is_not_the_same(show, tmp_path):
         ["hpet", "rate", "−0.098 to +0.102 ppm", "+49.0 to +51.0 ppm", "changed"],
         ["the run", "verdict", "pass", "warn", "better"],
         ["hpet", "verdict", "pass", "warn", "better"],
-        ["hpet", "median read", "559 ns", "1.52 µs", "better"],
+        ["hpet", "median latency", "559 ns", "1.52 µs", "better"],
         ["hpet", "loop time", "584 ns", "1.55 µs", "better"],
         ["hpet", "resolution", "69.8 ns, 1 tick", "150 ns, 2 ticks", "better"],
         ["rtc_pf", "verdict", "pass", "not listed", "better"],
@@ -804,6 +804,17 @@ def test_all_of_the_page_fits_on_paper(show, tmp_path, cores):
     page.print(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert_drawn(page, ALWAYS | COMPARED)
+
+
+def test_a_read_has_one_figure_among_the_clocks_and_the_costs(show):
+    page = show(golden("clean"))
+    column = """(id) => {
+        const table = document.getElementById(id).querySelector("table");
+        const at = [...table.querySelectorAll("thead th")].findIndex((cell) => cell.textContent === "A read");
+        return [...table.querySelectorAll("tbody tr")].map(({cells}) => [cells[0].querySelector("code").textContent, cells[at].textContent]);
+    }"""
+    clocks, costs = (dict(page.evaluate(f"({column})('{name}')")) for name in ("clocks", "costs"))
+    assert clocks.pop("null") == "\u2013" and clocks == costs and len(costs) == 11
 
 
 def test_the_tscs_rate_has_its_error(show):

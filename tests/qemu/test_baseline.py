@@ -147,14 +147,14 @@ def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
     now = document(clock(p50=1200, least=1100, step=80))
     case, = (case for case in cases.of(now, None, compare(document(clock()), now))
              if case.group == "baseline" and case.text)
-    assert case.text.startswith("hpet takes 1200 ns") and ": more than 2 times that; hpet has a resolution" in case.text
+    assert case.text.startswith("hpet has a median latency of 1200 ns") and ": more than 2 times that; hpet has a resolution" in case.text
 
 
 # Latency.
 
 def test_reads_beyond_the_factor_are_named_with_both_figures():
     assert worse(clock(), clock(p50=1200, least=1100)) == [
-        "hpet takes 1200 ns a read (median), it took 400 ns: more than 2 times that"]
+        "hpet has a median latency of 1200 ns, it was 400 ns: more than 2 times that"]
     assert worse(clock(p50=1200, least=1100), clock()) == []
 
 
@@ -191,7 +191,7 @@ def test_latencies_of_another_accelerator_or_hypervisor_are_not_compared_and_a_n
     found = compare(document(clock(), accelerator="kvm"), document(slow, accelerator="tcg"))
     assert found.worse == [] and found.notes == [
         "another machine: accelerator tcg, it was kvm",
-        "what a read costs is not compared: it is the machine's that differs"]
+        "latencies are not compared: they are the machine's that differs"]
     assert compare(document(clock()), document(slow, hypervisor="KVMKVMKVM")).worse == []
 
 
@@ -273,14 +273,14 @@ def test_the_runner_names_what_is_worse_everywhere_and_ends_with_1(run, fake, tm
     before.write_text(json.dumps(document(clock(), clock("tsc"))))
     now = document(clock(p50=1200, least=1100), clock("tsc"), cpu="Other CPU")
     arguments = ["--baseline", before, "--junit", file, "--summary", words]
-    sentence = "hpet takes 1200 ns a read (median), it took 400 ns: more than 2 times that"
+    sentence = "hpet has a median latency of 1200 ns, it was 400 ns: more than 2 times that"
     done = run(*fake(spoken(now)), *arguments)
     assert done.status == 1
     assert done.stderr == ("qemu/run: beside the baseline, another machine: cpu Other CPU, it was Some CPU\n"
                            f"qemu/run: worse than the baseline: {sentence}\n")
     assert f'classname="baretick.baseline" name="hpet"><failure message="{sentence}"' in file.read_text()
     assert 'classname="baretick.baseline" name="tsc" />' in file.read_text()
-    assert "### Beside the baseline\n\n- hpet takes 1200 ns a read (median)" in words.read_text()
+    assert "### Beside the baseline\n\n- hpet has a median latency of 1200 ns" in words.read_text()
     assert run(*fake(spoken(now)), *arguments, "--tolerance", "3").status == 0
     assert json.loads(done.file("report.json"))["verdict"] == "pass"  # the run's own stays what it is
 
@@ -298,4 +298,4 @@ def test_the_last_run_in_the_same_folder_is_a_baseline(run, fake, tmp_path):
     assert run(*fake(spoken(document(clock()))), "--out", out).status == 0
     assert run(*fake(spoken(document(clock()))), *beside).status == 0
     done = run(*fake(spoken(document(clock(p50=1200, least=1100)))), *beside)
-    assert done.status == 1 and "takes 1200 ns a read (median), it took 400 ns" in done.stderr
+    assert done.status == 1 and "has a median latency of 1200 ns, it was 400 ns" in done.stderr

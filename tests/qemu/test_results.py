@@ -34,7 +34,8 @@ def full():
         "clocks": [
             {"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.409, "claimed_hz": None,
              "measured_hz": {"value": 2445423968.556, "low": 2445423038.166, "high": 2445424898.947},
-             "latency": {"min_ns": 20, "p50_ns": 30, "p99_ns": 50, "loop_ns": 27.812}},
+             "latency": {"min_ns": 20, "p50_ns": 30, "p99_ns": 50, "loop_ns": 27.812},
+             "cost": {"read_ns": {"value": 20.25, "low": 19.5, "high": 21}}},
             {"id": "hpet", "verdict": "fail", "reason": None},
             {"id": "pit", "verdict": "absent", "reason": "not there"},
             {"id": "rtc", "verdict": "warn", "reason": None, "not_determined": 0},
@@ -251,7 +252,7 @@ def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
 
 
 def test_the_summary_says_why_promises_are_not_judged():
-    unjudged = "2 not checked: 2 do not apply to an emulator"
+    unjudged = "2 not checked (2 do not apply to an emulator)"
     assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.render({**full(), "unjudged": unjudged}, None).splitlines()
 
 
@@ -265,13 +266,13 @@ def test_the_summary_has_verdict_clocks_findings_recommendation_and_skew(run, fa
         "61.0 % of the observed time was stolen: latency tails are unreliable.", "",
         "Machine: rack 7, Example Inc., Server 9, serial number SN-1, Some CPU, tcg, EDK II, 4 cores", "",
         "Options: profile=quick clocks=tsc,hpet", "",
-        "| clock | rate | resolution | median read | 99 % | loop | verdict |",
-        "|---|--:|--:|--:|--:|--:|---|",
-        "| tsc | 2.445424 GHz | 0.409 ns | 30 ns | 50 ns | 27.81 ns | pass |",
-        "| hpet | - | - | - | - | - | fail |",
-        "| pit | - | - | - | - | - | absent: not there |",
-        "| rtc | - | - | - | - | - | warn |",
-        "| acpi_pm | - | - | - | - | - | not determined (1 rule) |", "",
+        "| clock | rate | resolution | a read | median latency | 99 % | loop | verdict |",
+        "|---|--:|--:|--:|--:|--:|--:|---|",
+        "| tsc | 2.445424 GHz | 0.409 ns | 20.25 ns | 30 ns | 50 ns | 27.81 ns | pass |",
+        "| hpet | - | - | - | - | - | - | fail |",
+        "| pit | - | - | - | - | - | - | absent: not there |",
+        "| rtc | - | - | - | - | - | - | warn |",
+        "| acpi_pm | - | - | - | - | - | - | not determined (1 rule) |", "",
         "Promises: 2 passed, 2 failed, 1 not determined, 2 not checked.", "",
         "- fail, hpet-torn: hpet is torn.",
         "- warn, rtc-battery: rtc has no battery.",

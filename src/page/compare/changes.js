@@ -106,7 +106,7 @@ const VERDICT = {
 /* Of a clock judged in both: {what, text(clock, other), worse(was, now, {was, now}), differs(one, other)}. */
 const ASPECTS = [
 	{
-		what: "median read",
+		what: "median latency",
 		text: (clock) => ns(latencyOf(clock).p50_ns),
 		differs: never,
 		worse: (was, now, runs) => slower(medianAtMost(was), latencyOf(now).min_ns, runs),

@@ -58,7 +58,7 @@ function mediansConfig(here, others, rows) {
 			indexAxis: "y",
 			interaction: {mode: "index", axis: "y", intersect: false},
 			scales: {
-				x: nsAxis("median read", ends.flat()),
+				x: nsAxis("median latency", ends.flat()),
 				y: {offset: true, grid: {display: false}, ticks: {autoSkip: false}}
 			},
 			...tooltip({label: (item) => `${item.dataset.label}: ${ns(item.raw)}`},
@@ -126,12 +126,12 @@ function compareCharts(here, others) {
 	choice.addEventListener("change",
 		() => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
 	return [el("div", {class: "pair"},
-		el("div", null, el("h3", null, "Median reads"), reportsKey(others),
-			chart("chart-compare-medians", "Median read latency of each clock in all reports",
+		el("div", null, el("h3", null, "Median latency"), reportsKey(others),
+			chart("chart-compare-medians", "Median latency of each clock in all reports",
 				() => mediansConfig(here, others, rows), rows.length)),
 		el("div", null, el("h3", null, "By percentile"),
 			el("p", {class: "choice"}, el("label", {"for": "compare-clock"}, "Clock "),
 				choice, ` solid: this report; dashed: the other${others.length === 1 ? "" : "s"}`),
-			chart("chart-compare-percentiles", "Read latency by percentile in all reports",
+			chart("chart-compare-percentiles", "Latency by percentile in all reports",
 				() => compareCurves(here, others, rows[Number(choice.value)]))))];
 }

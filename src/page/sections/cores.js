@@ -46,7 +46,7 @@ function allClocksConfig(report) {
 	return {
 		type: "line",
 		data: {datasets: sets},
-		options: coreOptions(report, nsAxis("median read", sets.flatMap((set) => set.data)),
+		options: coreOptions(report, nsAxis("median latency", sets.flatMap((set) => set.data)),
 			(item) => `${item.dataset.label}: ${ns(item.raw)}`),
 	};
 }
@@ -123,12 +123,12 @@ function coresTable(report, clock) {
 			["Median, all at once", clock, "latency_contended", "p50_ns"],
 			["99 %, all at once", clock, "latency_contended", "p99_ns"],
 		],
-		`${clock.id}: read latency on each core`);
+		`${clock.id}: latency on each core, with the bracket`);
 }
 
 function mediansTable(report, clocks) {
 	return figuresTable(report, clocks.map((clock) => [clock.id, clock, "latency", "p50_ns"]),
-		"Median read latency of each clock on each core");
+		"Median latency of each clock on each core");
 }
 
 function oneClockKey() {
@@ -150,7 +150,7 @@ function coreLatency(report) {
 	const keys = el("div");
 	const tables = el("div");
 	const chosenClock = () => clocks[choice.value === "" ? -1 : Number(choice.value)];
-	const canvas = chart("chart-cores", "Read latency on each core, logarithmic",
+	const canvas = chart("chart-cores", "Latency on each core, logarithmic",
 		() => (chosenClock() ?
 			oneClockConfig(report, chosenClock()) :
 			allClocksConfig(report)));
@@ -173,7 +173,7 @@ function coreLatency(report) {
 	];
 }
 
-/* How many times longer the median read takes while all cores read the same clock. */
+/* How many times longer the median latency is while all cores read the same clock. */
 function contentionRows(report) {
 	return clocksOnCores(report)
 		.map((clock) => {
@@ -241,7 +241,7 @@ function contention(report) {
 		return [];
 	return [
 		el("h3", null, "All cores at once"),
-		note("Median read while all cores read the same clock, as a multiple of the median read ",
+		note("Median latency while all cores read the same clock, as a multiple of the median latency ",
 			"by one core alone."),
 		unreliable(report),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
@@ -255,7 +255,7 @@ function contention(report) {
 					["Factor", (row) => times(row.factor)],
 					["Cores", (row) => whole(row.cores)],
 				],
-				rows, "Median read alone and with all cores reading"))
+				rows, "Median latency alone and with all cores reading"))
 	];
 }
 

@@ -123,14 +123,14 @@ function latencyTable(clocks) {
 			column("Loop time", "loop_ns"),
 			["Interrupted reads", (clock) => whole(clock.latency.clean && clock.latency.clean.hit)],
 		],
-		clocks, "Read latency of each clock");
+		clocks, "Latency of each clock, with the bracket");
 }
 
 function latencySection(report) {
 	const clocks = report.clocks.filter((clock) => clock.latency);
 
 	if (!clocks.length)
-		return section("latency", "Read latency", note(report.clocks.length ?
+		return section("latency", "Latency with the bracket", note(report.clocks.length ?
 			"Not measured: no clock could be read." : "Not measured."));
 	const percentiles = () => percentileConfig(clocks.map((clock) => ({
 		...lineLook(report, clock),
@@ -140,16 +140,16 @@ function latencySection(report) {
 		data: percentilePoints(clock.latency),
 	})));
 
-	return section("latency", "Read latency",
+	return section("latency", "Latency with the bracket",
 		note("One read on the boot core (BSP), between two bracketing TSC reads. Every figure includes ",
 			"the bracket's own cost, which the clock ", code("null"), " shows. ",
 			el("span", {class: "screen"}, "Click a name to hide or show that clock.")),
 		clockLegend(report, clocks, ["chart-histogram", "chart-percentiles"]),
 		el("h3", null, "Distribution"),
-		chart("chart-histogram", "Histogram of read latency of each clock, logarithmic",
+		chart("chart-histogram", "Histogram of the latency of each clock, logarithmic",
 			() => histogramConfig(report, clocks)),
 		el("h3", null, "Percentiles"),
-		chart("chart-percentiles", "Read latency of each clock by percentile, logarithmic",
+		chart("chart-percentiles", "Latency of each clock by percentile, logarithmic",
 			percentiles),
 		details("The figures as a table", () => latencyTable(clocks)));
 }

@@ -254,6 +254,9 @@ function rateOf(clock) {
 const clockName = (clock) =>
 	[code(clock.id), el("span", {class: "quiet block"}, clock.title || "")];
 
+/* The one figure for a read: what it costs a program, judged by the application. */
+const readCost = ({cost}) => ns(((cost && known(cost.read_ns)) || {}).value);
+
 function clocksTable(report) {
 	const latency = (heading, name) =>
 		[heading, (clock) => (clock.latency ? readsOf(clock.latency, name) : NONE)];
@@ -266,14 +269,16 @@ function clocksTable(report) {
 				["Rate", rateOf],
 				["Off by, ppm", offBy],
 				["Resolution", (clock) => ns(clock.resolution_ns)],
+				["A read", readCost],
 				latency("Fastest", "min_ns"),
 				latency("Median", "p50_ns"),
-				latency("99 %", "p99_ns"),
 				latency("99.9 %", "p999_ns"),
 				latency("Slowest", "max_ns"),
 				["Backward, stalls", backward],
 			],
-			report.clocks, "All clocks: verdict, rate, resolution and read latency"),
+			report.clocks, "All clocks: verdict, rate, resolution, what a read costs, and latency"),
+		note("A read is the mean latency without the bracket (the clock ", code("null"), "), in the median of the cores. ",
+			"The latencies are the boot core's, with the bracket."),
 		stallNote(report.clocks),
 		el("ul", {class: "reasons"}, report.clocks.filter(hasOwnReason).map(clockReason)));
 }
@@ -301,7 +306,7 @@ function costs(report) {
 	if (!rows.length)
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
-		note("Two reads for each of 100,000 rows, by the mean of the reads that were not hit, less that of null on the same core. " +
+		note("Two reads for each of 100,000 rows, by the mean latency of the reads that were not hit, less the bracket, which is that of null on the same core. " +
 			"A program runs on any core: so it is the median of the cores (of an even number the mean of the middle two), " +
 			"within the least and the most of any, two standard errors included. Over best is the time above that of the clock that " +
 			"costs least: not told where the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
@@ -310,8 +315,8 @@ function costs(report) {
 				["Clock", (clock) => code(clock.id), "name"],
 				["100,000 rows", (clock) => ms(known(clock.cost.rows_ms))],
 				["Over best", overBest(rows)],
-				["A read", (clock) => ns((known(clock.cost.read_ns) || {}).value)],
-				["Subtracted", (clock) => ns(clock.cost.null_ns)],
+				["A read", readCost],
+				["Bracket", (clock) => ns(clock.cost.null_ns)],
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
 			],
 			rows, "What reading each clock costs a database"),

@@ -62,14 +62,14 @@ show_contended(size_t which, uint64_t figure)
 }
 
 static const struct block alone = {
-	.title = "Read latency on each core, by APIC id (* = boot core, BSP)",
+	.title = "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
 	.figure = figure_alone,
 	.show = show_alone,
 };
 
 static const struct block contended = {
-	.title = "Contended: read latency while all cores read that clock; ratio to the p50 above",
+	.title = "Contended: latency while all cores read that clock; ratio to the p50 above",
 	.headings = { "p50", "ratio" },
 	.figure = figure_contended,
 	.show = show_contended,

@@ -98,12 +98,15 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 		table_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
 			   monotonic->stalls, table_plural(monotonic->stalls));
 	if (latency && latency->count)
-		table_line(out, "latency", "min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
+		table_line(out, "latency", "with the bracket: min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
 			   number_ns(latency->min_ns).text, percentile(latency, 50000).text,
 			   percentile(latency, 90000).text,
 			   percentile(latency, 99000).text,
 			   percentile(latency, 99900).text, number_ns(latency->max_ns).text,
 			   number_ps(latency_loop_ps(latency, &scale)).text);
+	if (entry->cost.read_ps.known)
+		table_line(out, "a read", "%s in the median of the cores, without the bracket",
+			   number_ps((uint64_t)entry->cost.read_ps.value).text);
 }
 
 void

@@ -2,10 +2,10 @@
 #include "table_sections.h"
 
 #include "number.h"
-#include "scale.h"
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6
+#define LATENCY_COLUMNS 72 /* up to the last figure of the latency */
 #define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
 
 static void
@@ -48,8 +48,7 @@ has_too_few(const struct report_clock *entry)
 }
 
 static void
-put_figures(struct text *out, const struct report *report, const struct report_clock *entry,
-	    const struct scale *scale)
+put_figures(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
 	const struct latency *latency = entry->latency;
@@ -58,12 +57,12 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 
 	text_printf(out, " %12s", number_rate(report_clock_millihz(report, entry)).text);
 	put_figure(out, entry->resolution.steps && resolution_ps, number_ps(resolution_ps));
+	put_figure(out, entry->cost.read_ps.known, number_ps((uint64_t)entry->cost.read_ps.value));
 	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 		put_figure(out, known && latency_percentile_within(latency, quantiles[i]).known,
 			   number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
-	put_figure(out, known, number_ps(known ? latency_loop_ps(latency, scale) : 0));
 	put_verdict(out, word_of(entry), entry);
 }
 
@@ -91,13 +90,12 @@ put_state(struct text *out, const struct report_clock *entry)
 void
 table_clocks(struct text *out, const struct report *report)
 {
-	struct scale scale;
 	bool any_open = false, any_few = false;
 
-	scale_init(&scale, report->tsc);
 	out->ink = INK_HEADING;
+	text_printf(out, "%*s\n", LATENCY_COLUMNS, "latency with the bracket, boot core");
 	text_printf(out, "%-*s %12s", ID_COLUMNS, "clock", "rate");
-	text_put(out, "    res    min    p50    p99  p99.9    max  loop verdict\n");
+	text_put(out, "    res a read    min    p50    p99  p99.9   max verdict\n");
 	out->ink = INK_PLAIN;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -106,7 +104,7 @@ table_clocks(struct text *out, const struct report *report)
 		any_few |= has_too_few(entry);
 		table_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
-			put_figures(out, report, entry, &scale);
+			put_figures(out, report, entry);
 		else
 			put_state(out, entry);
 	}

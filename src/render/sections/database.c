@@ -100,7 +100,7 @@ table_database(struct text *out, const struct report *report)
 		text_put(out, "Not known: it takes reads of a clock, and of null, which is subtracted.\n");
 		return;
 	}
-	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read    null    loop\n", ID_COLUMNS, "clock", "ms", "least", "most",
+	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read bracket pg_test\n", ID_COLUMNS, "clock", "ms", "least", "most",
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (is_known(&report->clocks[i]))
@@ -108,12 +108,12 @@ table_database(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
-	text_put(text, "A read is the mean of the reads that were not hit, less that of null on the same core. A program runs "
-		       "on any core: so it is the median of the cores (of an even number the mean of the middle two), and least "
-		       "and most are of any core, with two standard errors of each mean. Over best is ms less that of the clock "
-		       "that costs least: not told where the two's least and most overlap, - for clocks that failed or count in "
-		       "steps above 1 us. The loop is the boot core's, hits included, less what a read of null cost there: "
-		       "pg_test_timing's Average loop time is higher, by its own loop and the system's call. Linux reads the TSC "
+	text_put(text, "A read is the mean latency of the reads that were not hit, less the bracket, which is that of null on "
+		       "the same core. A program runs on any core: so it is the median of the cores (of an even number the mean "
+		       "of the middle two), and least and most are of any core, with two standard errors of each mean. Over best "
+		       "is ms less that of the clock that costs least: not told where the two's least and most overlap, - for "
+		       "clocks that failed or count in steps above 1 us. pg_test is the boot core's loop time, hits included, "
+		       "less its bracket: pg_test_timing prints more, by its own loop and the system's call. Linux reads the TSC "
 		       "as tsc_lfence or tsc_rdtscp does.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);

@@ -139,7 +139,7 @@ void
 table_histogram_main(struct text *out, const struct report *report)
 {
 	text_put_inked(out, INK_HEADING,
-		       "\nRead latency side by side, % of each clock's reads (each bar is out of 100 %)\n");
+		       "\nLatency with the bracket, % of each clock's reads (each bar is out of 100 %)\n");
 	if (!put_blocks(out, report, true))
 		text_put(out, "\nNo clock's latency was measured.\n");
 }

@@ -65,11 +65,12 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 	struct latency_clean clean = latency_clean(latency, gap_ns);
 	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
 					clean.max_ns };
+	size_t first = latency_percentile_within(latency, 99900).known ? 0 : 2; /* too few reads for the first two */
 
 	table_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
 	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
-		text_printf(out, " %6s", number_ns(figures_ns[i]).text);
+		text_printf(out, " %6s", i < first ? "-" : number_ns(figures_ns[i]).text);
 	text_put_char(out, '\n');
 }
 

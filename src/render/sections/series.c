@@ -223,7 +223,7 @@ table_series(struct text *out, const struct report *report)
 		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
 	text_put_char(out, '\n');
 	table_paragraph(out, 2, "Up to each moment: the longest gap of a core's time, the most that a core's TSC may be off "
-			"the boot core's, and of each clock the largest p99 of a read and the rate against %s, in ppm, as far as it is "
+			"the boot core's, and of each clock the largest p99 of its latency and the rate against %s, in ppm, as far as it is "
 			"known.", report->relative_to ? report->relative_to : "another");
 	if (rows > lines)
 		table_paragraph(out, 2, "A line is of up to %zu rows of the series: each row is in report.html.",

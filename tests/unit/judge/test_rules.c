@@ -749,7 +749,7 @@ a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for(void **sta
 			latency_fold(latency, &scale, &sample, 1);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
-		snprintf(text, sizeof(text), "A read of %s takes %lu ns in the median, 30000 ns at best: more than the limit of "
+		snprintf(text, sizeof(text), "The latency of %s is %lu ns in the median, 30000 ns at best: more than the limit of "
 			 "20000 ns.", ids[i], latency_percentile_ns(latency, 50000));
 		assert_finding(report, 0, "clock-slow", ids[i], text);
 		assert_string_equal(rules_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :

@@ -1,0 +1,63 @@
+"""The figures of a text report by clock and by the name of their column or phrase: one name has one figure."""
+import re
+
+FIGURE = r"[\d.]+ ?[num]?p?s"
+COLUMN = re.compile(r"a read|over best|\S+")  # the names of two words; all others have one
+SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
+
+
+def columns(head):
+    """(name, start, end) of each column after the first one. A name that stands twice in HEAD needs the columns next to it."""
+    found, start = [], 0
+    for match in COLUMN.finditer(head):
+        found.append((match[0], start, match.end()))
+        start = match.end()
+    names = [name for name, _, _ in found]
+    return [column for column in found[1:] if names.count(column[0]) == 1]
+
+
+def cell(line, start, end):
+    """The figure below a heading: its last word may end a column later, and so may the one before."""
+    def whole(at):
+        return line.find(" ", at) if " " in line[at:] else len(line)
+    return line[whole(start):whole(end)].strip()
+
+
+def of_tables(lines, clocks):
+    """(name, clock, figure) of each cell in the tables that have a row for each clock."""
+    head = []
+    for line in lines:
+        if line.startswith("clock "):
+            head = columns(line)
+        elif not line:
+            head = []
+        name = line.split(" ", 1)[0].rstrip("!")
+        if name in clocks:
+            yield from ((column, name, cell(line, start, end)) for column, start, end in head)
+
+
+def of_boot_core(lines, clocks):
+    """(name, clock, figure) of the boot core's row in the table of all cores."""
+    for above, head, row in zip(lines, lines[1:], lines[2:]):
+        if re.fullmatch(r" +core( +p50 +p99)+", head) and re.match(r" +\d+\* ", row) and set(above.split()) <= set(clocks):
+            names = [(column, clock) for clock in above.split() for column in ("p50", "p99")]
+            figures = re.findall(rf"{FIGURE}|(?<= )-(?= |$)", row.partition("*")[2])
+            yield from ((column, clock, figure) for (column, clock), figure in zip(names, figures, strict=True))
+
+
+def collect(text, report):
+    """All figures as {(name, clock): [figure, ...]}."""
+    present = [clock["id"] for clock in report["clocks"] if clock["state"] == "present"]
+    lines, flowing = text.splitlines(), " ".join(text.split())
+    said = [("a read", clock, figure) for sentence in SENTENCES for clock, figure in re.findall(sentence, flowing)]
+    found = {}
+    for name, clock, figure in [*of_tables(lines, present), *of_boot_core(lines, present), *said]:
+        found.setdefault((name, clock), []).append(figure.replace(" ", ""))
+    return found
+
+
+def check(text, report):
+    """Asserts that no clock has two figures under one name."""
+    found = collect(text, report)
+    assert {key: figures for key, figures in found.items() if len(set(figures)) > 1} == {}
+    return found
