@@ -81,6 +81,15 @@ judge_each_rate(struct vote *vote)
 			name_rate(vote, i);
 }
 
+/* Whether a clock that may leap is beyond LIMIT from clock TRUTH in two stretches: rate-disagree reports that. */
+static bool
+is_off_in_two_stretches(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
+{
+	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[truth]);
+
+	return rate_beyond(&by, limit) && !vote->by_doubtful_tsc;
+}
+
 static void
 note_leaps(struct vote *vote)
 {
@@ -92,7 +101,7 @@ note_leaps(struct vote *vote)
 		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
 		if (vote_may_leap(vote->report, entry) && vote_may_vote(vote->report, entry) && rate_beyond(&by, limit) &&
-		    !set_has(vote->found.falsetickers, i))
+		    !set_has(vote->found.falsetickers, i) && !is_off_in_two_stretches(vote, i, truth, limit))
 			report_note(vote->report, "%s ran %s off %s in the rates' window, %s.", vote_clock_id(vote, i),
 				    vote_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
 				    "and otherwise after it, as where the whole machine was stopped: no fault of its own" :

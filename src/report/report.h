@@ -87,7 +87,7 @@ struct report_clock {
 	struct rate_interval implied;
 	enum rate_fit rate_fit;    /* how its readings fit one rate */
 	bool rate_whole_run;       /* that is over the whole run, not over the rates' window alone */
-	struct rate_interval implied_window; /* likewise, over the rates' window alone */
+	struct rate_interval implied_window; /* likewise, over the rates' window alone, or over its first half */
 	struct rate_interval implied_since;  /* likewise, from that window to the end of the run, or at its end */
 	/*
 	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window

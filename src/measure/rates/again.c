@@ -197,8 +197,30 @@ record_changes(struct survey *survey, struct sample *ends)
 }
 
 /*
- * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it: so one stop
- * may be in both stretches, and seem a rate. One more stretch, that shares no edge with them, tells.
+ * The rate of TRACK's edge clock up to the edge in the middle of the window. This stretch shares no edge with the rest
+ * of the run: one stop of the machine is in one of the two only.
+ */
+static struct rate_interval
+first_half(const struct survey *survey, const struct survey_track *track)
+{
+	if (!track->middle.end || track->middle.begin >= track->last.begin)
+		return (struct rate_interval){ .known = false };
+	return survey_implied(survey, track, &track->first, &track->middle);
+}
+
+/* Edges are followed from a fresh reading: the core may have been away since the last one, for some edges. */
+static void
+follow_edges_anew(struct survey *survey, struct survey_track *track)
+{
+	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_track_on(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	follow_edges(survey, track);
+}
+
+/*
+ * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it. So one stop
+ * may be in both stretches and look like a rate. Two stretches that share no edge decide: the first half of the window
+ * and the rest of the run, or else the window and one more stretch.
  */
 static void
 confirm_edges(struct survey *survey)
@@ -206,13 +228,19 @@ confirm_edges(struct survey *survey)
 	for (size_t i = 0; i < survey->report->clock_count && survey->report->hypervisor[0]; i++) {
 		struct survey_track *track = &survey->tracks[i];
 		struct report_clock *entry = &survey->report->clocks[i];
+		struct rate_interval half;
 
 		if (!survey_track_goes_on(track) || !entry->clock.edges_only ||
 		    !is_beside_the_scale(survey, &entry->implied_window) ||
 		    !is_beside_the_scale(survey, &entry->implied_since))
 			continue;
+		half = first_half(survey, track);
+		if (is_beside_the_scale(survey, &half)) {
+			entry->implied_window = half;
+			continue;
+		}
 		entry->implied_since.known = false;
-		follow_edges(survey, track);
+		follow_edges_anew(survey, track);
 	}
 }
 

@@ -51,6 +51,7 @@ struct bench {
 	/* The RTC has each update so much too late at most, and shows its second so much before the end of it; 0 */
 	uint64_t late_max_ps, early_max_ps;
 	uint64_t leaps_at_ps, leap_ps; /* from then on the RTC is so much ahead */
+	uint64_t away_at_ps, away_ps; /* at the first read of the PIT from then on the core is away for so long, once */
 	uint64_t jitter_ps;        /* at most so much of a read lies before the clock is looked at, and behind */
 	int64_t off_tenths[CLOCKS]; /* how fast each clock is against its claim, in tenths of a ppm */
 	uint64_t tsc_hz;
@@ -124,6 +125,10 @@ in_pit(void *context, uint16_t port, unsigned width_bytes)
 {
 	(void)context;
 	(void)width_bytes;
+	if (sim.now_ps >= bench->away_at_ps) {
+		bench->away_at_ps = SIM_NEVER;
+		sim_advance_ps(bench->away_ps);
+	}
 	return sim_pit_in(port);
 }
 
@@ -297,7 +302,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
-	bench->changes_at_ps = bench->leaps_at_ps = SIM_NEVER;
+	bench->changes_at_ps = bench->leaps_at_ps = bench->away_at_ps = SIM_NEVER;
 	sim_unmap(SIM_HPET_BASE);
 	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
 	sim_hook_ports((struct sim_port_hook){ SIM_PM_PORT, SIM_PM_PORT, in_pm, NULL, NULL });
@@ -918,6 +923,63 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 		assert_int_equal(bench->report.note_count, 0);
 		close_clocks();
 	}
+}
+
+/*
+ * The core is away for 1.5 s after the RTC's edge at the end of the run. The edges that are followed once more start
+ * with one that is read, not with one that came meanwhile.
+ */
+static void
+so_is_one_whose_edges_came_while_the_core_was_away(void **state)
+{
+	(void)state;
+	bench->off_tenths[RTC] = 3000000;
+	begin_well();
+	become_a_guest();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(2 * SIM_PS_PER_S);
+	bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
+	bench->away_ps = SIM_PS_PER_S / 2 * 3;
+	survey_rates_again(&bench->survey);
+	assert_int_equal(bench->away_at_ps, SIM_NEVER);
+	assert_only("rate-wrong", "rtc", 300000);
+	close_clocks();
+}
+
+/*
+ * In a soak the first half of the window and the rest of the run show it, without one more stretch of 10 s. A stop at
+ * the edge between the window and the rest is in both of these, and not in that half.
+ */
+static void
+so_is_one_that_the_first_half_of_the_window_confirms(void **state)
+{
+	(void)state;
+	for (unsigned stops = 0; stops < 2; stops++) {
+		uint64_t from_ps;
+
+		bench->off_tenths[RTC] = stops ? 0 : 200000;
+		begin_well();
+		become_a_guest();
+		become_a_soak();
+		survey_prepare(&bench->survey);
+		bench->leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
+		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 11) * SIM_PS_PER_S - 12 * SIM_PS_PER_MS;
+		survey_rates(&bench->survey);
+		sim_advance_ps(30 * SIM_PS_PER_S);
+		from_ps = sim.now_ps;
+		survey_rates_again(&bench->survey);
+		if (stops) {
+			judge_report(&bench->report);
+			assert_int_equal(bench->report.finding_count, 0);
+		} else {
+			assert_true(sim.now_ps - from_ps < 3 * SIM_PS_PER_S);
+			assert_only("rate-wrong", "rtc", 20000);
+			assert_int_equal(bench->report.note_count, 0);
+		}
+		close_clocks();
+	}
+	bench->leap_ps = 0;
 }
 
 /* 4,000 ppm in an hour are 14.4 s, more than a minute's wraps leave sure; ten edges once more decide. */
@@ -1613,6 +1675,8 @@ main(void)
 		RATE_TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both),
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
 		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
+		RATE_TEST(so_is_one_whose_edges_came_while_the_core_was_away),
+		RATE_TEST(so_is_one_that_the_first_half_of_the_window_confirms),
 		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
 		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
 		RATE_TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early),
