@@ -240,10 +240,49 @@ report_moment_ns(const struct report *report, uint64_t tsc)
 	return tsc > start_tsc ? scale_ns(&scale, tsc - start_tsc) : 0;
 }
 
+/* How many ns the counters counted in ROW's step, at most. A guest's RTC counts pauses too, so it is left out. */
+static uint64_t
+counted_ns_max(const struct report *report, const struct report_discontinuity *row)
+{
+	int64_t most_ns = 0;
+
+	for (size_t i = 0; i < row->group_count; i++) {
+		const struct report_group *group = &row->groups[i];
+		size_t clock = group->members[0];
+
+		if (group->elapsed.known && group->elapsed.high > most_ns &&
+		    (clock >= report->clock_count || !report->clocks[clock].clock.edges_only))
+			most_ns = group->elapsed.high;
+	}
+	return (uint64_t)most_ns;
+}
+
+uint64_t
+report_moment_ns_max(const struct report *report, uint64_t tsc)
+{
+	uint64_t ns = report_moment_ns(report, tsc), most_ns = ns;
+
+	for (size_t i = 0; i < report->discontinuity_count; i++) {
+		const struct report_discontinuity *row = &report->discontinuities[i];
+		uint64_t from_ns = report_moment_ns(report, row->from_tsc), at_ns = report_moment_ns(report, row->at_tsc);
+		uint64_t counted_ns = counted_ns_max(report, row);
+
+		if (from_ns > at_ns && ns + counted_ns >= at_ns)
+			most_ns += from_ns - at_ns + counted_ns;
+	}
+	return most_ns;
+}
+
 void
 report_put_moment(struct text *out, const struct report *report, uint64_t tsc)
 {
-	uint64_t ms = report_moment_ns(report, tsc) / 1000000;
+	report_put_run_time(out, report_moment_ns(report, tsc));
+}
+
+void
+report_put_run_time(struct text *out, uint64_t ns)
+{
+	uint64_t ms = ns / 1000000;
 
 	if (ms < 1000)
 		text_printf(out, "%lu ms", ms);

@@ -461,7 +461,16 @@ bool report_has_clock(const struct report *report, const char *id);
 /* When the boot core's TSC read TSC, from the run's begin. */
 uint64_t report_moment_ns(const struct report *report, uint64_t tsc);
 
-/* Likewise, as "3.1 s" or "312 ms". */
+/*
+ * The latest time at which the boot core's TSC may have read TSC. A TSC that stepped back reads some values twice, and
+ * all later ones too early.
+ */
+uint64_t report_moment_ns_max(const struct report *report, uint64_t tsc);
+
+/* A time since the start of the run, as "3.1 s" or "312 ms". */
+void report_put_run_time(struct text *out, uint64_t ns);
+
+/* report_moment_ns(), as "3.1 s" or "312 ms". */
 void report_put_moment(struct text *out, const struct report *report, uint64_t tsc);
 
 /* "at 3.1 s and 9.8 s": when the cores had their tournaments; or the one alone. */

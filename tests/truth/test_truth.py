@@ -11,6 +11,10 @@ KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M
 TRIALS, TRIALS_LONG = 1000, 100_000  # of all kinds together
 SEED, SEED_LONG = 1, 1_000_001
 BOUND_S = 2400
+# Machines of which a report once said something false.
+ONCE_WRONG = [
+    ("step-last", 80001879),  # a moment that the stepped TSC read twice was given as the earlier of the two
+]
 
 
 def test_the_kinds_are_those_that_the_program_has():
@@ -18,10 +22,19 @@ def test_the_kinds_are_those_that_the_program_has():
     assert re.findall(r"^  ([a-z-]+) ", usage, re.M) == KINDS and len(KINDS) > 20
 
 
+def judge(kind, seed, trials):
+    words = [TRUTH, str(seed), str(trials), "--kind", kind]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    assert done.returncode == 0 and f"{kind}: " in done.stdout, f"truth {' '.join(words[1:])}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("kind, seed", ONCE_WRONG)
+def test_nothing_false_is_said_any_more(kind, seed):
+    judge(kind, seed, 1)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed, trials", [(SEED, TRIALS), pytest.param(SEED_LONG, TRIALS_LONG, marks=pytest.mark.long)],
                          ids=["few", "many"])
 def test_nothing_false_is_said(kind, seed, trials):
-    words = [TRUTH, str(seed), str(-(-trials // len(KINDS))), "--kind", kind]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=BOUND_S, check=False)
-    assert done.returncode == 0 and f"{kind}: " in done.stdout, f"truth {' '.join(words[1:])}\n{done.stdout}{done.stderr}"
+    judge(kind, seed, -(-trials // len(KINDS)))

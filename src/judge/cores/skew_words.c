@@ -25,36 +25,50 @@ skew_put_rest(char rest[SKEW_REST_SIZE], size_t count, size_t off)
 	return rest;
 }
 
-static bool
-is_long(const struct view *view, struct moment moment)
+/* From the earliest time that MOMENT's start may be to the latest that its end may be, in ns since the run's start. */
+struct stretch {
+	uint64_t begin_ns, end_ns;
+};
+
+static struct stretch
+stretch_of(const struct view *view, struct moment moment)
 {
-	return report_moment_ns(view->report, moment.end_tsc) / NS_PER_MS >=
-	       report_moment_ns(view->report, moment.begin_tsc) / NS_PER_MS + AT_MS;
+	return (struct stretch){ report_moment_ns(view->report, moment.begin_tsc),
+				 report_moment_ns_max(view->report, moment.end_tsc) };
+}
+
+static bool
+is_long(struct stretch stretch)
+{
+	return stretch.end_ns / NS_PER_MS >= stretch.begin_ns / NS_PER_MS + AT_MS;
 }
 
 void
 skew_put_time(struct text *text, const struct view *view, struct moment moment)
 {
-	if (is_long(view, moment)) {
-		report_put_moment(text, view->report, moment.begin_tsc);
+	struct stretch stretch = stretch_of(view, moment);
+
+	if (is_long(stretch)) {
+		report_put_run_time(text, stretch.begin_ns);
 		text_put(text, " to ");
 	}
-	report_put_moment(text, view->report, moment.end_tsc);
+	report_put_run_time(text, stretch.end_ns);
 }
 
 const char *
 skew_put_moment(const struct view *view, struct moment moment, char moments[SKEW_MOMENTS_SIZE])
 {
+	struct stretch stretch = stretch_of(view, moment);
 	struct text text;
 
 	text_init(&text, moments, SKEW_MOMENTS_SIZE);
-	if (is_long(view, moment)) {
+	if (is_long(stretch)) {
 		text_put(&text, "between ");
-		report_put_moment(&text, view->report, moment.begin_tsc);
+		report_put_run_time(&text, stretch.begin_ns);
 		text_put(&text, " and ");
 	} else {
 		text_put(&text, "at ");
 	}
-	report_put_moment(&text, view->report, moment.end_tsc);
+	report_put_run_time(&text, stretch.end_ns);
 	return moments;
 }

@@ -79,15 +79,16 @@ static void
 put_then(struct text *text, const struct report *report, const char *words)
 {
 	const struct offsets *shown = report_shown(report);
-	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns(report, shown->end_tsc);
+	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns_max(report, shown->end_tsc);
+	bool is_long = end_ns >= begin_ns + LONG_NS; /* each pair's moment is one between the two */
 
 	text_put(text, words);
-	if (end_ns - begin_ns >= LONG_NS) { /* each pair's moment is one between the two */
+	if (is_long) {
 		text_put(text, " between ");
-		report_put_moment(text, report, shown->begin_tsc);
+		report_put_run_time(text, begin_ns);
 	}
-	text_put(text, end_ns - begin_ns >= LONG_NS ? " and " : " at ");
-	report_put_moment(text, report, shown->end_tsc);
+	text_put(text, is_long ? " and " : " at ");
+	report_put_run_time(text, end_ns);
 }
 
 static void

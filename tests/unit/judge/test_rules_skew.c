@@ -736,6 +736,37 @@ of_two_cores_that_drift_neither_is_said_to_be_off(void **state)
 }
 
 /* The others' drifts are too wide to say whether it is the third core or the boot core. */
+/*
+ * The boot core's TSC steps back by 0.3 s in the last tournament: 0.2 s from one reading to the next, while the HPET
+ * counts 0.1 s. The tournament's end at 21.1 s may be the first or the second time that the TSC reads it.
+ */
+static void
+a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times(void **state)
+{
+	struct report *report = machine(2, 2, NULL);
+	uint8_t tsc = (uint8_t)(literal_find(report, "tsc") - report->clocks);
+	uint8_t hpet = (uint8_t)(literal_find(report, "hpet") - report->clocks);
+	size_t drifts = 0;
+
+	(void)state;
+	report->cores[1].drift_ppb = (struct offset){ 4000, 5000 };
+	report->discontinuity_count = 1;
+	report->discontinuities[0] = (struct report_discontinuity){
+		.from_tsc = report->skew.latest.end_tsc, .at_tsc = report->skew.latest.end_tsc - LITERAL_TSC_HZ / 5,
+		.group_count = 2,
+		.groups = { { .clocks = UINT32_C(1) << tsc, .clock_count = 1, .members = { tsc },
+			      .elapsed = { true, -200000000, -200000000, -200000000 } },
+			    { .clocks = UINT32_C(1) << hpet, .clock_count = 1, .members = { hpet },
+			      .elapsed = { true, 100000000, 100000000, 100000000 } } },
+	};
+	judge(report);
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (strcmp(report->findings[i].rule, "tsc-drift") == 0 && ++drifts)
+			assert_non_null(strstr(report->findings[i].text, " between 3.1 s and 21.1 s to 21.4 s, "));
+	assert_int_equal(drifts, 1);
+	literal_free(report);
+}
+
 static void
 drift_of_a_core_or_of_the_boot_core_names_neither(void **state)
 {
@@ -1266,6 +1297,7 @@ main(void)
 		cmocka_unit_test(drift_is_allowed_up_to_its_limit),
 		cmocka_unit_test(boot_core_that_drifts_alone_is_named_itself),
 		cmocka_unit_test(of_two_cores_that_drift_neither_is_said_to_be_off),
+		cmocka_unit_test(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times),
 		cmocka_unit_test(drift_of_a_core_or_of_the_boot_core_names_neither),
 		cmocka_unit_test(of_five_cores_that_drift_four_are_named_and_one_is_counted),
 		cmocka_unit_test(core_that_drifts_has_no_other_finding),
