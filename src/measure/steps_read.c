@@ -4,6 +4,7 @@
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* at most, until no bracket is longer than that */
 #define READS        4          /* of which the last counts: the first are slow */
+#define LONG_NS      SURVEY_NS_PER_MS
 #define EDGE_READS   64
 #define EDGE_TURNS   2400000    /* no batch is shorter than a microsecond: bounds a wait by count */
 #define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
@@ -55,14 +56,29 @@ steps_take_edges(struct survey *survey, uint32_t clocks)
 			take_edge(survey, i);
 }
 
+static bool
+is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
+{
+	return sample->end - sample->begin > scale_ticks(&survey->scale, ns);
+}
+
+/*
+ * If the last reading took long, the shortest one counts. The core was preempted in it, or the TSC leapt. In both cases
+ * the reading fits those before it and those after it, and so it would hide a leap of the TSC.
+ */
 void
 steps_sweep(struct survey *survey, bool all)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct sample reading;
+
 		if (!steps_is_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
 			continue;
 		survey_batch(survey, &survey->report->clocks[i].clock, READS);
-		survey_step_take(survey, i, &survey->samples[READS - 1], false);
+		reading = survey->samples[READS - 1];
+		if (is_longer(survey, &reading, LONG_NS))
+			reading = rate_tightest(survey->samples, READS);
+		survey_step_take(survey, i, &reading, false);
 	}
 }
 
@@ -70,10 +86,8 @@ static bool
 is_tight(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		const struct sample *now = &survey->steps[i].now;
-
 		if (steps_is_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
-		    now->end - now->begin > scale_ticks(&survey->scale, TIGHT_NS))
+		    is_longer(survey, &survey->steps[i].now, TIGHT_NS))
 			return false;
 	}
 	return true;

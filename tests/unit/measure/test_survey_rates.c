@@ -685,6 +685,53 @@ a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them(void **stat
 	}
 }
 
+static struct {
+	void (*sample)(void *device, struct sample *samples, size_t count);
+	uint64_t tsc_leaps_ticks; /* within its next reading, the last of a batch */
+} at_pm;
+
+static void
+sample_pm(void *device, struct sample *samples, size_t count)
+{
+	at_pm.sample(device, samples, count);
+	sim.tsc.counter.backward_at_ps = at_pm.tsc_leaps_ticks ? sim.now_ps : sim.tsc.counter.backward_at_ps;
+	sim.tsc.counter.backward_ticks -= at_pm.tsc_leaps_ticks;
+	samples[count - 1].end += at_pm.tsc_leaps_ticks;
+	at_pm.tsc_leaps_ticks = 0;
+}
+
+/*
+ * The HPET is not compared because its checks run. A PM timer's reading that took 32 ms fits the clock before and after
+ * it, and the PIT wraps too soon. The RTC alone would seem to be behind.
+ */
+static void
+a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc(void **state)
+{
+	(void)state;
+	give_the_tsc_a_crystal_of_its_own();
+	begin_well();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	survey_observe(&bench->survey);
+	at_pm.sample = find(PM)->clock.sample;
+	at_pm.tsc_leaps_ticks = bench->tsc_hz / 1000 * 32;
+	find(PM)->clock.sample = sample_pm;
+	find(HPET)->series = 1;
+	survey_forget(&bench->survey, find(HPET)->series);
+	survey_observe(&bench->survey);
+	survey_forget(&bench->survey, find(HPET)->series);
+	for (unsigned i = 0; i < 150; i++) {
+		sim_advance_ps(10 * SIM_PS_PER_MS);
+		survey_observe(&bench->survey);
+	}
+	judge_report(&bench->report);
+	assert_int_equal(bench->report.finding_count, 1);
+	assert_string_equal(bench->report.findings[0].rule, "clock-jumped");
+	assert_string_equal(bench->report.findings[0].clock, "tsc");
+	find(PM)->clock.sample = at_pm.sample;
+	close_clocks();
+}
+
 #define PHASES   3 /* of all that is read against the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
@@ -1668,6 +1715,7 @@ main(void)
 		RATE_TEST(an_rtc_that_drifts_alone_is_named),
 		RATE_TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only),
 		RATE_TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them),
+		RATE_TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc),
 		RATE_TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only),
 		RATE_TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody),
 		RATE_TEST(a_stop_before_the_first_edge_of_the_window_is_seen),
