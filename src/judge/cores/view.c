@@ -200,9 +200,51 @@ moves_against_a_member(const struct view *view, size_t rank)
 	return false;
 }
 
+/* Returns true if MEMBER and SPEAKER are proven to be nearer to each other than RANK is to either of them. */
+static bool
+are_nearer(const struct view *view, size_t speaker, size_t member, size_t rank)
+{
+	uint64_t spread = speaker == member ? 0 : offset_farthest(offsets_pair(view->offsets, speaker, member));
+
+	return view_distance(offsets_pair(view->offsets, speaker, rank)).near > spread &&
+	       view_distance(offsets_pair(view->offsets, member, rank)).near > spread &&
+	       view_drift_ppb(view, speaker, member).near <= view->drift_limit_ppb;
+}
+
+/* Returns true if more than half of all cores are one group, and each of them was measured apart from RANK. */
+static bool
+is_apart_from_one_group(const struct view *view, size_t rank)
+{
+	for (size_t speaker = 0; speaker < view->offsets->cores; speaker++) {
+		size_t members = 0;
+
+		for (size_t i = 0; i < view->offsets->cores; i++)
+			members += i != rank && speaker != rank && is_member(view, i) && are_nearer(view, speaker, i, rank);
+		if (2 * members > view->offsets->cores)
+			return true;
+	}
+	return false;
+}
+
+static bool
+are_all_apart_from_one_group(const struct view *view)
+{
+	size_t off = 0;
+
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		if (!view_is_off(view, i))
+			continue;
+		if (!is_apart_from_one_group(view, i))
+			return false;
+		off++;
+	}
+	return off > 0;
+}
+
 /*
- * Whether the majority is one only because its offsets are known no better: cores of it are proven to run apart, of
- * which none is named, and the others are no more than half.
+ * Returns true if the majority is one only because its offsets are known no better. Cores of it are proven to run
+ * apart, none of them is named, and the others are no more than half. False if a group of more than half, in which no
+ * two are proven to run apart, shows each core that is off.
  */
 static bool
 is_parted(const struct view *view)
@@ -215,7 +257,7 @@ is_parted(const struct view *view)
 		parted += moves;
 		whole += is_member(view, i) && !moves;
 	}
-	return parted && 2 * whole <= view->offsets->cores;
+	return parted && 2 * whole <= view->offsets->cores && !are_all_apart_from_one_group(view);
 }
 
 struct view
@@ -225,8 +267,8 @@ view_latest(const struct view *view)
 
 	latest.offsets = &view->skew->latest;
 	latest.outlier = view->skew->latest_outlier;
-	latest.no_majority = view->skew->latest_summary.no_majority || is_parted(&latest);
 	latest.star_open = latest.offsets->kind == TOURNAMENT_STAR && !star_is_confirmed(&latest);
+	latest.no_majority = view->skew->latest_summary.no_majority || is_parted(&latest);
 	return latest;
 }
 
@@ -242,8 +284,8 @@ view_of(struct report *report)
 
 	view.scale = report_scale(report);
 	view_find_drifts(report, &view);
-	view.no_majority |= is_parted(&view);
 	view.star_open = skew->offsets.kind == TOURNAMENT_STAR && !star_is_confirmed(&view);
+	view.no_majority |= is_parted(&view);
 	latest = view_latest(&view);
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)

@@ -1076,6 +1076,38 @@ a_majority_whose_cores_run_apart_names_nobody(void **state)
 	}
 }
 
+/*
+ * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of them. Cores 1 and 2 know little of each other, so core
+ * 1 is not named. It runs apart from core 0, but the group shows core 3 all the same. If the group's own pairs are
+ * WIDE, nobody is named.
+ */
+static void
+a_group_of_most_names_a_core_though_another_core_runs_apart(void **state)
+{
+	int64_t truth_ticks[5] = { 0, 2500, 0, 2500, 0 };
+
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		struct report *report = machine(5, 5, truth_ticks);
+
+		for (size_t i = 2; i < 5; i++)
+			report->cores[i].drift_ppb = (struct offset){ -900, 900 };
+		report->cores[1].drift_ppb = (struct offset){ 8, 62 };
+		for (size_t a = 0; a < 5; a++)
+			for (size_t b = a + 1; b < 5; b++) {
+				int64_t ahead = truth_ticks[b] - truth_ticks[a];
+				int64_t error = a == 1 && b == 2 ? 90000 : wide && !ahead ? 2000 : 800;
+
+				offsets_set(&report->skew.offsets, a, b, (struct offset){ ahead - error, ahead + error });
+			}
+		literal_solve(report);
+		judge(report);
+		for (size_t i = 0; i < 5; i++)
+			assert_int_equal(report->cores[i].off_majority, i == 3 && !wide);
+		literal_free(report);
+	}
+}
+
 /* By a check between the tournaments, whose bounds hold all the same. */
 static void
 cores_of_which_one_warped_are_not_synchronised(void **state)
@@ -1314,6 +1346,7 @@ main(void)
 		cmocka_unit_test(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment),
 		cmocka_unit_test(cores_of_which_one_warped_are_not_synchronised),
 		cmocka_unit_test(a_majority_whose_cores_run_apart_names_nobody),
+		cmocka_unit_test(a_group_of_most_names_a_core_though_another_core_runs_apart),
 		cmocka_unit_test(star_in_which_something_moved_names_nobody),
 		cmocka_unit_test(star_that_the_next_tournament_does_not_confirm_names_nobody),
 		cmocka_unit_test(core_is_not_named_by_others_that_may_be_as_far_from_each_other),
