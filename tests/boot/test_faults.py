@@ -2,10 +2,13 @@
 without it. Where a lever can be pulled on a machine that is driven by its instructions (-icount), a busy host is not
 seen by the guest at all: what was measured before is then the same to the last digit, and no gap is the host's.
 """
+import contextlib
 from fractions import Fraction
 import os
 import re
 import shlex
+import subprocess
+import sys
 import time
 
 import pytest
@@ -97,6 +100,27 @@ def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
     assert report["verdict"] == "fail"
     assert {name for name, clock in clocks(report).items() if clock["verdict"] == "fail"} == {"rtc"}, report["findings"]
     assert {clock for _, clock in accused(report)} <= {"rtc", "tsc"}, report["findings"]
+
+
+@contextlib.contextmanager
+def load(loops):
+    """So many processes that do nothing but use a processor each."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@long
+def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
+    """QEMU shows its edges late there, and the core misses some. The TSC has no claim, so there are two groups."""
+    machine = [*ONE_CORE, *levers.faked(tmp_path, "1.02", monotonic=False)]
+    with load(2):
+        report = checked(levers.run_while(None, tmp_path / "out", *machine, "--", "clocks=tsc,hpet,acpi_pm,pit,rtc"))
+    assert ("rate-disagree", None) in accused(report), report["findings"]
 
 
 # Clocks that turn sick while baretick runs: the registers are written from outside.
