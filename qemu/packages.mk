@@ -10,7 +10,7 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common?
 PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
-                  python3-check-jsonschema? \
+                  python3-check-jsonschema? efi-shell-x64? \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders))
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
 PACKAGES_fresh := debootstrap

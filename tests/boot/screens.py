@@ -90,9 +90,10 @@ class Screen:
         while "return" not in (message := self._hear()):
             assert "event" in message, message
 
-    def wait_for_serial(self, text):
+    def wait_for_serial(self, *texts):
+        """Waits for any of TEXTS."""
         end = time.monotonic() + BOUND_S
-        while text not in self.serial():
+        while not any(text in self.serial() for text in texts):
             assert time.monotonic() < end and self._process.poll() is None, self.serial()[-2000:]
             time.sleep(POLL_S)
 

@@ -74,7 +74,8 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_sim_line(&line, 9, false);
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->Stall = stall;
-	firmware_system->RuntimeServices->ResetSystem = reset_system;
+	/* It returns nothing in gnu-efi 3 and a status in gnu-efi 4. No caller reads the status. */
+	firmware_system->RuntimeServices->ResetSystem = (void *)reset_system;
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };
 	console_open(&console);
