@@ -79,7 +79,7 @@ $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 # What the compiler may call by itself, and would take for unused.
 $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Optimised for speed: the folders whose code runs inside or between readings. All other code is optimised for size.
-TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts
+TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
 $(UNTIMED:%.c=$(BUILD)/efi/%.o): TARGET += -Os
 
@@ -97,11 +97,11 @@ $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find
 	$(QUIET)$(PYTHON) src/page/build $@.tmp $(CHARTS)
 	$(QUIET)mv $@.tmp $@
 
-$(BUILD)/efi/boot/page.o: $(PAGE)
-$(BUILD)/efi/boot/page.o: NASM += -DPAGE='"$(PAGE)"'
-$(BUILD)/efi/boot/sbat.o: NASM += -DVERSION='"$(VERSION)"'
+$(BUILD)/efi/boot/uefi/page.o: $(PAGE)
+$(BUILD)/efi/boot/uefi/page.o: NASM += -DPAGE='"$(PAGE)"'
+$(BUILD)/efi/boot/uefi/sbat.o: NASM += -DVERSION='"$(VERSION)"'
 
-$(BUILD)/efi/boot/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
+$(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
@@ -112,20 +112,20 @@ $(OBJECTS): | deps-build
 -include $(OBJECTS:.o=.d)
 
 LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
-        -Wl,--build-id=none -Wl,-T,boot/efi.lds $(GCC_LINK)
+        -Wl,--build-id=none -Wl,-T,boot/uefi/efi.lds $(GCC_LINK)
 
-$(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/efi.lds
+$(BUILD)/baretick.so $(BUILD)/baretick-skew.so: $(OBJECTS) boot/uefi/efi.lds
 $(BUILD)/baretick.so $(BUILD)/baretick-skew.so $(BUILD)/baretick-fault.so:
 	$(call say,CC    )
 	$(QUIET)$(CC) $(TARGET) $(LINK) $(GNUEFI_CRT0) $(filter %.o,$^) $(GNUEFI_LIBRARY) -o $@
 
 # objcopy writes no time stamp; .dynsym and .dynstr are not needed to relocate and would share a page. Nothing follows the last
 # section: what a signature is added to ends with it.
-$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/nxcompat
+$(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.efi: %.so boot/uefi/nxcompat
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -j .text -j .rodata -j .reloc -j .data -j .dynamic -j .rela -j .sbat \
 		--strip-all -O efi-app-x86_64 $< $@.tmp
-	$(QUIET)$(PYTHON) boot/nxcompat $@.tmp
+	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
 OPTIONS :=

@@ -6,7 +6,6 @@
 #include "firmware.h"
 #include "hw.h"
 #include "interrupts.h"
-#include "mp.h"
 #include "processor.h"
 #include "registers.h"
 #include "reserve.h"
@@ -67,7 +66,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 	case CORES_SIPI:
 		return cores_listed(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
-		return mp_listed();
+		return machine->boot.lent_count ? machine->boot.lent_count() : 1;
 	default:
 		return 1;
 	}
@@ -84,7 +83,8 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
 	run->report.options.cores = CORES_MP;
-	checkpoint_falls_back(machine->checkpoint, CORES_MP);
+	if (machine->boot.falls_back)
+		machine->boot.falls_back(machine->boot.context, CORES_MP);
 }
 
 /* Starts the cores as the options say, within the plan. */
@@ -100,8 +100,8 @@ start_cores(void *context, struct run *run)
 
 	if (options->cores == CORES_SIPI)
 		try_sipi(machine, run, limits);
-	if (options->cores == CORES_MP)
-		mp_start(&machine->cores, own, limits, run->report.tsc, &run->smp);
+	if (options->cores == CORES_MP && machine->boot.lend)
+		machine->boot.lend(&machine->cores, own, limits, run->report.tsc, &run->smp);
 	else if (options->cores == CORES_OFF)
 		cores_off(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
@@ -134,8 +134,8 @@ stop_cores(void *context, struct run *run)
 
 	if (run->report.options.cores == CORES_SIPI)
 		cores_stop(&machine->cores);
-	else if (run->report.options.cores == CORES_MP)
-		mp_stop(&machine->cores);
+	else if (run->report.options.cores == CORES_MP && machine->boot.take_back)
+		machine->boot.take_back(&machine->cores);
 }
 
 static void
@@ -162,7 +162,7 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
-	if (checkpoint_begins(machine->checkpoint, run, phase))
+	if (machine->boot.begins && machine->boot.begins(machine->boot.context, run, phase))
 		progress_excuse(&machine->progress, begin_tsc);
 	progress_begins(&machine->progress, phase->id);
 }
@@ -173,10 +173,10 @@ meanwhile(void *context)
 	struct machine *machine = context;
 	uint64_t begin_tsc = hw_tsc();
 
-	if (!checkpoint_is_due(machine->checkpoint))
+	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
 	run_let_tick(machine->played, true);
-	checkpoint_meanwhile(machine->checkpoint);
+	machine->boot.meanwhile(machine->boot.context);
 	run_let_tick(machine->played, false);
 	progress_excuse(&machine->progress, begin_tsc);
 }
@@ -190,14 +190,12 @@ quiet_tick(void *context, bool quiet)
 }
 
 void
-machine_open(struct machine *machine, const struct plan *plan, struct console *console,
-	     struct checkpoint *checkpoint, struct run *run)
+machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
 	machine->played = run;
 	machine->plan = plan;
-	machine->checkpoint = checkpoint;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
 	reserve_pages(&machine->platform, &run->report.options, plan->cores);
 	machine->run = (struct run_machine){

@@ -1,8 +1,7 @@
-/* The machine that the firmware has handed over, as a run is played on it: see run.h. */
+/* The machine that the firmware or a loader has handed over, as a run is played on it: see run.h. */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
 
-#include "checkpoint.h"
 #include "cores.h"
 #include "platform.h"
 #include "plan.h"
@@ -10,6 +9,22 @@
 #include "run.h"
 #include "smbios.h"
 #include "tick.h"
+
+/* Functions that only some boots have. Each may be NULL. */
+struct machine_boot {
+	/* Cores that the firmware lends, for cores=mp: see boot/uefi/mp. Without them that is cores=off. */
+	size_t (*lent_count)(void); /* the boot core included */
+	bool (*lend)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
+		     struct smp *smp);
+	void (*take_back)(struct cores *cores);
+
+	/* The report while a run goes on: see boot/uefi/checkpoint.h. CONTEXT is its. */
+	void *context;
+	bool (*begins)(void *context, const struct run *run, const struct run_phase *phase);
+	void (*falls_back)(void *context, enum options_cores cores);
+	bool (*is_due)(const void *context);
+	void (*meanwhile)(void *context);
+};
 
 struct machine {
 	struct platform platform; /* machine_read() fills it, */
@@ -20,7 +35,7 @@ struct machine {
 	struct tick tick;
 	struct run *played;       /* the caller's, */
 	const struct plan *plan;  /* too, */
-	struct checkpoint *checkpoint; /* too */
+	struct machine_boot boot; /* the caller has set it before machine_read() */
 	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* what is handed to run_open() */
 };
@@ -29,8 +44,8 @@ struct machine {
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Has the firmware start the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the
- * guest's memory is encrypted.
+ * Has the firmware lend the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the
+ * guest's memory is encrypted. Where no firmware lends any the boot core is alone.
  */
 void machine_choose_way(const struct machine *machine, struct report *report);
 
@@ -39,10 +54,9 @@ size_t machine_cores(const struct machine *machine, const struct options *option
 
 /*
  * Makes MACHINE one that a run can be played on, within PLAN. What goes on is shown on CONSOLE. RUN is the one that it
- * will be, followed by CHECKPOINT: its smp is the boot core alone until then.
+ * will be: its smp is the boot core alone until then.
  */
-void machine_open(struct machine *machine, const struct plan *plan, struct console *console,
-		  struct checkpoint *checkpoint, struct run *run);
+void machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
 /* Gives the firmware back what machine_open() took. */
 void machine_close(struct machine *machine);

@@ -3,23 +3,14 @@
 
 #include "csv.h"
 #include "firmware.h"
-#include "html.h"
 #include "json.h"
-#include "page.h"
 #include "report_sizes.h"
 #include "run.h"
-#include "screen.h"
 #include "survey.h"
 #include "table.h"
 
 #define CACHE_LINE 64u
 #define MIB        (UINT64_C(1) << 20)
-
-static size_t
-page_length(void)
-{
-	return (size_t)(page_end - page_bytes);
-}
 
 static size_t
 size_of_json(size_t cores, const struct options *options)
@@ -28,17 +19,23 @@ size_of_json(size_t cores, const struct options *options)
 }
 
 static size_t
-size_of_html(size_t cores, const struct options *options)
+size_of_html(const struct plan_page *page, size_t cores, const struct options *options)
 {
-	return report_size_html(cores, page_length()) + report_size_series(cores, run_series_rows(options, cores));
+	return page ? page->size(cores) + report_size_series(cores, run_series_rows(options, cores)) : 0;
 }
 
 static size_t
-plan_mib(size_t cores, enum tournament widest, const struct options *options)
+size_of_screen(const struct plan_page *page)
+{
+	return page ? page->screen_size : 0;
+}
+
+static size_t
+plan_mib(const struct plan_page *page, size_t cores, enum tournament widest, const struct options *options)
 {
 	size_t size = survey_memory_size(cores, widest) + run_series_size(options, cores) + report_size_table(cores) +
-		      size_of_json(cores, options) + size_of_html(cores, options) + report_size_csv(cores) +
-		      SCREEN_BUFFER_SIZE;
+		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
+		      size_of_screen(page);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -46,47 +43,48 @@ plan_mib(size_t cores, enum tournament widest, const struct options *options)
 static struct text
 allocate_text(size_t size)
 {
-	return (struct text){ .bytes = firmware_allocate(size), .size = size };
+	return (struct text){ .bytes = size ? firmware_allocate(size) : NULL, .size = size };
 }
 
-static void
-free_if_taken(void *memory)
+static bool
+is_missing(const struct text *text)
 {
-	if (memory)
-		firmware_boot->FreePool(memory);
+	return text->size && !text->bytes;
 }
 
 void
 plan_give_back(struct plan *plan)
 {
-	free_if_taken(plan->taken);
-	free_if_taken(plan->series);
-	free_if_taken(plan->table.bytes);
-	free_if_taken(plan->json.bytes);
-	free_if_taken(plan->html.bytes);
-	free_if_taken(plan->csv.bytes);
-	free_if_taken(plan->screen.bytes);
+	firmware_free(plan->taken);
+	firmware_free(plan->series);
+	firmware_free(plan->table.bytes);
+	firmware_free(plan->json.bytes);
+	firmware_free(plan->html.bytes);
+	firmware_free(plan->csv.bytes);
+	firmware_free(plan->screen.bytes);
 	*plan = (struct plan){ .cores = 0 };
 }
 
 static bool
-plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct options *options)
+plan_try(struct plan *plan, size_t cores, enum tournament widest, const struct plan_page *page,
+	 const struct options *options)
 {
 	size_t series_size = run_series_size(options, cores);
 
 	*plan = (struct plan){
+		.page = page,
 		.cores = cores,
 		.widest = widest,
 		.taken = firmware_allocate(survey_memory_size(cores, widest) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
 		.json = allocate_text(size_of_json(cores, options)),
-		.html = allocate_text(size_of_html(cores, options)),
+		.html = allocate_text(size_of_html(page, cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
-		.screen = allocate_text(SCREEN_BUFFER_SIZE),
+		.screen = allocate_text(size_of_screen(page)),
 	};
-	if (!plan->taken || (series_size && !plan->series) || !plan->table.bytes || !plan->json.bytes ||
-	    !plan->html.bytes || !plan->csv.bytes || !plan->screen.bytes) {
+	if (!plan->taken || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
+	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen)) {
 		plan_give_back(plan);
 		return false;
 	}
@@ -100,15 +98,15 @@ plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_note(report, "The firmware has no %zu MiB of memory for %zu cores: at most %zu are used.",
-			    plan_mib(cores, TOURNAMENT_STAR, &report->options), cores, plan->cores);
+			    plan_mib(plan->page, cores, TOURNAMENT_STAR, &report->options), cores, plan->cores);
 }
 
 bool
-plan_take(struct plan *plan, size_t cores, struct report *report)
+plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!plan_try(plan, fewer, TOURNAMENT_ALL, &report->options) &&
-		    !plan_try(plan, fewer, TOURNAMENT_STAR, &report->options))
+		if (!plan_try(plan, fewer, TOURNAMENT_ALL, page, &report->options) &&
+		    !plan_try(plan, fewer, TOURNAMENT_STAR, page, &report->options))
 			continue;
 		plan_note(plan, cores, report);
 		return true;
@@ -119,7 +117,6 @@ plan_take(struct plan *plan, size_t cores, struct report *report)
 bool
 plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
-	const struct html_page page = { page_bytes, page_length() };
 	bool fit = true;
 
 	texts[SAVE_TEXT] = &plan->table;
@@ -128,12 +125,14 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	texts[SAVE_CSV] = &plan->csv;
 	text_init(&plan->table, plan->table.bytes, plan->table.size);
 	text_init(&plan->json, plan->json.bytes, plan->json.size);
-	text_init(&plan->html, plan->html.bytes, plan->html.size);
 	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
 	table_render(&plan->table, report);
 	json_render(&plan->json, report);
-	html_render(&plan->html, page, report);
 	csv_render(&plan->csv, report);
+	if (plan->page) {
+		text_init(&plan->html, plan->html.bytes, plan->html.size);
+		plan->page->render(&plan->html, report);
+	}
 	for (size_t i = 0; i < SAVE_FILES; i++)
 		fit &= !texts[i]->truncated;
 	return fit;

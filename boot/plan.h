@@ -6,27 +6,35 @@
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
 
+#include "folders.h"
 #include "report.h"
-#include "save.h"
 #include "text.h"
 #include "tournament.h"
 
+/* The page report.html and the screen, which only some boots have. */
+struct plan_page {
+	size_t (*size)(size_t cores); /* of the page, at most, but for the series */
+	void (*render)(struct text *page, const struct report *report);
+	size_t screen_size;           /* of the pager's buffer */
+};
+
 struct plan {
+	const struct plan_page *page; /* the caller's; NULL: no page, and no screen */
 	size_t cores;            /* that may be listed, the boot core included */
 	enum tournament widest;
 	void *memory;            /* for survey_lay_out(), zeroed */
 	void *series;            /* for run_machine.series; NULL where the run has none */
-	/* The report's, each large enough for whatever it may say; not initialised. */
+	/* The report's, each large enough for whatever it may say; not initialised. Without a page html has no bytes. */
 	struct text table, json, html, csv;
-	struct text screen;      /* the pager's buffer */
+	struct text screen;      /* the pager's buffer, likewise */
 	void *taken;             /* the memory as the firmware gave it */
 };
 
 /*
  * For at most CORES cores; a smaller plan is a note in REPORT. False: there is not even memory for
- * the boot core alone, and nothing is held.
+ * the boot core alone, and nothing is held. PAGE may be NULL.
  */
-bool plan_take(struct plan *plan, size_t cores, struct report *report);
+bool plan_take(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
  * All that is saved of REPORT, in the plan's own TEXTS. False: one of them does not fit, which its size is there

@@ -1,12 +1,18 @@
-# As src/rooms.mk.
+# As src/rooms.mk. What lies outside of boot/uefi and boot/bare is shared by both boots. The functions of boot/firmware and
+# boot/console that differ are in folders of the same name in each of the two: the linker takes one.
 USES_boot/firmware := src/report drivers/clocks drivers/smbios
 USES_boot/guard    := boot/firmware
 USES_boot/interrupts := boot/guard
-USES_boot/console  := boot/guard src/render/screen src/measure
-USES_boot/volume   := boot/firmware src/report drivers/hw
-USES_boot/network  := boot/firmware src/network
+USES_boot/console  := boot/guard src/render/sections src/measure
 USES_boot/cores    := boot/guard drivers/smp drivers/acpi
-USES_boot          := boot/console boot/volume boot/network boot/cores boot/interrupts drivers/checks drivers/timers src/run src/render/text src/render/json \
-                      src/render/csv
+USES_boot          := boot/console boot/cores boot/interrupts drivers/checks drivers/timers src/run src/render/text src/render/json src/render/csv
 
-ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/volume boot/network boot/cores boot
+USES_boot/uefi/firmware := boot/firmware
+USES_boot/uefi/console  := boot/uefi/firmware boot/console src/render/screen
+USES_boot/uefi/volume   := boot/uefi/firmware
+USES_boot/uefi/network  := boot/uefi/firmware src/network
+USES_boot/uefi/mp       := boot/uefi/firmware boot/cores
+USES_boot/uefi          := boot boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp
+
+ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/cores boot \
+         boot/uefi/firmware boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp boot/uefi

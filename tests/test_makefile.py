@@ -16,7 +16,7 @@ def elsewhere(tmp_path_factory):
 
 
 @pytest.mark.parametrize("targets", [
-    ["build/efi/src/base/text.o", "build/efi/boot/main.o", "build/efi/boot/page.o", "build/host/src/base.a"],
+    ["build/efi/src/base/text.o", "build/efi/boot/uefi/main.o", "build/efi/boot/uefi/page.o", "build/host/src/base.a"],
     pytest.param(["all", "image", "build/baretick-skew.efi", "build/baretick-fault.efi", "build/unit/base/test_text", "build/fuzz/fuzz_options"],
                  marks=pytest.mark.long),
 ], ids=["parts", "all"])

@@ -48,12 +48,18 @@ def symbols(objects):
     return [(path, *names) for path, names in found.items()]
 
 
+def interface(uses, room):
+    """The folder whose header says what ROOM implements: boot/uefi/firmware is a body of boot/firmware."""
+    shared = re.sub("^boot/(uefi|bare)/", "boot/", room)
+    return shared if shared in uses else room
+
+
 def arrows_up(uses, listed, room_of):
     """Each symbol that a folder takes from one that does not lie below it: "folder -> folder: symbol"."""
     homes, wanted = {}, collections.defaultdict(set)
     for path, defined, undefined in listed:
         for name in defined:
-            homes[name] = room_of(path)
+            homes[name] = interface(uses, room_of(path))
         wanted[room_of(path)] |= undefined
     return [f"{room} -> {homes[name]}: {name}" for room in sorted(wanted) for name in sorted(wanted[room])
             if name in homes and homes[name] not in below(uses, room)]
@@ -89,6 +95,15 @@ def test_an_arrow_up_is_seen():
     uses = {"high": ["low"], "low": []}
     listed = [("high/a.o", {"a"}, {"b"}), ("low/b.o", {"b"}, {"a"})]
     assert arrows_up(uses, listed, lambda path: path.split("/")[0]) == ["low -> high: a"]
+
+
+def test_a_body_of_a_shared_header_is_no_arrow_up_and_another_symbol_of_the_boot_is():
+    uses = {"boot/guard": ["boot/firmware"], "boot/firmware": [], "boot/uefi/firmware": ["boot/firmware"],
+            "boot/uefi/mp": ["boot/uefi/firmware"]}
+    listed = [("boot/guard/guard.o", {"guard"}, {"allocate", "lend"}), ("boot/uefi/firmware/a.o", {"allocate"}, set()),
+              ("boot/uefi/mp/mp.o", {"lend"}, {"allocate"})]
+    up = arrows_up(uses, listed, lambda path: path.rsplit("/", 1)[0])
+    assert up == ["boot/guard -> boot/uefi/mp: lend"]
 
 
 def test_a_circle_is_seen():

@@ -7,7 +7,7 @@ SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) -fno-lto $(call includes,boot/uefi) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -Itests/skew -MMD -MP -c $< -o $@
 
 $(SKEW_OBJECTS): | deps-build
 
@@ -24,7 +24,7 @@ $(FAULT_OBJECTS): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 
 -include $(FAULT_OBJECTS:.o=.d)
 
-$(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) boot/efi.lds
+$(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) boot/uefi/efi.lds
 
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
@@ -37,9 +37,9 @@ HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
 HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
 HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
 # Of boot/, what asks the firmware and no register: on the firmware of tests/firmware.
-FIRMWARE_ROOMS   := boot/firmware boot/volume boot/console boot/network
+FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
-	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/checkpoint.c boot/exit.c boot/reserve.c
+	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c
 FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)
 FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
@@ -53,7 +53,7 @@ TEST_INCLUDES  += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += \
-	$(addprefix -I,$(FIRMWARE_ROOMS) boot tests/firmware)
+	$(addprefix -I,$(FIRMWARE_ROOMS) boot boot/uefi tests/firmware)
 
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)

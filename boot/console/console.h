@@ -1,13 +1,17 @@
 /*
- * Where a person and a program read along: the screen, and the serial lines. The screen is the firmware's console,
- * which is on all displays that people look at. Where that goes over serial lines too it is the text output of a
- * display of the console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine
+ * Where a person and a program read along: the screen, and the serial lines. boot/uefi/console implements it with
+ * UEFI's protocols, boot/bare/console for a machine that has serial lines only. With UEFI the screen is the firmware's
+ * console, which is on all displays that people look at. Where that goes over serial lines too it is the text output
+ * of a display of the console, and where it is on no display but a serial line, of any. Everything is ASCII; a machine
  * may have neither, and then nothing is written.
  */
 #ifndef BARETICK_CONSOLE_H
 #define BARETICK_CONSOLE_H
 
-#include "firmware.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "serial.h"
 #include "text.h"
 
@@ -15,10 +19,10 @@
 #define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */
 
 struct console {
-	SIMPLE_TEXT_OUTPUT_INTERFACE *screen; /* NULL: none */
+	void *screen;       /* the boot's own; NULL: none */
 	size_t columns, rows;
-	INT32 found_mode, found_attribute; /* of the screen, to be restored */
-	BOOLEAN found_cursor;              /* is shown */
+	int32_t found_mode, found_attribute; /* of the screen, to be restored */
+	bool found_cursor;                   /* is shown */
 	bool shared;        /* what is written on the screen goes over serial lines, too */
 	bool was_graphics;  /* the firmware's console was not in its text mode */
 	struct serial serial;

@@ -5,10 +5,10 @@
 #ifndef BARETICK_KEYS_H
 #define BARETICK_KEYS_H
 
-#include "firmware.h"
+#include <stdbool.h>
 
 struct keys {
-	EFI_EVENT tick; /* by which the processor sleeps between two questions; NULL: none */
+	void *tick; /* the boot's own, by which the processor sleeps between two questions; NULL: none */
 	bool ticks;     /* it was seen to; else the processor waits awake */
 };
 

@@ -13,7 +13,6 @@
 /* Drawing disturbs: at most once a second, and at each edge of a clock that has one a second. */
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
-#define NS_PER_100NS   100
 #define KEYS_AT_ONCE   16 /* that are looked at; a keyboard that never ends is looked at again later */
 #define HINT_COLUMN    60
 #define HEAD_EVERY     20 /* rows of a soak */
@@ -116,8 +115,7 @@ has_expired(void *context)
 	if (!progress->deadline_ticks || progress->passed)
 		return progress->passed;
 	progress->passed = hw_tsc() - progress->start_tsc > progress->deadline_ticks ||
-			   (progress->deadline &&
-			    firmware_boot->CheckEvent(progress->deadline) == EFI_SUCCESS);
+			   alarm_rang(&progress->deadline);
 	return progress->passed;
 }
 
@@ -152,23 +150,15 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 	};
 }
 
-static void
-set_timer(struct progress *progress, uint64_t ns)
-{
-	if (EFI_ERROR(firmware_boot->SetTimer(progress->deadline, TimerRelative, ns / NS_PER_100NS)))
-		progress_end(progress);
-}
-
 void
 progress_excuse(struct progress *progress, uint64_t begin_tsc)
 {
 	uint64_t now = hw_tsc();
 
 	progress->start_tsc += now - begin_tsc;
-	if (!progress->deadline || now == begin_tsc || now - progress->start_tsc >= progress->deadline_ticks)
+	if (!progress->deadline.event || now == begin_tsc || now - progress->start_tsc >= progress->deadline_ticks)
 		return;
-	(void)firmware_boot->CheckEvent(progress->deadline); /* takes a signal from meanwhile away */
-	set_timer(progress, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
+	alarm_set(&progress->deadline, scale_ns(&progress->scale, progress->deadline_ticks - (now - progress->start_tsc)));
 }
 
 void
@@ -178,16 +168,11 @@ progress_timed(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 	if (progress->deadline_ticks)
 		return;
 	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
-	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &progress->deadline)))
-		progress->deadline = NULL;
-	else
-		set_timer(progress, deadline_ns);
+	alarm_set(&progress->deadline, deadline_ns);
 }
 
 void
 progress_end(struct progress *progress)
 {
-	if (progress->deadline)
-		firmware_boot->CloseEvent(progress->deadline);
-	progress->deadline = NULL;
+	alarm_end(&progress->deadline);
 }

@@ -2,6 +2,7 @@
 #ifndef BARETICK_PROGRESS_H
 #define BARETICK_PROGRESS_H
 
+#include "alarm.h"
 #include "console.h"
 #include "survey.h"
 
@@ -14,7 +15,7 @@ struct progress {
 	unsigned percent;      /* that was shown last */
 	uint64_t shown_tsc;    /* when the line was last drawn; 0: not yet, so the first one is drawn at once */
 	uint64_t deadline_ticks; /* from start_tsc; 0 before progress_timed */
-	EFI_EVENT deadline;    /* the same by the firmware's own timer, should the TSC stop; or NULL */
+	struct alarm deadline; /* the same by the firmware's own timer, should the TSC stop */
 	size_t rows;           /* of a soak that were shown */
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;

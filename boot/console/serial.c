@@ -1,4 +1,4 @@
-/* Serial lines by the firmware's Serial I/O protocol. See serial.h. */
+/* Text and blocks for the serial lines. See serial.h. */
 #include "serial.h"
 
 #include "sha256.h"
@@ -8,25 +8,10 @@
 enum piece { BEGIN, BODY, END, PIECES };
 
 void
-serial_open(struct serial *serial, const struct parts *parts)
+serial_add(struct serial *serial, struct serial_line line)
 {
-	size_t count;
-	EFI_HANDLE *handles = firmware_handles(&guid_serial_io, &count);
-	SERIAL_IO_INTERFACE *first = NULL;
-
-	*serial = (struct serial){ .count = 0 };
-	for (size_t i = 0; i < count && serial->count < SERIAL_LINES_MAX; i++) {
-		SERIAL_IO_INTERFACE *line = firmware_protocol(handles[i], &guid_serial_io);
-
-		if (!first)
-			first = line;
-		if (line && parts_have(parts, handles[i]))
-			serial->lines[serial->count++] = line;
-	}
-	if (first && !serial->count)
-		serial->lines[serial->count++] = first;
-	if (handles)
-		firmware_boot->FreePool(handles);
+	if (serial->count < SERIAL_LINES_MAX)
+		serial->lines[serial->count++] = line;
 }
 
 void
@@ -40,11 +25,10 @@ static void
 send(struct serial *serial, const char *bytes, size_t size)
 {
 	for (size_t i = 0; size && serial->speaks && i < serial->count; i++) {
-		SERIAL_IO_INTERFACE *line = serial->lines[i];
-		UINTN written = size;
+		struct serial_line *line = &serial->lines[i];
 
-		if (line && (EFI_ERROR(line->Write(line, &written, (void *)bytes)) || written != size))
-			serial->lines[i] = NULL;
+		if (line->write && !line->write(line->device, bytes, size))
+			line->write = NULL;
 	}
 }
 
@@ -102,7 +86,7 @@ static bool
 has_line(const struct serial *serial)
 {
 	for (size_t i = 0; i < serial->count; i++)
-		if (serial->lines[i])
+		if (serial->lines[i].write)
 			return true;
 	return false;
 }

@@ -5,8 +5,10 @@
 #ifndef BARETICK_SERIAL_H
 #define BARETICK_SERIAL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "options.h"
-#include "parts.h"
 #include "text.h"
 
 #define SERIAL_LINES_MAX  4
@@ -20,8 +22,13 @@ struct serial_block {
 	size_t length;
 };
 
+struct serial_line {
+	bool (*write)(void *device, const char *bytes, size_t size); /* false: it no longer takes bytes */
+	void *device;
+};
+
 struct serial {
-	SERIAL_IO_INTERFACE *lines[SERIAL_LINES_MAX]; /* one that no longer takes bytes is dropped */
+	struct serial_line lines[SERIAL_LINES_MAX]; /* a line that is dropped has no write() */
 	size_t count;
 	bool speaks; /* else nothing is written */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
@@ -29,11 +36,8 @@ struct serial {
 	size_t block, piece, at; /* what is sent next: a byte of begin, body or end of a block */
 };
 
-/*
- * Finds the lines that are part of the firmware's console, by PARTS; where none is, the first line there is. Nothing is
- * written before serial_speak().
- */
-void serial_open(struct serial *serial, const struct parts *parts);
+/* Adds LINE to SERIAL, at most SERIAL_LINES_MAX. Nothing is written before serial_speak(). */
+void serial_add(struct serial *serial, struct serial_line line);
 void serial_speak(struct serial *serial, enum options_serial how);
 
 void serial_put(struct serial *serial, const char *text);

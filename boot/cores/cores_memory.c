@@ -46,26 +46,6 @@ arena_part(struct arena *arena, size_t size)
 	return part;
 }
 
-static void *
-pages_below(uint64_t address_max, size_t pages)
-{
-	EFI_PHYSICAL_ADDRESS address = address_max;
-
-	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages,
-						   &address)))
-		return NULL;
-	if (address != 0)
-		__builtin_memset((void *)(uintptr_t)address, 0, pages * PAGE_SIZE);
-	return (void *)(uintptr_t)address;
-}
-
-static void
-pages_free(void *memory, size_t pages)
-{
-	if (memory)
-		firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, pages);
-}
-
 /*
  * Page 0 is of no use to us, and looks like a refusal: it stays taken, so that the next try gives
  * another.
@@ -73,9 +53,9 @@ pages_free(void *memory, size_t pages)
 static uint8_t *
 trampoline_page(void)
 {
-	uint8_t *page = pages_below(TRAMPOLINE_MAX, 1);
+	uint8_t *page = firmware_take_pages(TRAMPOLINE_MAX, 1);
 
-	return page ? page : pages_below(TRAMPOLINE_MAX, 1);
+	return page ? page : firmware_take_pages(TRAMPOLINE_MAX, 1);
 }
 
 /* Maps the page of ADDRESS to itself, executable, in tables whose next free one is at *FREE. */
@@ -193,14 +173,14 @@ cores_memory_take(struct cores *cores, size_t listed, size_t working, uint32_t *
 		      arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
 		      arena_round(ids_size) + arena_round(records_size);
 	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
-	uint8_t *memory = pages_below(UINT64_MAX, pages);
-	uint64_t *tables = pages_below(TABLES_MAX, TABLES_PAGES);
+	uint8_t *memory = firmware_take_pages(UINT64_MAX, pages);
+	uint64_t *tables = firmware_take_pages(TABLES_MAX, TABLES_PAGES);
 	uint8_t *page = trampoline_page();
 
 	if (!memory || !tables || !page) {
-		pages_free(memory, pages);
-		pages_free(tables, TABLES_PAGES);
-		pages_free(page, 1);
+		firmware_give_pages(memory, pages);
+		firmware_give_pages(tables, TABLES_PAGES);
+		firmware_give_pages(page, 1);
 		return false;
 	}
 	struct arena arena = { memory };

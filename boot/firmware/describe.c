@@ -64,9 +64,7 @@ void
 describe_machine(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {
 	const struct cpu_facts *cpu = &platform->cpu;
-	char vendor[64];
 	struct text text;
-	EFI_TIME now;
 
 	report->version = VERSION;
 	report->commit = COMMIT;
@@ -76,20 +74,14 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	text_init(&text, report->accelerator, sizeof(report->accelerator));
 	text_put(&text, accelerator_of(cpu->hypervisor));
-	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
 	text_init(&text, report->firmware, sizeof(report->firmware));
-	text_printf(&text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
-		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
-		    (firmware_system->Hdr.Revision & 0xffff) / 10);
+	firmware_print_name(&text);
 	describe_identity(report, platform, smbios);
 	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->lapic_always_runs = cpu->lapic_always_runs;
 	report->cores_listed = platform->acpi.madt.found ? platform->acpi.madt.enabled : 1;
 	report->linux_distrusts_tsc = cpu_tsc_is_distrusted(cpu, report->cores_listed);
-	if (EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
-		return;
 	text_init(&text, report->started_at, sizeof(report->started_at));
-	text_printf(&text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour,
-		    now.Minute, now.Second);
+	firmware_print_time(&text);
 }

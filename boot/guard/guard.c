@@ -1,6 +1,7 @@
 /* Guards: tables and calls. The handlers are in guard_entry.nasm. See guard.h. */
 #include "guard.h"
 
+#include "code_map.h"
 #include "firmware.h"
 #include "guard_internal.h"
 #include "hw.h"
@@ -18,17 +19,13 @@
 struct guard *guard_top;
 uint64_t guard_firmware[GUARD_VECTORS];
 
-extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* boot/efi.lds */
+extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* the linker script */
 extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_end[] HIDDEN;
 
 /* Constant while guards are open. */
 static struct {
 	struct table_register found, boot, core; /* the firmware's, and copies of it with handlers of ours */
 } tables;
-static struct {
-	uint8_t *parts; /* EFI_MEMORY_DESCRIPTORs, each STEP after the last */
-	UINTN size, step;
-} map;
 
 /*
  * Copies the firmware's table, with STUBS as handlers of TAKEN. SWITCHES_STACK: the firmware's choice of a stack for
@@ -54,30 +51,13 @@ make_table(const uint8_t *stubs, bool switches_stack)
 	return (struct table_register){ tables.found.limit, (uintptr_t)gates };
 }
 
-static bool
-read_map(void)
-{
-	UINTN key;
-	UINT32 version;
-
-	map.size = 0;
-	firmware_boot->GetMemoryMap(&map.size, NULL, &key, &map.step, &version);
-	map.size += 8 * map.step; /* what is allocated here may part some */
-	map.parts = firmware_allocate(map.size);
-	return map.parts && !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key,
-								   &map.step, &version));
-}
-
 static void
 drop(void)
 {
-	void *taken[] = { (void *)(uintptr_t)tables.boot.base, (void *)(uintptr_t)tables.core.base, map.parts };
-
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		if (taken[i])
-			firmware_boot->FreePool(taken[i]);
+	firmware_free((void *)(uintptr_t)tables.boot.base);
+	firmware_free((void *)(uintptr_t)tables.core.base);
 	tables.boot.base = tables.core.base = 0;
-	map.parts = NULL;
+	code_map_close();
 }
 
 bool
@@ -94,7 +74,7 @@ guard_open(void)
 		guard_firmware[vector] = gate_handler(&gates[vector]);
 	tables.boot = make_table(guard_stubs_boot, true);
 	tables.core = make_table(guard_stubs_core, false);
-	if (!read_map() || !tables.boot.base || !tables.core.base) {
+	if (!code_map_open() || !tables.boot.base || !tables.core.base) {
 		drop();
 		return false;
 	}
@@ -124,20 +104,6 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
 	return at >= (uintptr_t)begin && at < (uintptr_t)end;
 }
 
-/* By the memory map of when guards were opened: an address that is in no part of it is nobody's code. */
-static bool
-is_firmware_code(uint64_t at)
-{
-	for (size_t i = 0; i + sizeof(EFI_MEMORY_DESCRIPTOR) <= map.size; i += map.step) {
-		const EFI_MEMORY_DESCRIPTOR *part = (const EFI_MEMORY_DESCRIPTOR *)(map.parts + i);
-
-		if (at - part->PhysicalStart < part->NumberOfPages * PAGE_SIZE)
-			return part->Type == EfiLoaderCode || part->Type == EfiBootServicesCode ||
-			       part->Type == EfiRuntimeServicesCode;
-	}
-	return false;
-}
-
 /*
  * Outside of the image it is ours where a call of ours went astray: there is no code of the firmware's, and what was
  * pushed last is an address to return to in code of ours. What the firmware takes in its own calls has its own there.
@@ -147,7 +113,7 @@ guard_owns(const struct guard *guard, const uint64_t *stack)
 {
 	if (guard->lent || is_within(guard->at, image_begin, image_end))
 		return true;
-	return !is_firmware_code(guard->at) && is_within(*stack, image_text_begin, image_text_end);
+	return !code_map_has(guard->at) && is_within(*stack, image_text_begin, image_text_end);
 }
 
 struct fault

@@ -115,12 +115,12 @@ play(void (*work)(void *argument), void (*after)(void *argument), void *argument
 
 	if (!tick_pause(&tick))
 		return "The firmware's tick can't be stopped: there is no timer protocol, or it refuses.";
-	EFI_TPL tpl = firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
+	uint64_t held = firmware_hold();
 	uint64_t interrupts = hw_interrupts_mask();
 
 	play_masked(&window);
 	hw_interrupts_restore(interrupts);
-	firmware_boot->RestoreTPL(tpl);
+	firmware_release(held);
 	tick_quiet(&tick, false);
 	if (window.fell)
 		guard_raise(&window.fault);
@@ -161,10 +161,8 @@ interrupts_open(void)
 void
 interrupts_end(struct timer_window *window)
 {
-	if (gates)
-		firmware_boot->FreePool(gates);
-	if (recorder_slot)
-		firmware_boot->FreePool(recorder_slot);
+	firmware_free(gates);
+	firmware_free(recorder_slot);
 	gates = NULL;
 	recorder_slot = NULL;
 	window->play = NULL;

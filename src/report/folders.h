@@ -12,6 +12,9 @@
 #define FOLDERS_MAX       9999u
 #define FOLDERS_NAME_SIZE 9 /* NNNN.new and the final 0 */
 
+/* The files in such a folder. */
+enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_FILES };
+
 /* The number that the file or folder NAME takes: 1 to FOLDERS_MAX; 0: none. */
 unsigned folders_number(const char *name);
 

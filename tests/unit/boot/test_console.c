@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "console_sim.h"
+#include "parts.h"
 
 /* Bytes of ConOut: its first node, a terminal's path with the end behind it, a display's without. */
 #define NODE         12u

@@ -1,0 +1,16 @@
+/* See result.h. */
+#include "result.h"
+
+enum exit_result
+exit_result_of(enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_PASS:
+	case VERDICT_WARN:
+		return EXIT_PASS;
+	case VERDICT_FAIL:
+		return EXIT_FAIL;
+	default:
+		return EXIT_INCOMPLETE;
+	}
+}

@@ -1,0 +1,276 @@
+/* Screen and serial lines by the firmware's protocols. See console.h. */
+#include "console.h"
+
+#include "lines.h"
+#include "uefi.h"
+
+#define SCREEN_CHUNK 128
+#define FIRST_ROW    2   /* of what console_screen() writes: above it is a title */
+#define MODES_MAX    64  /* looked at, whatever the firmware says it has */
+#define ROWS_MAX     64
+#define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 is 80x25, and every screen has it */
+#define ROWS_0       25
+
+/* EFI_CONSOLE_CONTROL_PROTOCOL, of Intel's framework before UEFI, which EDK II no longer has. */
+static const EFI_GUID guid_console_control = { 0xf42f7782, 0x012e, 0x4c12,
+	{ 0x99, 0x56, 0x49, 0xf9, 0x43, 0x04, 0xf7, 0x21 } };
+
+enum { CONTROL_TEXT, CONTROL_GRAPHICS };
+
+struct console_control {
+	EFI_STATUS (EFIAPI *GetMode)(struct console_control *this, int *mode, BOOLEAN *uga_exists, BOOLEAN *input_locked);
+	EFI_STATUS (EFIAPI *SetMode)(struct console_control *this, int mode);
+	EFI_STATUS (EFIAPI *LockStdIn)(struct console_control *this, CHAR16 *password);
+};
+
+static const UINTN attributes[INKS] = {
+	[INK_PLAIN] = EFI_TEXT_ATTR(EFI_LIGHTGRAY, EFI_BLACK),
+	[INK_PASS] = EFI_TEXT_ATTR(EFI_LIGHTGREEN, EFI_BLACK),
+	[INK_WARN] = EFI_TEXT_ATTR(EFI_YELLOW, EFI_BLACK),
+	[INK_FAIL] = EFI_TEXT_ATTR(EFI_LIGHTRED, EFI_BLACK),
+	[INK_DIM] = EFI_TEXT_ATTR(EFI_CYAN, EFI_BLACK),
+	[INK_HEADING] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BLACK),
+	[INK_BAR] = EFI_TEXT_ATTR(EFI_BLACK, EFI_LIGHTGRAY),
+	[INK_BAR_HERE] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BLUE),
+	[INK_BAR_PASS] = EFI_TEXT_ATTR(EFI_WHITE, EFI_GREEN),
+	[INK_BAR_WARN] = EFI_TEXT_ATTR(EFI_WHITE, EFI_BROWN),
+	[INK_BAR_FAIL] = EFI_TEXT_ATTR(EFI_WHITE, EFI_RED),
+};
+
+/* The largest mode that is not too large; mode 0 where there is none. */
+static UINTN
+best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
+{
+	UINTN best = 0, cells = 0;
+
+	for (INT32 i = 0; i < screen->Mode->MaxMode && i < MODES_MAX; i++) {
+		UINTN columns, rows;
+
+		if (EFI_ERROR(screen->QueryMode(screen, (UINTN)i, &columns, &rows)) || columns > CONSOLE_COLUMNS_MAX ||
+		    rows > ROWS_MAX || columns < COLUMNS_0 || rows < ROWS_0 || columns * rows <= cells)
+			continue;
+		best = (UINTN)i;
+		cells = columns * rows;
+	}
+	return best;
+}
+
+/*
+ * A console that goes over serial lines has terminals there, which are no larger than 80x25 for all that is known: it
+ * keeps that.
+ */
+static void
+set_mode(struct console *console)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	UINTN mode = console->shared ? 0 : best_mode(screen), columns = 0, rows = 0;
+
+	if (EFI_ERROR(screen->SetMode(screen, mode)) ||
+	    EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)) || !columns || !rows) {
+		screen->SetMode(screen, 0);
+		columns = COLUMNS_0;
+		rows = ROWS_0;
+	}
+	console->columns = columns < CONSOLE_COLUMNS_MAX ? columns : CONSOLE_COLUMNS_MAX;
+	console->rows = rows;
+}
+
+/*
+ * The text output of a graphics device alone: of one in PARTS, or of any where that is NULL; NULL where none has
+ * its own.
+ */
+static SIMPLE_TEXT_OUTPUT_INTERFACE *
+own_output(const struct parts *parts, size_t *count)
+{
+	EFI_HANDLE *handles = firmware_handles(&guid_graphics_output, count);
+	SIMPLE_TEXT_OUTPUT_INTERFACE *output = NULL;
+
+	for (size_t i = 0; i < *count && !output; i++)
+		if (handles[i] != firmware_system->ConsoleOutHandle && (!parts || parts_have(parts, handles[i])))
+			output = firmware_protocol(handles[i], &guid_text_output);
+	if (handles)
+		firmware_boot->FreePool(handles);
+	return output;
+}
+
+/*
+ * Cells that are drawn have no place among what programs read, so a console over serial lines is taken only where a
+ * display has no other way. Where the console's parts are not known, each line that is there may be one.
+ */
+static void
+find_screen(struct console *console, const struct parts *parts)
+{
+	size_t graphics;
+	SIMPLE_TEXT_OUTPUT_INTERFACE *own = own_output(parts->has_screen ? parts : NULL, &graphics);
+	bool known = parts->paths != NULL, displayed = known ? parts->has_screen : graphics > 0;
+
+	console->shared = known ? parts->has_serial : console->serial.count > 0;
+	if (console->shared && own) {
+		console->screen = own;
+		console->shared = false;
+	} else if (!console->shared || displayed || !console->serial.count) {
+		console->screen = firmware_system->ConOut;
+	}
+}
+
+/* Some firmware starts applications with a picture on the screen, in which text is not shown (Apple, older Aptio). */
+static void
+leave_graphics(struct console *console)
+{
+	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+	BOOLEAN uga, locked;
+	int mode = CONTROL_TEXT;
+
+	if (!control || EFI_ERROR(control->GetMode(control, &mode, &uga, &locked)) || mode == CONTROL_TEXT)
+		return;
+	console->was_graphics = !EFI_ERROR(control->SetMode(control, CONTROL_TEXT));
+}
+
+static void
+open_screen(struct console *console)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	leave_graphics(console);
+	console->found_mode = screen->Mode->Mode;
+	console->found_attribute = screen->Mode->Attribute;
+	console->found_cursor = screen->Mode->CursorVisible;
+	set_mode(console);
+	screen->EnableCursor(screen, FALSE);
+	screen->SetAttribute(screen, attributes[INK_PLAIN]);
+	screen->ClearScreen(screen);
+	screen->SetCursorPosition(screen, 0, FIRST_ROW);
+}
+
+void
+console_open(struct console *console)
+{
+	struct parts parts;
+
+	*console = (struct console){ .screen = NULL };
+	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
+	parts_open(&parts);
+	lines_open(&console->serial, &parts);
+	find_screen(console, &parts);
+	parts_close(&parts);
+	if (console->screen)
+		open_screen(console);
+}
+
+void
+console_screen(struct console *console, const char *text)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	CHAR16 wide[SCREEN_CHUNK + 2];
+	size_t used = 0;
+
+	if (!screen)
+		return;
+	for (;; text++) {
+		if (*text == '\0' || used >= SCREEN_CHUNK - 1) {
+			wide[used] = 0;
+			screen->OutputString(screen, wide);
+			used = 0;
+		}
+		if (*text == '\0')
+			return;
+		if (*text == '\n')
+			wide[used++] = '\r';
+		wide[used++] = (unsigned char)*text;
+	}
+}
+
+void
+console_serial(struct console *console, const char *text)
+{
+	serial_put(&console->serial, text);
+}
+
+void
+console_put(struct console *console, const char *text)
+{
+	console_screen(console, text);
+	console_serial(console, text);
+}
+
+static void
+enter_graphics(void)
+{
+	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+
+	if (control)
+		control->SetMode(control, CONTROL_GRAPHICS);
+}
+
+void
+console_close(struct console *console)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	UINTN mode = (UINTN)console->found_mode, columns, rows;
+
+	if (!screen)
+		return;
+	screen->SetAttribute(screen, (UINTN)console->found_attribute);
+	bool is_back = !EFI_ERROR(screen->SetMode(screen, mode)); /* which clears it, too */
+
+	if (!is_back)
+		screen->ClearScreen(screen);
+	screen->EnableCursor(screen, console->found_cursor);
+	if (console->was_graphics)
+		enter_graphics();
+	if (!is_back || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)))
+		return;
+	console->columns = columns;
+	console->rows = rows;
+}
+
+/* As many cells as have one ink and fit one call; returns their number. */
+static size_t
+write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
+{
+	CHAR16 wide[SCREEN_CHUNK + 1];
+	size_t length = 0;
+
+	while (length < columns && length < SCREEN_CHUNK && inks[length] == inks[0]) {
+		wide[length] = (unsigned char)bytes[length];
+		length++;
+	}
+	wide[length] = 0;
+	screen->SetAttribute(screen, attributes[inks[0]]);
+	screen->OutputString(screen, wide);
+	return length;
+}
+
+void
+console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	size_t columns = console->columns;
+
+	if (!screen || !columns)
+		return;
+	columns -= row + 1 == console->rows;
+	screen->SetCursorPosition(screen, 0, row);
+	for (size_t i = 0; i < columns;)
+		i += write_run(screen, bytes + i, inks + i, columns - i);
+	screen->SetAttribute(screen, attributes[INK_PLAIN]);
+}
+
+void
+console_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
+	char bytes[CONSOLE_COLUMNS_MAX];
+	uint8_t inks[CONSOLE_COLUMNS_MAX];
+
+	if (!screen || row >= console->rows)
+		return;
+	for (size_t i = 0; i < console->columns; i++) {
+		bytes[i] = *text ? *text++ : ' ';
+		inks[i] = (uint8_t)ink;
+	}
+
+	INT32 column = screen->Mode->CursorColumn, back = screen->Mode->CursorRow;
+
+	console_cells(console, row, bytes, inks);
+	screen->SetCursorPosition(screen, (UINTN)column, (UINTN)back);
+}

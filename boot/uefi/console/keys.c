@@ -1,0 +1,68 @@
+/* Keys by the firmware's console. See keys.h. */
+#include "keys.h"
+
+#include "hw.h"
+#include "screen.h"
+#include "uefi.h"
+
+#define POLL_US      30000
+#define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count 100 ns */
+#define POLLS        10000 /* awake, between two questions: some thousandths of a second */
+#define KEPT_MAX     1024  /* keys; EDK II keeps 256 of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT) */
+
+void
+keys_open(struct keys *keys)
+{
+	*keys = (struct keys){ .tick = NULL };
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &keys->tick)))
+		keys->tick = NULL;
+	else if (EFI_ERROR(firmware_boot->SetTimer(keys->tick, TimerPeriodic, POLL_US * TICKS_PER_US)))
+		keys_close(keys);
+}
+
+void
+keys_close(struct keys *keys)
+{
+	if (keys->tick)
+		firmware_boot->CloseEvent(keys->tick);
+	keys->tick = NULL;
+}
+
+bool
+keys_next(unsigned *key)
+{
+	SIMPLE_INPUT_INTERFACE *input = firmware_system->ConIn;
+	EFI_INPUT_KEY stroke;
+
+	if (!input || EFI_ERROR(input->ReadKeyStroke(input, &stroke)))
+		return false;
+	*key = stroke.UnicodeChar ? stroke.UnicodeChar : SCREEN_KEY_SCAN + stroke.ScanCode;
+	return true;
+}
+
+void
+keys_drop(void)
+{
+	unsigned key;
+
+	for (size_t i = 0; i < KEPT_MAX && keys_next(&key); i++)
+		;
+}
+
+/*
+ * On a firmware whose own tick is dead WaitForEvent would never return, and neither may Stall: so the tick has to be
+ * seen before anything waits for it.
+ */
+void
+keys_wait(struct keys *keys)
+{
+	UINTN which;
+
+	if (keys->ticks && !EFI_ERROR(firmware_boot->WaitForEvent(1, &keys->tick, &which)))
+		return;
+	keys->ticks = false;
+	for (unsigned i = 0; i < POLLS && !keys->ticks; i++) {
+		hw_pause();
+		keys->ticks = keys->tick && firmware_boot->CheckEvent(keys->tick) == EFI_SUCCESS;
+	}
+}

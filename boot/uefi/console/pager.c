@@ -1,0 +1,170 @@
+/* Draws what changed, and waits for keys. See pager.h. */
+#include "pager.h"
+
+#include "firmware.h"
+#include "keys.h"
+
+#define KEYS_AT_ONCE 64 /* that are done before the screen is drawn: one that is held down piles nothing up */
+#define PRINT_COLUMNS 100 /* one pane */
+#define PROMPT_LINES 4    /* what a shell says below it */
+#define WAITING           "Waiting for a key: P powers off, R restarts\n"
+#define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
+#define BUFFER_PER_BYTE 8 /* of a document: two panes and their inks, twice for lines that are wrapped */
+
+static bool
+is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
+{
+	size_t columns = pager->console->columns;
+
+	return pager->shown && __builtin_memcmp(pager->shown[index].bytes, row->bytes, columns) == 0 &&
+	       __builtin_memcmp(pager->shown[index].inks, row->inks, columns) == 0;
+}
+
+/* Row over row: nothing is cleared in between, so nothing flickers. */
+static void
+draw(struct pager *pager)
+{
+	struct screen_row row;
+
+	for (size_t i = 0; i < pager->console->rows; i++) {
+		screen_row(&pager->screen, i, &row);
+		if (is_shown(pager, i, &row))
+			continue;
+		console_cells(pager->console, i, row.bytes, row.inks);
+		if (pager->shown)
+			pager->shown[i] = row;
+	}
+}
+
+static void
+open_screen(struct pager *pager, struct console *console)
+{
+	struct screen *screen = &pager->screen;
+
+	if (!pager->console) /* what was typed before any key was offered was not meant for these */
+		keys_drop();
+	pager->console = console;
+	screen->version = VERSION;
+	screen->columns = console->columns;
+	screen->rows = console->rows;
+	screen_open(screen);
+	if (!pager->shown && console->rows)
+		pager->shown = firmware_allocate(console->rows * sizeof(pager->shown[0]));
+	draw(pager);
+}
+
+void
+pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
+	     struct text buffer)
+{
+	struct text text;
+
+	text_init(&text, pager->saved, sizeof(pager->saved));
+	text_printf(&text, "%s", saved);
+	pager->screen = (struct screen){
+		.report = report, .saved = pager->saved, .buffer = buffer.bytes, .buffer_size = buffer.size
+	};
+	open_screen(pager, console);
+}
+
+void
+pager_say(struct pager *pager, const char *saved)
+{
+	struct text text;
+
+	text_init(&text, pager->saved, sizeof(pager->saved));
+	text_printf(&text, "%s", saved);
+	screen_open(&pager->screen);
+	draw(pager);
+}
+
+void
+pager_document(struct pager *pager, struct console *console, const char *title, const char *document)
+{
+	size_t size = BUFFER_PER_BYTE * (text_length(document) + 1);
+
+	firmware_free(pager->taken);
+	pager->taken = firmware_allocate(size);
+	pager->screen = (struct screen){
+		.title = title, .document = document,
+		.buffer = pager->taken ? pager->taken : pager->scrap,
+		.buffer_size = pager->taken ? size : sizeof(pager->scrap),
+	};
+	open_screen(pager, console);
+}
+
+static enum screen_way
+take_keys(struct screen *screen)
+{
+	enum screen_way way = SCREEN_STAY;
+	unsigned key;
+
+	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++)
+		way = screen_key(screen, key);
+	return way;
+}
+
+bool
+pager_finish(struct pager *pager)
+{
+	void (*last)(void *context) = pager->last;
+
+	pager->last = NULL;
+	if (last)
+		last(pager->last_context);
+	return last != NULL;
+}
+
+enum options_exit
+pager_ask(struct pager *pager, bool can_quit)
+{
+	static const enum options_exit exits[] = {
+		[SCREEN_RESTART] = EXIT_REBOOT, [SCREEN_POWER_OFF] = EXIT_POWEROFF, [SCREEN_QUIT] = EXIT_RETURN,
+	};
+	enum screen_way way;
+	struct keys keys;
+	bool announced = false;
+
+	pager->screen.can_quit = can_quit;
+	keys_open(&keys);
+	draw(pager);
+	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
+		draw(pager);
+		if (serial_feed(&pager->console->serial) || pager_finish(pager))
+			continue;
+		if (!announced) /* a reader of the serial line sees no screen, and would think that the machine hangs */
+			serial_put(&pager->console->serial, can_quit ? WAITING_OR_SHELL : WAITING);
+		announced = true;
+		keys_wait(&keys);
+	}
+	serial_cut(&pager->console->serial);
+	keys_close(&keys);
+	return exits[way];
+}
+
+/* Ends TEXT behind so many lines. */
+static void
+cut(char *text, size_t lines)
+{
+	while (*text && (*text != '\n' || --lines))
+		text++;
+	if (*text)
+		text[1] = '\0';
+}
+
+void
+pager_close(struct pager *pager)
+{
+	struct screen *screen = &pager->screen;
+	size_t lines = pager->console->rows; /* of the mode that console_close() has brought back */
+
+	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
+	screen_open(screen);
+	if (lines > PROMPT_LINES)
+		cut(screen->left.text.bytes, lines - PROMPT_LINES); /* or the verdict, at its top, scrolls away */
+	console_screen(pager->console, screen->left.text.bytes);
+	firmware_free(pager->shown);
+	firmware_free(pager->taken);
+	pager->shown = NULL;
+	pager->taken = NULL;
+}

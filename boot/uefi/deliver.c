@@ -1,0 +1,56 @@
+/* The report, delivered wherever it can be. See deliver.h. */
+#include "deliver.h"
+
+#include "blocks.h"
+#include "save.h"
+
+#define SAVING "Saving the report on the boot volume ..."
+
+/*
+ * Before the serial lines get the report, so that they can say why there is none on the volume: at 115,200 baud
+ * that of 64 cores takes minutes, in which the stick would have been pulled out. A driver that waits for a
+ * dead device can't be hurried, so the summary is on the screen by then, and SAVING says what is being waited for.
+ */
+static void
+save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
+     struct checkpoint *checkpoint, struct pager *pager)
+{
+	unsigned number = checkpoint_measured(checkpoint);
+	const char *damage = checkpoint->damage;
+	char sentence[SAVE_SENTENCE_SIZE];
+	const char *said = damage[0] ? damage : sentence;
+
+	if (!report->options.save) {
+		pager_report(pager, console, report, "No report on the boot volume, as save=off asks for.", plan->screen);
+		return;
+	}
+	pager_report(pager, console, report, SAVING, plan->screen);
+	console_serial(console, SAVING "\n");
+	bool saved = !damage[0] && save_report(texts, number, sentence);
+
+	checkpoint_close(checkpoint, saved);
+	if (!saved) {
+		report_note(report, "%s", said);
+		plan_render(plan, report, texts); /* with that sentence */
+	}
+	pager_report(pager, console, report, said, plan->screen);
+	console_serial(console, said);
+	console_serial(console, "\n");
+}
+
+bool
+deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+	struct pager *pager)
+{
+	const struct text *texts[SAVE_FILES];
+
+	if (!plan_render(plan, report, texts)) {
+		checkpoint_close(checkpoint, false);
+		console_put(console, DELIVER_TOO_LARGE);
+		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
+		return false;
+	}
+	save(console, plan, report, texts, checkpoint, pager);
+	blocks_queue(&console->serial, plan, report->options.serial);
+	return true;
+}

@@ -1,0 +1,87 @@
+/* Reset, power-off, return, QEMU's exit device, or the reader's key. See exit.h. */
+#include "exit.h"
+
+#include "hw.h"
+#include "uefi.h"
+
+#define GONE_100NS      10000000 /* a machine that was switched off is off by then, ... */
+#define GONE_TURNS      20000000 /* ... or, where the firmware's timer is dead, after so many calls of it */
+#define STALL_US        1000000
+
+/* In the last row, so that nothing above it scrolls away. */
+static void
+say(struct console *console, enum text_ink ink, const char *line)
+{
+	if (console->rows)
+		console_row(console, console->rows - 1, ink, line);
+	console_serial(console, line);
+	console_serial(console, "\n");
+}
+
+/* Not by Stall: on a machine whose TSC has stopped that may never return. */
+static void
+wait_until_gone(void)
+{
+	EFI_EVENT over;
+
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &over)))
+		return;
+	firmware_boot->SetTimer(over, TimerRelative, GONE_100NS);
+	for (unsigned i = 0; i < GONE_TURNS && firmware_boot->CheckEvent(over) != EFI_SUCCESS; i++)
+		hw_pause();
+	firmware_boot->CloseEvent(over);
+}
+
+static void
+reset(EFI_RESET_TYPE type)
+{
+	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
+	wait_until_gone();
+}
+
+/* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
+static void
+restart(const struct acpi_fadt *fadt)
+{
+	reset(EfiResetCold);
+	reset(EfiResetWarm);
+	if (!fadt->reset_port)
+		return;
+	hw_out8(fadt->reset_port, fadt->reset_value);
+	wait_until_gone();
+}
+
+/* Prints first, because ResetSystem of U-Boot neither powers off nor returns. */
+static void
+power_off(struct console *console)
+{
+	say(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
+	reset(EfiResetShutdown);
+}
+
+void
+exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+	 struct pager *pager, const struct acpi_fadt *fadt)
+{
+	if (how == EXIT_ASK)
+		how = pager_ask(pager, can_return);
+	while (serial_feed(&console->serial)) /* where nobody is asked, nobody is there to cut it */
+		;
+	pager_finish(pager);
+	if (how == EXIT_DEBUG) {
+		hw_out8(DEBUG_EXIT_PORT, result);
+		wait_until_gone();
+		say(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
+	}
+	if (how == EXIT_RETURN && can_return)
+		return;
+	if (how == EXIT_REBOOT || how == EXIT_RETURN) {
+		restart(fadt);
+		say(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
+	} else {
+		power_off(console);
+		say(console, INK_BAR_FAIL, "The firmware does not power this machine off: switch it off by hand.");
+	}
+	for (;;)
+		firmware_boot->Stall(STALL_US);
+}

@@ -1,0 +1,19 @@
+/* The way out of a run. */
+#ifndef BARETICK_EXIT_H
+#define BARETICK_EXIT_H
+
+#include "acpi.h"
+#include "console.h"
+#include "options.h"
+#include "pager.h"
+#include "result.h"
+
+/*
+ * Ends the run as HOW says. Comes back only for EXIT_RETURN, and for EXIT_ASK where CAN_RETURN and the reader
+ * chose it. PAGER has something open, which EXIT_ASK lets the reader look at. A restart writes FADT's reset register
+ * if the firmware does not reset the machine.
+ */
+void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+	      struct pager *pager, const struct acpi_fadt *fadt);
+
+#endif

@@ -1,0 +1,187 @@
+/* UEFI's services for boot/. See firmware.h and uefi.h. */
+#include "uefi.h"
+
+EFI_HANDLE firmware_image;
+EFI_SYSTEM_TABLE *firmware_system;
+EFI_BOOT_SERVICES *firmware_boot;
+
+const EFI_GUID guid_loaded_image = LOADED_IMAGE_PROTOCOL;
+const EFI_GUID guid_file_system = SIMPLE_FILE_SYSTEM_PROTOCOL;
+const EFI_GUID guid_serial_io = SERIAL_IO_PROTOCOL;
+const EFI_GUID guid_text_output = SIMPLE_TEXT_OUTPUT_PROTOCOL;
+const EFI_GUID guid_graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc, /* UEFI Shell 2.2: 2.5 */
+	{ 0xa2, 0x2a, 0xe5, 0xf4, 0x68, 0x12, 0xf4, 0xca } };
+
+/* The two vendor GUIDs of the RSDP. */
+static const EFI_GUID guid_acpi_20 = ACPI_20_TABLE_GUID;
+static const EFI_GUID guid_acpi_10 = ACPI_TABLE_GUID;
+
+static const EFI_GUID guid_smbios_3 = SMBIOS3_TABLE_GUID;
+static const EFI_GUID guid_smbios_2 = SMBIOS_TABLE_GUID;
+
+void *
+firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid)
+{
+	void *interface = NULL;
+	EFI_STATUS status = handle ?
+		firmware_boot->HandleProtocol(handle, (EFI_GUID *)guid, &interface) :
+		firmware_boot->LocateProtocol((EFI_GUID *)guid, NULL, &interface);
+
+	return EFI_ERROR(status) ? NULL : interface;
+}
+
+EFI_HANDLE *
+firmware_handles(const EFI_GUID *guid, size_t *count)
+{
+	EFI_HANDLE *handles = NULL;
+	UINTN found = 0;
+
+	if (EFI_ERROR(firmware_boot->LocateHandleBuffer(ByProtocol, (EFI_GUID *)guid, NULL, &found,
+							&handles)))
+		found = 0, handles = NULL;
+	*count = found;
+	return handles;
+}
+
+void *
+firmware_allocate(size_t size)
+{
+	void *memory = NULL;
+
+	if (EFI_ERROR(firmware_boot->AllocatePool(EfiLoaderData, size, &memory)))
+		return NULL;
+	__builtin_memset(memory, 0, size);
+	return memory;
+}
+
+void
+firmware_free(void *memory)
+{
+	if (memory)
+		firmware_boot->FreePool(memory);
+}
+
+void *
+firmware_take_pages(uint64_t address_max, size_t pages)
+{
+	EFI_PHYSICAL_ADDRESS address = address_max;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &address)))
+		return NULL;
+	if (address != 0)
+		__builtin_memset((void *)(uintptr_t)address, 0, pages * EFI_PAGE_SIZE);
+	return (void *)(uintptr_t)address;
+}
+
+void
+firmware_give_pages(void *memory, size_t pages)
+{
+	if (memory)
+		firmware_boot->FreePages((EFI_PHYSICAL_ADDRESS)(uintptr_t)memory, pages);
+}
+
+void *
+firmware_take_low(size_t size)
+{
+	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, EFI_SIZE_TO_PAGES(size), &address)))
+		return NULL;
+	return (void *)(uintptr_t)address;
+}
+
+void *
+firmware_reserve_low(size_t pages)
+{
+	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
+
+	if (EFI_ERROR(firmware_boot->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, pages, &address)))
+		return NULL;
+	__builtin_memset((void *)(uintptr_t)address, 0, pages * EFI_PAGE_SIZE);
+	return (void *)(uintptr_t)address;
+}
+
+void
+firmware_give_low(void *memory, size_t size)
+{
+	firmware_give_pages(memory, EFI_SIZE_TO_PAGES(size));
+}
+
+static bool
+guid_equal(const EFI_GUID *a, const EFI_GUID *b)
+{
+	return __builtin_memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static uint64_t
+configuration_table(const EFI_GUID *guid)
+{
+	for (UINTN i = 0; i < firmware_system->NumberOfTableEntries; i++)
+		if (guid_equal(&firmware_system->ConfigurationTable[i].VendorGuid, guid))
+			return (uint64_t)(uintptr_t)firmware_system->ConfigurationTable[i].VendorTable;
+	return 0;
+}
+
+uint64_t
+firmware_rsdp(void)
+{
+	uint64_t address = configuration_table(&guid_acpi_20);
+
+	return address ? address : configuration_table(&guid_acpi_10);
+}
+
+uint64_t
+firmware_smbios_3(void)
+{
+	return configuration_table(&guid_smbios_3);
+}
+
+uint64_t
+firmware_smbios_2(void)
+{
+	return configuration_table(&guid_smbios_2);
+}
+
+void
+firmware_ascii(const CHAR16 *wide, char *ascii, size_t size)
+{
+	size_t length = 0;
+
+	for (; wide && wide[length] && length + 1 < size; length++)
+		ascii[length] = wide[length] >= 0x20 && wide[length] < 0x7f ? (char)wide[length] : '?';
+	ascii[length] = '\0';
+}
+
+void
+firmware_print_name(struct text *text)
+{
+	char vendor[64];
+
+	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
+	text_printf(text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
+		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
+		    (firmware_system->Hdr.Revision & 0xffff) / 10);
+}
+
+void
+firmware_print_time(struct text *text)
+{
+	EFI_TIME now;
+
+	if (!EFI_ERROR(firmware_system->RuntimeServices->GetTime(&now, NULL)))
+		text_printf(text, "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour, now.Minute,
+			    now.Second);
+}
+
+uint64_t
+firmware_hold(void)
+{
+	return firmware_boot->RaiseTPL(TPL_HIGH_LEVEL);
+}
+
+void
+firmware_release(uint64_t held)
+{
+	firmware_boot->RestoreTPL((EFI_TPL)held);
+}

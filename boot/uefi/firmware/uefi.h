@@ -1,0 +1,36 @@
+/*
+ * The firmware's two tables, this image's handle, and what is needed of GNU-EFI's declarations. The globals are set
+ * once by efi_main and read by boot/uefi alone.
+ */
+#ifndef BARETICK_UEFI_H
+#define BARETICK_UEFI_H
+
+#include <efi.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware.h"
+
+extern EFI_HANDLE firmware_image;
+extern EFI_SYSTEM_TABLE *firmware_system;
+extern EFI_BOOT_SERVICES *firmware_boot;
+
+/* An interface of HANDLE, or of the first handle that has it where HANDLE is NULL; NULL where there is none. */
+void *firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
+
+/* Every handle that has GUID, to be given back with FreePool; COUNT 0 and NULL where there is none. */
+EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
+
+/* SIZE bytes below 4 GiB, of any content, for a device that reaches no further; NULL where there are none. */
+void *firmware_take_low(size_t size);
+void firmware_give_low(void *memory, size_t size);
+
+/* Copies at most SIZE - 1 characters of WIDE to ASCII; what is not printable ASCII becomes '?'. */
+void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
+
+extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_text_output,
+	guid_graphics_output, guid_shell_parameters;
+
+#endif

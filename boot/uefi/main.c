@@ -1,0 +1,230 @@
+/*
+ * From the firmware's call to the way out: console, options, facts of the machine, the run, its report. Everything
+ * that lasts longer than a function is in one struct application, allocated before the first measurement.
+ */
+#include "booted.h"
+#include "checkpoint.h"
+#include "console.h"
+#include "cpu.h"
+#include "deliver.h"
+#include "describe.h"
+#include "drivers.h"
+#include "exit.h"
+#include "guard.h"
+#include "leaves.h"
+#include "machine.h"
+#include "options_print.h"
+#include "page.h"
+#include "plan.h"
+#include "report.h"
+#include "rules.h"
+#include "rules_print.h"
+#include "run.h"
+#include "send.h"
+#include "settings.h"
+#include "text.h"
+#include "uefi.h"
+#include "uefi_machine.h"
+
+#define LIST_SIZE (64u << 10)
+#define NO_MEMORY "the firmware has too little memory for a report"
+
+struct application {
+	struct console console;
+	struct machine machine;
+	struct booted booted;
+	struct plan plan;
+	struct checkpoint checkpoint;
+	struct run run;
+	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
+	const char *rule_ids[RULES_MAX + 1];
+	struct pager pager;
+	struct send send;
+};
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* What this run took of the firmware: it may return to a shell. */
+static void
+give_back(struct application *app)
+{
+	console_close(&app->console);
+	pager_close(&app->pager);
+	machine_close(&app->machine);
+	plan_give_back(&app->plan);
+}
+
+static void
+leave(struct application *app, enum exit_result result, bool can_return)
+{
+	exit_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
+		 &app->machine.platform.acpi.fadt);
+}
+
+/* The run did not start: says why, and ends as an error. */
+static EFI_STATUS
+refuse(struct application *app, const char *error)
+{
+	char bytes[OPTIONS_ERROR_SIZE + 64];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_printf(&text, "error: %s\nNothing was measured.\n", error);
+	console_put(&app->console, bytes);
+	pager_document(&app->pager, &app->console, "Error", bytes);
+	leave(app, EXIT_ERROR, true);
+	give_back(app);
+	return EFI_INVALID_PARAMETER;
+}
+
+/* The options rules and help: a list instead of a run. */
+static EFI_STATUS
+show_list(struct application *app)
+{
+	const struct options_names names = { app->clock_ids, app->rule_ids };
+	char *bytes = firmware_allocate(LIST_SIZE);
+	struct text text;
+
+	if (!bytes)
+		return refuse(app, NO_MEMORY);
+	text_init(&text, bytes, LIST_SIZE);
+	if (app->run.report.options.help)
+		options_print(&text, &names);
+	else
+		rules_print(&text, &app->run.report.options);
+	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
+	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
+	leave(app, EXIT_PASS, true);
+	give_back(app);
+	firmware_boot->FreePool(bytes);
+	return EFI_SUCCESS;
+}
+
+/* Reads the options into the run's report; false: one is wrong, and ERROR says which. */
+static bool
+read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
+{
+	const struct options_names names = { app->clock_ids, app->rule_ids };
+
+	run_clock_ids(drivers, app->clock_ids);
+	rules_limit_ids(app->rule_ids);
+	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
+
+	return settings_read(&app->machine.platform.cpu, &names, other, &app->run.report, error);
+}
+
+static EFI_STATUS
+run_all(struct application *app)
+{
+	struct machine *machine = &app->machine;
+	struct report *report = &app->run.report;
+	char error[OPTIONS_ERROR_SIZE];
+
+	console_open(&app->console);
+	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
+	machine->boot = uefi_machine(&app->checkpoint);
+	cpu_read_facts(&machine->platform.cpu);
+	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
+	machine_read(machine, report);
+	bool good = read_options(app, error);
+
+	serial_speak(&app->console.serial, report->options.serial);
+	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	if (!good)
+		return refuse(app, error);
+	if (report->options.rules || report->options.help)
+		return show_list(app);
+	describe_machine(report, &machine->platform, &machine->smbios);
+	checkpoint_open(&app->checkpoint, report, &machine->smbios);
+	machine_choose_way(machine, report);
+	if (!plan_take(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
+		checkpoint_close(&app->checkpoint, false);
+		return refuse(app, NO_MEMORY);
+	}
+	checkpoint_planned(&app->checkpoint, &app->plan);
+	machine_open(machine, &app->plan, &app->console, &app->run);
+	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
+	run_measure(&app->run);
+	run_close(&app->run);
+
+	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
+
+	if (delivered)
+		send_later(&app->send, report, &app->plan, &app->booted.server, &app->pager);
+	enum exit_result result = delivered ? exit_result_of(report->verdict) : EXIT_ERROR;
+
+	leave(app, result, !machine->cores.taken);
+	give_back(app);
+	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
+}
+
+struct entry {
+	struct application *app;
+	EFI_STATUS status;
+};
+
+static void
+enter(void *argument)
+{
+	struct entry *entry = argument;
+
+	entry->status = run_all(entry->app);
+}
+
+static void
+end_run(void *run)
+{
+	run_end(run);
+}
+
+/* An exception that ended more than a measurement: there is no report but what is on the volume by now. */
+static EFI_STATUS
+end_by_fault(struct application *app, const struct fault *fault)
+{
+	char bytes[OPTIONS_ERROR_SIZE];
+	struct fault again;
+	struct text text;
+
+	guard_run(end_run, &app->run, &again);
+	text_init(&text, bytes, sizeof(bytes));
+	text_put(&text, "baretick itself took an exception: ");
+	fault_print(&text, fault);
+	text_put(&text, ".\n");
+	console_put(&app->console, bytes);
+	pager_document(&app->pager, &app->console, "Error", bytes);
+	leave(app, EXIT_ERROR, !app->machine.cores.taken);
+	give_back(app);
+	return EFI_ABORTED;
+}
+
+/* What crt0 of GNU-EFI 3.0.18 calls in place of efi_main; older ones don't know it. */
+EFI_STATUS
+_entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	return efi_main(image, system);
+}
+
+EFI_STATUS
+efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	struct application *app;
+
+	firmware_image = image;
+	firmware_system = system;
+	firmware_boot = system->BootServices;
+	app = firmware_allocate(sizeof(*app));
+	if (!app) {
+		system->ConOut->OutputString(system->ConOut, (CHAR16 *)L"baretick: no memory\r\n");
+		return EFI_OUT_OF_RESOURCES;
+	}
+	struct entry entry = { .app = app };
+	struct fault fault;
+
+	guard_open();
+	if (!guard_run(enter, &entry, &fault))
+		entry.status = end_by_fault(app, &fault);
+	guard_close();
+	firmware_boot->FreePool(app);
+	return entry.status;
+}

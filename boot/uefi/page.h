@@ -1,0 +1,12 @@
+/* The page of report.html, linked into the image: see page.nasm. */
+#ifndef BARETICK_PAGE_H
+#define BARETICK_PAGE_H
+
+#include "plan.h"
+
+extern const char page_bytes[], page_end[];
+
+/* That page, and the screen's buffer, for a plan. */
+extern const struct plan_page report_page;
+
+#endif

@@ -1,0 +1,26 @@
+/* The page report.html, and the screen's buffer. See page.h. */
+#include "page.h"
+
+#include "html.h"
+#include "report_sizes.h"
+#include "screen.h"
+
+static size_t
+page_length(void)
+{
+	return (size_t)(page_end - page_bytes);
+}
+
+static size_t
+size_of_page(size_t cores)
+{
+	return report_size_html(cores, page_length());
+}
+
+static void
+render_page(struct text *out, const struct report *report)
+{
+	html_render(out, (struct html_page){ page_bytes, page_length() }, report);
+}
+
+const struct plan_page report_page = { size_of_page, render_page, SCREEN_BUFFER_SIZE };

@@ -1,0 +1,43 @@
+/* See uefi_machine.h. */
+#include "uefi_machine.h"
+
+#include "mp.h"
+
+static bool
+begins(void *context, const struct run *run, const struct run_phase *phase)
+{
+	return checkpoint_begins(context, run, phase);
+}
+
+static void
+falls_back(void *context, enum options_cores cores)
+{
+	checkpoint_falls_back(context, cores);
+}
+
+static bool
+is_due(const void *context)
+{
+	return checkpoint_is_due(context);
+}
+
+static void
+meanwhile(void *context)
+{
+	checkpoint_meanwhile(context);
+}
+
+struct machine_boot
+uefi_machine(struct checkpoint *checkpoint)
+{
+	return (struct machine_boot){
+		.lent_count = mp_listed,
+		.lend = mp_start,
+		.take_back = mp_stop,
+		.context = checkpoint,
+		.begins = begins,
+		.falls_back = falls_back,
+		.is_due = is_due,
+		.meanwhile = meanwhile,
+	};
+}

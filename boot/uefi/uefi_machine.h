@@ -1,0 +1,11 @@
+/* UEFI adds two things to a machine: cores that the firmware lends, and checkpoints on the volume. */
+#ifndef BARETICK_UEFI_MACHINE_H
+#define BARETICK_UEFI_MACHINE_H
+
+#include "checkpoint.h"
+#include "machine.h"
+
+/* CHECKPOINT is the caller's, and stays as long as the machine. */
+struct machine_boot uefi_machine(struct checkpoint *checkpoint);
+
+#endif

@@ -1,0 +1,37 @@
+/* A report on the boot volume: report.json, .txt, .html and .csv in a folder of their own. */
+#ifndef BARETICK_SAVE_H
+#define BARETICK_SAVE_H
+
+#include <stdbool.h>
+
+#include "folders.h"
+#include "text.h"
+
+#define SAVE_FOLDER        "\\baretick"
+#define SAVE_SENTENCE_SIZE 160
+
+/*
+ * To be asked before anything else here or in running.h: false, and SENTENCE says why, where the volume is damaged
+ * so that the firmware would never come back.
+ */
+bool save_is_safe(char sentence[SAVE_SENTENCE_SIZE]);
+
+/*
+ * Writes TEXTS, by enum save_file, into the folder \baretick\NNNN of NUMBER; 0: the next one. Until all of them
+ * are on the volume the folder is called NNNN.new, and nothing that was there before is opened for writing:
+ * whenever the power goes, what has no .new is whole, if the writes come in order. Only a \baretick that has to
+ * grow for the new folder may be cut off within that write. SENTENCE says where the texts are or, with false, why
+ * they are not; then what was begun is removed, unless the volume no longer answers or lets nothing be removed.
+ */
+bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
+
+/* Likewise, but only where the volume has space for another one of that size: the run's own report is still to come. */
+bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
+
+/* Removes the folder of NUMBER, which this run has made: it is called NNNN.new before it stops to be whole. */
+void save_drop(unsigned number);
+
+/* The number after all that are taken; 0: there is none, or nothing can be read. */
+unsigned save_next_number(void);
+
+#endif
