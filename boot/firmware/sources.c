@@ -1,0 +1,98 @@
+/* Options from several sources. See sources.h. */
+#include "sources.h"
+
+#include "fw_cfg.h"
+#include "text.h"
+
+#define SOURCE_SIZE 8192 /* bytes of options in one source */
+#define SHOWN_MAX   48   /* characters of what is not for baretick, in a note */
+#define FW_CFG_NAME "opt/baretick/options"
+
+struct sources
+sources_begin(const struct options_names *names, struct report *report, char *error)
+{
+	options_default(&report->options);
+	return (struct sources){ names, report, error, true };
+}
+
+bool
+sources_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Takes exit= and serial= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
+static void
+salvage(struct sources *sources, const char *text, size_t length)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct options *options = &sources->report->options, word_only;
+
+	for (size_t i = 0; i < length;) {
+		size_t start = i;
+
+		while (i < length && !sources_is_blank(text[i]))
+			i++;
+		if (text[start] == '#') {
+			while (i < length && text[i] != '\n')
+				i++;
+			continue;
+		}
+		word_only = *options;
+		if (options_parse(text + start, i - start, "", sources->names, &word_only, error)) {
+			options->exit = word_only.exit;
+			options->serial = word_only.serial;
+		}
+		while (i < length && sources_is_blank(text[i]))
+			i++;
+	}
+}
+
+void
+sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source)
+{
+	char ignored[OPTIONS_ERROR_SIZE];
+	char *error = sources->good ? sources->error : ignored; /* the first error is the one to show */
+	struct text sentence;
+
+	if (length > SOURCE_SIZE) {
+		text_init(&sentence, error, OPTIONS_ERROR_SIZE);
+		text_printf(&sentence, "In %s: the text has %zu bytes; at most %u are read.", source, length, SOURCE_SIZE);
+	} else if (options_parse(text, length, source, sources->names, &sources->report->options, error)) {
+		return;
+	}
+	sources->good = false;
+	salvage(sources, text, held);
+}
+
+void
+sources_note_foreign(struct sources *sources, const char *subject, const char *text, size_t length)
+{
+	char shown[SHOWN_MAX + 1];
+	size_t i = 0;
+
+	for (; i < length && i < SHOWN_MAX; i++)
+		shown[i] = sources_is_blank(text[i]) ? ' ' : text[i];
+	shown[i] = '\0';
+	report_note(sources->report, "%s \"%s%s\" have no option of baretick: they are not used.", subject, shown,
+		    i < length ? "..." : "");
+}
+
+void
+sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer)
+{
+	size_t length = 0;
+
+	if (cpu->hypervisor[0] && /* on other machines these ports may be a chip set's */
+	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
+		sources_take(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
+			     "fw_cfg " FW_CFG_NAME);
+}
+
+bool
+sources_end(struct sources *sources)
+{
+	if (sources->good && !options_check(&sources->report->options, sources->error))
+		sources->good = false;
+	return sources->good;
+}

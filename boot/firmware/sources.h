@@ -1,0 +1,37 @@
+/* Options from one source after the other; later ones win. Which sources there are depends on the boot. */
+#ifndef BARETICK_SOURCES_H
+#define BARETICK_SOURCES_H
+
+#include "cpu.h"
+#include "report.h"
+
+#define SOURCES_READ_SIZE (64u << 10) /* of a source that is too long, for its exit= and serial= */
+
+struct sources {
+	const struct options_names *names;
+	struct report *report; /* gets the options, and notes */
+	char *error; /* OPTIONS_ERROR_SIZE bytes: the first that was wrong */
+	bool good;
+};
+
+/* Begins with the built-in options. */
+struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
+
+/*
+ * Takes the options of SOURCE, a name for errors. SOURCE has LENGTH bytes, and TEXT the first HELD of them. Of a source
+ * that is wrong, exit= and serial= are taken all the same, so that the run ends, and is silent, as it was asked to.
+ */
+void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
+
+/* Notes that TEXT, which SUBJECT names, has no option of baretick: see options_are_foreign(). */
+void sources_note_foreign(struct sources *sources, const char *subject, const char *text, size_t length);
+
+/* Takes those of QEMU's fw_cfg, by way of BUFFER of SOURCES_READ_SIZE bytes. It is asked only if CPU is a guest's. */
+void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
+
+/* False, and an error, where a source was wrong, or they do not go together. */
+bool sources_end(struct sources *sources);
+
+bool sources_is_blank(char c);
+
+#endif
