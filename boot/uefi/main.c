@@ -27,6 +27,7 @@
 #include "uefi_machine.h"
 
 #define LIST_SIZE (64u << 10)
+#define PATIENCE  1900 /* waits of 30 ms: less than 60 s, in which a person who reads the error presses a key */
 #define NO_MEMORY "the firmware has too little memory for a report"
 
 struct application {
@@ -66,13 +67,17 @@ leave(struct application *app, enum exit_result result, bool can_return)
 static EFI_STATUS
 refuse(struct application *app, const char *error)
 {
-	char bytes[OPTIONS_ERROR_SIZE + 64];
+	bool alone = app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
+	char bytes[OPTIONS_ERROR_SIZE + 128];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
+	if (alone) /* perhaps: a boot entry, a rack; in a shell somebody has typed the options */
+		text_put(&text, "Without a key this machine restarts after a minute.\n");
 	console_put(&app->console, bytes);
 	pager_document(&app->pager, &app->console, "Error", bytes);
+	app->pager.patience = alone ? PATIENCE : 0;
 	leave(app, EXIT_ERROR, true);
 	give_back(app);
 	return EFI_INVALID_PARAMETER;

@@ -8,6 +8,7 @@
 
 #define PATH_MAX_BYTES 64
 #define HANDLES_MAX    8
+#define STROKES_MAX    4
 
 int console_sim_mode;
 
@@ -15,8 +16,8 @@ static struct display_sim console;
 static uint8_t paths[HANDLES_MAX][PATH_MAX_BYTES], con_out[HANDLES_MAX * PATH_MAX_BYTES];
 static size_t path_count, con_out_size;
 static bool has_variable;
-static CHAR16 key_pressed;
-static unsigned key_after;
+static struct stroke { CHAR16 key; unsigned after; } strokes[STROKES_MAX];
+static size_t stroke_count, stroke_next;
 
 static EFI_STATUS EFIAPI
 output(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
@@ -199,18 +200,16 @@ static EFI_STATUS EFIAPI
 read_key(SIMPLE_INPUT_INTERFACE *this, EFI_INPUT_KEY *key)
 {
 	(void)this;
-	if (!key_pressed || key_after-- > 0)
+	if (stroke_next == stroke_count || strokes[stroke_next].after-- > 0)
 		return EFI_NOT_READY;
-	*key = (EFI_INPUT_KEY){ .UnicodeChar = key_pressed };
-	key_pressed = 0;
+	*key = (EFI_INPUT_KEY){ .UnicodeChar = strokes[stroke_next++].key };
 	return EFI_SUCCESS;
 }
 
 void
 console_sim_press(CHAR16 key, unsigned after)
 {
-	key_pressed = key;
-	key_after = after;
+	strokes[stroke_count++] = (struct stroke){ key, after };
 }
 
 struct control {
@@ -283,7 +282,7 @@ console_sim_open(void)
 	make_display(&console);
 	path_count = con_out_size = 0;
 	has_variable = true;
-	key_pressed = 0;
+	stroke_count = stroke_next = 0;
 	firmware_system->ConOut = &console.interface;
 	firmware_system->ConsoleOutHandle = firmware_sim_handle();
 	firmware_system->ConIn = &input;

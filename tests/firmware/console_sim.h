@@ -32,7 +32,7 @@ size_t console_sim_shorten(size_t by);
 /* The variable ConOut is not there at all. */
 void console_sim_forget(void);
 
-/* KEY is pressed once the keyboard was asked so often. */
+/* KEY is pressed once the keyboard was asked so often after the key before it; at most 4 keys a test. */
 void console_sim_press(CHAR16 key, unsigned after);
 
 /* The firmware has the console control protocol and is in its graphics mode; what it is in now. */

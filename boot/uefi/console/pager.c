@@ -94,13 +94,15 @@ pager_document(struct pager *pager, struct console *console, const char *title, 
 }
 
 static enum screen_way
-take_keys(struct screen *screen)
+take_keys(struct pager *pager)
 {
 	enum screen_way way = SCREEN_STAY;
 	unsigned key;
 
-	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++)
-		way = screen_key(screen, key);
+	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++) {
+		way = screen_key(&pager->screen, key);
+		pager->patience = 0; /* somebody is there */
+	}
 	return way;
 }
 
@@ -124,18 +126,24 @@ pager_ask(struct pager *pager, bool can_quit)
 	enum screen_way way;
 	struct keys keys;
 	bool announced = false;
+	unsigned waits = 0;
 
 	pager->screen.can_quit = can_quit;
 	keys_open(&keys);
 	draw(pager);
-	while ((way = take_keys(&pager->screen)) == SCREEN_STAY) {
+	while ((way = take_keys(pager)) == SCREEN_STAY) {
 		draw(pager);
+		if (pager->patience && waits > pager->patience) {
+			way = SCREEN_RESTART;
+			break;
+		}
 		if (serial_feed(&pager->console->serial) || pager_finish(pager))
 			continue;
 		if (!announced) /* a reader of the serial line sees no screen, and would think that the machine hangs */
 			serial_put(&pager->console->serial, can_quit ? WAITING_OR_SHELL : WAITING);
 		announced = true;
 		keys_wait(&keys);
+		waits++;
 	}
 	serial_cut(&pager->console->serial);
 	keys_close(&keys);

@@ -15,6 +15,7 @@ struct pager {
 	struct screen_row *shown; /* what is in each row of the console's screen; NULL: not known */
 	char *taken;              /* a document's buffer; NULL: SCRAP has to do */
 	char scrap[8];
+	unsigned patience;        /* waits for a first key, each POLL_US of keys.c or less; 0: without a bound */
 	void (*last)(void *context); /* see pager_finish(); NULL: nothing is left to do */
 	void *last_context;
 };
@@ -32,7 +33,8 @@ void pager_document(struct pager *pager, struct console *console, const char *ti
 /*
  * Lets the reader turn pages until a way out is chosen; EXIT_RETURN only where CAN_QUIT. Meanwhile the serial lines get
  * what is queued for them; what is left of that when a way out is chosen is cut. Without a screen or a keyboard
- * it waits, as was asked for.
+ * it waits, as was asked for. Where PATIENCE is set and no key comes in that time, the answer is EXIT_REBOOT: a machine
+ * without a visitor comes back. Any key ends that countdown.
  */
 enum options_exit pager_ask(struct pager *pager, bool can_quit);
 

@@ -144,6 +144,25 @@ a_line_that_takes_no_more_is_not_waited_for(void **state)
 	assert_false(serial_feed(&console.serial));
 }
 
+static void
+without_a_key_the_machine_restarts_when_its_patience_ends(void **state)
+{
+	(void)state;
+	pager.patience = 200;
+	assert_int_equal(pager_ask(&pager, false), EXIT_REBOOT);
+	assert_non_null(strstr(said(), "Waiting for a key"));
+}
+
+static void
+any_key_ends_the_countdown(void **state)
+{
+	(void)state;
+	pager.patience = 200;
+	console_sim_press('2', 150);
+	console_sim_press('p', 5000);
+	assert_int_equal(pager_ask(&pager, false), EXIT_POWEROFF);
+}
+
 int
 main(void)
 {
@@ -152,6 +171,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_way_out_cuts_what_is_left_and_says_how_much, open_pager, close_pager),
 		cmocka_unit_test_setup_teardown(whenever_it_comes_each_block_has_one_end, open_pager, close_pager),
 		cmocka_unit_test_setup_teardown(a_line_that_takes_no_more_is_not_waited_for, open_pager, close_pager),
+		cmocka_unit_test_setup_teardown(without_a_key_the_machine_restarts_when_its_patience_ends, open_pager, close_pager),
+		cmocka_unit_test_setup_teardown(any_key_ends_the_countdown, open_pager, close_pager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
