@@ -11,8 +11,8 @@ def _tsc_of(report):
 
 
 def difference(kernel, report):
-    """How fast the kernel's clock runs against baretick's measurement: ppm and seconds a day, each (value, low, high).
-    `excluded`: they cannot be the same. None: one of the two has no rate."""
+    """How fast a clock runs that counts the TSC by the kernel's rate: ppm and seconds a day, each (value, low, high).
+    `excluded`: the two rates cannot be the same. None: one of the two is not known."""
     believed, measured = kernel["tsc"]["believed_hz"], _tsc_of(report).get("measured_hz")
     if not believed or not measured:
         return None
@@ -51,8 +51,13 @@ def lines(kernel, report):
     found = difference(kernel, report)
     if found and found["excluded"]:
         ppm, day = found["ppm"], found["seconds_a_day"]
-        yield (f"differs  the kernel's clock runs {abs(ppm[0]):.3f} ppm too {'fast' if ppm[0] > 0 else 'slow'} "
-               f"({ppm[1]:+.3f} to {ppm[2]:+.3f}), which is {abs(day[0]):.2f} s a day, unless something disciplines it")
+        off = f"{abs(ppm[0]):.3f} ppm too {{}} ({ppm[1]:+.3f} to {ppm[2]:+.3f})"
+        if kernel["clocksource"] in ("tsc", "tsc-early"):
+            yield (f"differs  the kernel's clock runs {off.format('fast' if ppm[0] > 0 else 'slow')}, which is "
+                   f"{abs(day[0]):.2f} s a day, unless something disciplines it")
+        else:
+            yield (f"differs  the kernel's rate of the TSC is {off.format('low' if ppm[0] > 0 else 'high')}; its clock does not "
+                   "go by the TSC now")
     elif found:
         yield "agrees   the kernel's rate is within baretick's interval"
     current, expected = taken(kernel, report)
