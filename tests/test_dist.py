@@ -75,6 +75,12 @@ def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, 
     assert contents(again) == contents(made)
 
 
+def test_nextboot_runs_in_the_release_alone(made):
+    """On a machine that has no clone of the sources: the folder of the release is copied to it."""
+    said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
+    assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
+
+
 def test_all_files_are_there_with_their_sums(made):
     lines = dict(reversed(line.split("  ", 1)) for line in (made / NAME / "SHA256SUMS").read_text().splitlines())
     found = contents(made / NAME)

@@ -6,10 +6,11 @@ import os
 import shutil
 import struct
 
-from machine.command import quoted
+from machine import command
 from next import compare, firmware, kernel, volume
 from next.system import Refused
 from results import files
+from runner import grammar
 
 STATE = "prepared.json"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
@@ -54,11 +55,15 @@ def loader_files(system, path, folder):
     return {SHIM: files.read(found[0], APPLICATION_MAX), SECOND_STAGE: data}
 
 
-def options_text(words):
-    """baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
+def options_file(words):
+    """The bytes of baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
-    return "".join(f"{quoted(word)}\n" for word in [*words, *added])
+    data = command.options_of([*words, *added])
+    flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).flaws(data)
+    if flaws:
+        raise Refused("; ".join(flaws))
+    return data
 
 
 def _write(path, data):
@@ -94,6 +99,7 @@ def _forget(system, folder):
 def prepare(system, path, words):
     """Prepares one start of the application PATH with the options WORDS; what was prepared before is replaced."""
     application(path)
+    options = options_file(words)
     partition = volume.find(system)
     if not partition.disk or not partition.number:
         raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
@@ -109,7 +115,7 @@ def prepare(system, path, words):
                      "had_reports": os.path.isdir(os.path.join(folder, volume.REPORTS))}
             os.makedirs(own)
             _write(os.path.join(own, STATE), json.dumps(state, indent=1).encode())  # first: it marks the others as ours
-            for name, data in {**loaded, OPTIONS: options_text(words).encode()}.items():
+            for name, data in {**loaded, OPTIONS: options}.items():
                 _write(os.path.join(own, name), data)
             loader = "\\".join(["", *volume.OWN.split("/"), next(iter(loaded))])
             entry = firmware.add_entry(system, partition.disk, partition.number, loader)

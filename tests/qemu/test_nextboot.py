@@ -144,7 +144,14 @@ def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, a
 
 
 def test_what_the_user_gives_is_not_given_again():
-    assert actions.options_text(["exit=poweroff", "deadline=5m"]) == "exit=poweroff\ndeadline=5m\n"
+    assert actions.options_file(["exit=poweroff", "deadline=5m"]) == b"exit=poweroff\ndeadline=5m\n"
+
+
+def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
+    before = machine.state()
+    with pytest.raises(Refused, match='"exit=restart" is not valid: exit= takes'):
+        actions.prepare(machine.system, application, ["exit=restart"])
+    assert machine.state() == before
 
 
 def test_prepared_twice_there_is_one_entry(machine, application):
