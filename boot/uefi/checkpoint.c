@@ -53,8 +53,10 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		return;
 	name_machine(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
-	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found))
+	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
+		found.unrenamed = found.report && save_is_unrenamed(found.report);
 		marker->least = marker_heed(&found, report);
+	}
 	checkpoint->number = save_next_number();
 	/* With less, the last checkpoint would have no number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;

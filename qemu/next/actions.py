@@ -20,7 +20,6 @@ DEFAULTS = {"exit": "reboot", "deadline": "30m"}
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool}
 STATE_MAX = 1 << 20
 APPLICATION_MAX = 16 << 20
-REPORT_MAX = 64 << 20
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
 
@@ -164,10 +163,10 @@ def collect(system, target):
             raise Refused(_situation(system, state, new))
         source = os.path.join(folder, volume.REPORTS, new[-1])
         try:
-            report = json.loads(files.read(os.path.join(source, "report.json"), REPORT_MAX))
+            report = json.loads(files.read(os.path.join(source, "report.json"), volume.REPORT_MAX))
             os.makedirs(target, exist_ok=True)
             for name in sorted(os.listdir(source)):
-                files.replace(os.path.join(target, name), files.read(os.path.join(source, name), REPORT_MAX))
+                files.replace(os.path.join(target, name), files.read(os.path.join(source, name), volume.REPORT_MAX))
             believed = kernel.facts(system)
             files.replace(os.path.join(target, "kernel.json"), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:

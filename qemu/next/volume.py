@@ -7,12 +7,14 @@ import tempfile
 
 from next.firmware import booted_partition
 from next.system import Refused
+from results import files
 
 # An EFI system partition: UEFI 2.10, tables 5.7 (GPT) and 5.4 (MBR).
 KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
 PLACES = ("/boot/efi", "/efi", "/boot")
 OWN = "EFI/baretick"     # the application, its options, and what was prepared
 REPORTS = "baretick"     # a folder for each run: boot/README.md, "What is on the stick afterwards"
+REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
 COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,FSTYPE,MOUNTPOINTS"
 
@@ -97,11 +99,24 @@ def check_space(folder, size):
                       f"reports takes {needed >> 10}")
 
 
+def _is_whole(path):
+    """True if the folder PATH has a whole report.
+
+    A folder called NNNN.new is whole if the firmware cannot rename. After a power cut it has a part of a report.
+    """
+    name, report = os.path.basename(path), os.path.join(path, "report.json")
+    if re.fullmatch(r"\d{4}", name):
+        return os.path.isfile(report)
+    try:
+        return re.fullmatch(r"\d{4}\.new", name, re.IGNORECASE) and json.loads(files.read(report, REPORT_MAX))
+    except (OSError, ValueError):
+        return False
+
+
 def reports(folder):
     """The names of the whole reports on the partition, oldest first: a run's number is never used twice."""
     try:
         names = os.listdir(os.path.join(folder, REPORTS))
     except FileNotFoundError:
         return []
-    return sorted(name for name in names if re.fullmatch(r"\d{4}", name)
-                  and os.path.isfile(os.path.join(folder, REPORTS, name, "report.json")))
+    return sorted(name for name in names if _is_whole(os.path.join(folder, REPORTS, name)))

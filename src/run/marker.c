@@ -103,15 +103,17 @@ marker_parse(const char *bytes, size_t length, struct marker *marker)
 static void
 note_end(const struct marker *found, struct report *report)
 {
-	char bytes[REPORT_SENTENCE];
+	char bytes[REPORT_SENTENCE], folder[FOLDERS_NAME_SIZE];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "The last run on this machine did not come to its end: it ended in its phase %s", found->phase);
 	if (found->cores != CORES_OFF)
 		text_printf(&text, ", with other cores %s", ways[found->cores]);
-	if (found->report)
-		text_printf(&text, "; its report up to there is \\baretick\\%04u", found->report);
+	if (found->report) {
+		folders_name(folder, found->report, !found->unrenamed);
+		text_printf(&text, "; its report up to there is \\baretick\\%s", folder);
+	}
 	report_note(report, "%s.", bytes);
 }
 

@@ -19,6 +19,7 @@ struct marker {
 	enum options_cores cores; /* by what other cores ran then; CORES_OFF: none did */
 	enum options_cores least; /* what comes before this in enum options_cores has ended a run on this machine */
 	unsigned report;          /* the folder of the latest checkpoint; 0: there is none */
+	bool unrenamed;           /* that folder is still called .new; not written into the marker */
 };
 
 /* Exactly MARKER_SIZE bytes of ASCII, without a final 0. */

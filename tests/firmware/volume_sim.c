@@ -177,6 +177,8 @@ set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 
 	(void)guid;
 	(void)size;
+	if (EFI_ERROR(volume.rename))
+		return volume.rename;
 	firmware_ascii(info->FileName, name, sizeof(name));
 	snprintf(was, sizeof(was), "%s", file->path);
 	snprintf(path, sizeof(path), "%.*s\\%s", (int)(strrchr(was, '\\') - was), was, name);

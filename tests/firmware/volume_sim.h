@@ -16,6 +16,7 @@ struct volume_sim {
 		size_t length;
 	} files[VOLUME_SIM_FILES];
 	EFI_STATUS flush;     /* what Flush answers */
+	EFI_STATUS rename;    /* what a rename answers */
 	size_t write_max;     /* bytes in one Write; more: EFI_DEVICE_ERROR */
 	bool low_only;        /* a buffer that lies above 4 GiB: likewise */
 	size_t room_bytes;    /* that files may still grow by */

@@ -216,6 +216,16 @@ def test_a_stick_gives_its_reports_and_a_broken_one_a_sentence(fleet, maker, tmp
     assert [serial for serial, in ask(tmp_path / "db", "SELECT serial FROM runs ORDER BY serial")] == ["SN-000001", "SN-000002"]
 
 
+@pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
+def test_a_folder_that_the_firmware_could_not_rename_is_a_report(fleet, maker, tmp_path):
+    one, two = (maker.text(maker.report(n)) for n in (1, 2))
+    stick(tmp_path / "stick.img", {"0001.new/report.json": one, "0002.new/report.json": two[:1000]})
+    done = fleet(tmp_path / "stick.img", "--db", tmp_path / "db")
+    assert done.stdout.startswith("1 report taken, 0 in already, 1 skipped"), done.stdout + done.stderr
+    assert "stick.img:/baretick/0002.new/report.json is not JSON" in done.stderr
+    assert ask(tmp_path / "db", "SELECT serial FROM runs") == [("SN-000001",)]
+
+
 @pytest.mark.parametrize("serial, label, machine, known_by", [
     ("SN-1", "rack 7", "Example Inc. / Server 1 / SN-1", "serial number"),
     ("SN-1", None, "Example Inc. / Server 1 / SN-1", "serial number"),

@@ -88,14 +88,17 @@ class Machine:
         self.command("lsblk", f"print({json.dumps({'blockdevices': [{'path': '/dev/sda', 'children': children}]})!r})"
                      .replace("null", "None"))
 
-    def is_restarted(self, report=None, ignored=False):
-        """The firmware takes BootNext or IGNORED it, baretick leaves REPORT or nothing, and Linux is started again."""
+    def is_restarted(self, report=None, ignored=False, suffix=""):
+        """The firmware takes BootNext or IGNORED it, baretick leaves REPORT or nothing, and Linux is started again.
+
+        SUFFIX is .new if the firmware cannot rename the report's folder.
+        """
         if not ignored:
             (self.efivars / f"BootNext-{firmware.GLOBAL}").unlink(missing_ok=True)
         self.starts += 1
         self.put("/proc/sys/kernel/random/boot_id", f"start {self.starts}\n")
         if report:
-            folder = self.esp / volume.REPORTS / f"{len(volume.reports(str(self.esp))) + 1:04}"
+            folder = self.esp / volume.REPORTS / f"{len(volume.reports(str(self.esp))) + 1:04}{suffix}"
             folder.mkdir(parents=True)
             for name in ("json", "txt"):
                 shutil.copy(f"{report}.{name}", folder / f"report.{name}")
@@ -340,6 +343,17 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     assert volume.reports(str(machine.esp)) == ["0001"]
     actions.remove(machine.system, True)
     assert volume.reports(str(machine.esp)) == []
+
+
+def test_a_report_that_the_firmware_could_not_rename_is_collected(machine, application, tmp_path):
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(CLEAN, suffix=".new")
+    list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
+    cut_off = machine.esp / volume.REPORTS / "0002.new"
+    cut_off.mkdir()
+    (cut_off / "report.json").write_text('{"schema": ')
+    assert volume.reports(str(machine.esp)) == ["0001.new"]
 
 
 def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, application, tmp_path):

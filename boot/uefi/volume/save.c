@@ -311,6 +311,22 @@ save_drop(unsigned number)
 	saving.root->Close(saving.root);
 }
 
+bool
+save_is_unrenamed(unsigned number)
+{
+	char sentence[SAVE_SENTENCE_SIZE], unfinished[FOLDERS_NAME_SIZE];
+	struct saving saving = { .texts = NULL };
+	bool is_folder = false;
+
+	folders_name(unfinished, number, false);
+	if (!open_volume(&saving, sentence))
+		return false;
+	EFI_STATUS status = files_is_folder(saving.root, path_of(&saving, unfinished, ""), &is_folder);
+
+	saving.root->Close(saving.root);
+	return !EFI_ERROR(status) && is_folder;
+}
+
 unsigned
 save_next_number(void)
 {

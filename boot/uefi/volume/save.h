@@ -31,6 +31,9 @@ bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number
 /* Removes the folder of NUMBER, which this run has made: it is called NNNN.new before it stops to be whole. */
 void save_drop(unsigned number);
 
+/* Returns true if the folder of NUMBER is still called NNNN.new, as after a run on firmware that can't rename. */
+bool save_is_unrenamed(unsigned number);
+
 /* The number after all that are taken; 0: there is none, or nothing can be read. */
 unsigned save_next_number(void);
 

@@ -59,11 +59,45 @@ cores_that_the_firmware_starts_after_all_are_marked_so(void **state)
 	free(run);
 }
 
+/* The next run names the folder of the checkpoint as it is on the volume. */
+static void
+a_checkpoint_that_was_not_renamed_is_noted_by_its_name(void **state)
+{
+	static const char *const folders[] = { "\\baretick\\0002", "\\baretick\\0003.new" };
+	const struct smbios_facts smbios = { .product = "sim" };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
+		struct run *run = calloc(1, sizeof(*run));
+		const struct marker left = { .phase = "rates", .cores = CORES_OFF, .report = 2 + i };
+		char bytes[MARKER_SIZE], path[VOLUME_SIM_PATH];
+
+		firmware_sim_reset();
+		volume_sim_open();
+		options_default(&run->report.options);
+		checkpoint_open(checkpoint, &run->report, &smbios);
+		snprintf(path, sizeof(path), "\\baretick\\%s", checkpoint->name);
+		marker_print(bytes, &left);
+		memcpy(volume_sim_find(path)->bytes, bytes, MARKER_SIZE);
+		volume_sim_add(folders[i], true);
+		memset(checkpoint, 0, sizeof(*checkpoint));
+		checkpoint_open(checkpoint, &run->report, &smbios);
+		assert_int_equal(run->report.note_count, 1);
+		snprintf(path, sizeof(path), " its report up to there is %s.", folders[i]);
+		assert_non_null(strstr(run->report.notes[0], path));
+		volume_sim_close();
+		free(checkpoint);
+		free(run);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cores_that_the_firmware_starts_after_all_are_marked_so),
+		cmocka_unit_test(a_checkpoint_that_was_not_renamed_is_noted_by_its_name),
 	};
 
 	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);

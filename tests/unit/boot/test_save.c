@@ -127,6 +127,25 @@ a_volume_that_fills_up_between_two_pieces_is_left_as_it_was(void **state)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
+/* U-Boot's SetInfo answers so. */
+static void
+a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped(void **state)
+{
+	struct volume_sim *volume = *state;
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	assert_true(save_report(saved, 0, sentence));
+	volume->rename = EFI_UNSUPPORTED;
+	check_saved("Report saved on the boot volume in \\baretick\\0002.new; it can't be renamed",
+		    "\\baretick\\0002.new");
+	assert_false(save_is_unrenamed(1));
+	assert_true(save_is_unrenamed(2));
+	assert_int_equal(save_next_number(), 3);
+	save_drop(2);
+	assert_null(volume_sim_find("\\baretick\\0002.new"));
+	check_folder("\\baretick\\0001");
+}
+
 /* Files whose long names are other ones: the list has those, an Open finds both. */
 static void
 a_short_name_that_no_list_shows_takes_its_number(void **state)
@@ -159,6 +178,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_driver_without_Flush_keeps_the_report, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun, open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was, open_all, close_all),
+		cmocka_unit_test_setup_teardown(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped,
+						open_all, close_all),
 		cmocka_unit_test_setup_teardown(a_short_name_that_no_list_shows_takes_its_number, open_all, close_all),
 		cmocka_unit_test_setup_teardown(the_last_numbers_are_used_too, open_all, close_all),
 	};

@@ -31,7 +31,7 @@ begin(enum options_cores cores, bool given)
 static void
 what_is_printed_is_read_again(void **state)
 {
-	const struct marker marker = { "start-cores", CORES_SIPI, CORES_MP, 9999 };
+	const struct marker marker = { "start-cores", CORES_SIPI, CORES_MP, 9999, false };
 	struct marker read;
 	char bytes[MARKER_SIZE + 1] = "";
 
@@ -45,7 +45,7 @@ what_is_printed_is_read_again(void **state)
 	assert_int_equal(read.cores, CORES_SIPI);
 	assert_int_equal(read.least, CORES_MP);
 	assert_int_equal(read.report, 9999);
-	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 0 });
+	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 0, false });
 	assert_true(marker_parse(bytes, MARKER_SIZE, &read));
 	assert_string_equal(read.phase, "");
 }
@@ -57,9 +57,9 @@ its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one(void **state)
 	char bytes[MARKER_SIZE + 1] = "";
 
 	(void)state;
-	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999 });
+	marker_print(bytes, &(struct marker){ "a-phase-of-23-character", CORES_SIPI, CORES_SIPI, 9999, false });
 	assert_non_null(strstr(bytes, " # a run is going on, or the machine was reset or lost power in this phase "));
-	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999 });
+	marker_print(bytes, &(struct marker){ "", CORES_OFF, CORES_OFF, 9999, false });
 	assert_non_null(strstr(bytes, " # no run is going on; ways before least= have ended a run of this machine: "
 				      "delete this file to try them again "));
 	assert_null(strstr(bytes, " a run is going on"));
@@ -114,6 +114,18 @@ a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one(void **stat
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
 	assert_int_equal(report.options.cores, CORES_OFF);
+}
+
+static void
+a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is(void **state)
+{
+	const struct marker found = { "rates", CORES_OFF, CORES_SIPI, .report = 3, .unrenamed = true };
+
+	(void)state;
+	begin(CORES_SIPI, false);
+	marker_heed(&found, &report);
+	assert_string_equal(report.notes[0], "The last run on this machine did not come to its end: it ended in its phase "
+					     "rates; its report up to there is \\baretick\\0003.new.");
 }
 
 static void
@@ -182,6 +194,7 @@ main(void)
 		cmocka_unit_test(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one),
 		cmocka_unit_test(what_is_no_marker_is_refused),
 		cmocka_unit_test(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one),
+		cmocka_unit_test(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is),
 		cmocka_unit_test(a_run_that_ended_with_no_other_core_at_work_changes_nothing),
 		cmocka_unit_test(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none),
 		cmocka_unit_test(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end),
