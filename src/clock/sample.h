@@ -17,6 +17,33 @@ struct sample {
 	uint64_t end;   /* TSC ticks, read after the clock; begin of the next sample in the run */
 };
 
+/* Readings of the TSC on one core that each followed another there. */
+struct tsc_steps {
+	uint64_t reads;       /* compared with the reading before */
+	uint64_t backward;    /* of these, readings lower than the one before */
+	uint64_t worst_ticks; /* the largest step back */
+};
+
+/* Compares NOW with BEFORE, the reading before it on the same core. */
+static inline void
+tsc_steps_take(struct tsc_steps *steps, uint64_t before, uint64_t now)
+{
+	steps->reads++;
+	if (now >= before)
+		return;
+	steps->backward++;
+	if (before - now > steps->worst_ticks)
+		steps->worst_ticks = before - now;
+}
+
+/* Compares the brackets of COUNT samples of one core. */
+static inline void
+tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tsc_steps_take(steps, samples[i].begin, samples[i].end);
+}
+
 /* Reads the TSC so that no earlier instruction is still under way; never fails. */
 typedef uint64_t sample_bracket(void);
 

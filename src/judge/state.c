@@ -1,6 +1,8 @@
 /* What a clock breaks by its state, steps back and leaps; its verdict before any further rule. See judge_internal.h. */
 #include "judge_internal.h"
 
+#include "discontinuity_said.h"
+#include "judge_cores.h"
 #include "text.h"
 
 bool
@@ -16,24 +18,22 @@ judge_misbehaves(const struct report *report, const struct clock *clock)
 	return false;
 }
 
-/*
- * A step back of the TSC shows in its own readings, in the brackets around any clock's readings, or in
- * both: its own rows count the larger of the two, so that no step counts twice.
- */
+/* Returns how often ENTRY stepped back on the boot core. */
 static uint64_t
 steps_back(const struct report *report, const struct report_clock *entry)
 {
-	const struct monotonic *own = &entry->monotonic;
-	uint64_t steps = own->backward;
+	return text_equal(entry->clock.id, "tsc") ? judge_steps_on(report, 0).backward : entry->monotonic.backward;
+}
 
-	if (text_equal(entry->clock.main, "tsc") && own->bracket_backward > steps)
-		steps = own->bracket_backward;
-	if (!text_equal(entry->clock.id, "tsc"))
-		return steps;
-	for (size_t i = 0; i < report->clock_count; i++)
-		if (!text_equal(report->clocks[i].clock.main, "tsc"))
-			steps += report->clocks[i].monotonic.bracket_backward;
-	return steps;
+/* Returns how many steps back of ENTRY are no fault: those that the limit allows, and those that a finding explains. */
+static uint64_t
+steps_allowed(const struct report *report, const struct report_clock *entry)
+{
+	uint64_t explained = entry->disturbed, jumps = discontinuity_jumps(report, "tsc");
+
+	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
+		explained = jumps;
+	return rules_limit_of(report, "clock-backward") + explained;
 }
 
 /*
@@ -49,7 +49,7 @@ broken_by(const struct report *report, const struct report_clock *entry)
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
-	if (steps_back(report, entry) > rules_limit_of(report, "clock-backward") + entry->disturbed)
+	if (steps_back(report, entry) > steps_allowed(report, entry))
 		return rules_find("clock-backward");
 	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed &&
 	    judge_jumped(report, entry->clock.main))
@@ -156,22 +156,13 @@ static void
 name_steps_back(struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const char *id = entry->clock.id;
-	uint64_t steps = steps_back(report, entry);
-	const char *plural = steps == 1 ? "" : "s";
+	uint64_t steps = entry->monotonic.backward;
 	struct finding *finding;
 
-	if (entry->monotonic.backward)
-		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
-					    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id,
-					    steps, plural, entry->monotonic.reads, entry->monotonic.worst_ticks);
-	else
-		finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
-					    "%s stepped back %lu time%s in the brackets around other readings.",
-					    id, steps, plural);
+	finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
+				    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id, steps,
+				    steps == 1 ? "" : "s", entry->monotonic.reads, entry->monotonic.worst_ticks);
 	rules_set_count(finding, steps, rules_limit(rule, &report->options));
-	if (finding && text_equal(entry->clock.main, "tsc") &&
-	    (entry->monotonic.bracket_backward || steps > entry->monotonic.backward))
-		finding->one_way = false; /* the brackets showed it, too, which read the counter in another way */
 }
 
 /*
@@ -190,10 +181,15 @@ verdict_by_itself(const struct report_clock *entry)
 	return was_read ? VERDICT_PASS : VERDICT_INCOMPLETE;
 }
 
+/* ANY_CORE: the TSC of some core steps back. On another core than the boot core, this breaks nothing that it timed. */
 static void
-judge_clock(struct report *report, struct report_clock *entry)
+judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 {
 	const struct rule *rule = judge_broken_by(report, entry);
+	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_moved(rule));
+
+	if (by_core)
+		rule = rules_find("clock-backward");
 
 	entry->verdict = verdict_by_itself(entry);
 	if (!rule)
@@ -201,7 +197,9 @@ judge_clock(struct report *report, struct report_clock *entry)
 	entry->verdict = rule->severity;
 	if (main_breaks(report, entry, rule))
 		return;
-	if (entry->clock.state != CLOCK_PRESENT)
+	if (by_core)
+		judge_name_core_steps(report);
+	else if (entry->clock.state != CLOCK_PRESENT)
 		name_state(report, entry, rule);
 	else if (rule != rules_find("clock-jumped")) /* that has its finding: see discontinuities.c */
 		name_steps_back(report, entry, rule);
@@ -210,6 +208,9 @@ judge_clock(struct report *report, struct report_clock *entry)
 void
 judge_states(struct report *report)
 {
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	bool any_core = tsc && judge_core_steps(report, steps_allowed(report, tsc));
+
 	for (size_t i = 0; i < report->clock_count; i++)
-		judge_clock(report, &report->clocks[i]);
+		judge_clock(report, &report->clocks[i], any_core);
 }

@@ -20,6 +20,20 @@ survey_batch(struct survey *survey, const struct clock *clock, size_t count)
 	survey->hooks.interrupts_restore(saved);
 }
 
+void
+survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *steps)
+{
+	struct tsc_steps *total;
+
+	if (core >= survey->memory.cores)
+		return; /* there was no memory for rows of cores */
+	total = &survey->report->cores[core].tsc;
+	total->reads += steps->reads;
+	total->backward += steps->backward;
+	if (steps->worst_ticks > total->worst_ticks)
+		total->worst_ticks = steps->worst_ticks;
+}
+
 /* The clock that was being accessed is broken from now on. False: none was. */
 static bool
 break_read(struct survey *survey, const struct fault *fault)

@@ -135,11 +135,13 @@ struct report_core {
 	struct core_latency contended[REPORT_CLOCKS_MAX];
 	uint64_t observed_ns;     /* for gaps; 0 where it was not */
 	uint64_t gaps, worst_gap_ns;
+	struct tsc_steps tsc;     /* its own TSC, each reading against the one before on this core */
 	uint64_t pingpongs;       /* with other cores, in which stamps were exchanged, in the first tournament */
 	struct offset offset;     /* of its TSC against the boot core's at the start, in ticks */
 	struct offset last_offset; /* likewise in the last tournament, where there was one */
 	struct offset drift_ppb;  /* of its TSC against the boot core's, from the first tournament to the last */
 	bool off_majority;        /* judged: its TSC is off most others' */
+	bool steps_back;          /* judged: its own readings prove that its TSC steps back */
 	bool drifts;              /* judged: against most others ... */
 	struct offset from_most;   /* ... by so much at least and at most */
 };

@@ -122,6 +122,20 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	return finding;
 }
 
+void
+rules_add_text(struct finding *finding, const char *format, ...)
+{
+	struct text text;
+	va_list arguments;
+
+	if (!finding)
+		return;
+	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
+	va_start(arguments, format);
+	text_vprintf(&text, format, arguments);
+	va_end(arguments);
+}
+
 const char *
 rules_advice(const struct finding *finding)
 {

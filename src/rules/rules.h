@@ -64,6 +64,9 @@ struct finding *rules_add_finding(struct report *report, const char *rule_id, co
 				  uint32_t core, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Appends to the text of FINDING, which may be NULL. */
+void rules_add_text(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The limit of the catalogue's rule RULE_ID in this run. */
 uint64_t rules_limit_of(const struct report *report, const char *rule_id);
 

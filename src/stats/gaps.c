@@ -25,12 +25,11 @@ gaps_observe(struct gaps *gaps, const struct gaps_plan *plan)
 	while (gaps->observed_ticks < plan->duration_ticks && turns-- > 0) {
 		uint64_t now = plan->tsc(), ticks = now - last;
 
-		if (now < last) {
-			gaps->backward++;
+		tsc_steps_take(&gaps->steps, last, now);
+		if (now < last)
 			ticks = 0;
-		} else if (ticks > plan->threshold_ticks) {
+		else if (ticks > plan->threshold_ticks)
 			record(gaps, plan->scale, ticks);
-		}
 		gaps->observed_ticks += ticks;
 		last = now;
 	}

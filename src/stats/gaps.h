@@ -22,7 +22,7 @@ struct gaps { /* of one observation; written by the core that observes */
 	uint64_t observed_ticks; /* from the first reading to the last, gaps included */
 	uint64_t count, worst_ticks, total_ticks;
 	uint64_t octave[OCTAVES]; /* gaps by their octave in ns: see histogram.h */
-	uint64_t backward;             /* times that the TSC stepped back meanwhile */
+	struct tsc_steps steps;
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];
 };

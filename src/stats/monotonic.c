@@ -46,7 +46,6 @@ monotonic_fold(struct monotonic *monotonic, const struct clock *clock,
 
 	monotonic->reads += count;
 	for (size_t i = 0; i < count; i++) {
-		monotonic->bracket_backward += samples[i].end < samples[i].begin;
 		if (samples[i].ticks == samples[since].ticks)
 			continue;
 		count_stall(monotonic, bounds->stall_ticks, &samples[since], &samples[i - 1]);

@@ -16,7 +16,6 @@ struct monotonic {
 	uint64_t worst_leap_ticks; /* the largest of them */
 	uint64_t last_leap_ticks;  /* the last of them: what the time around it does not allow */
 	uint64_t stalls;       /* times that it did not move for longer than STALL_TICKS */
-	uint64_t bracket_backward; /* samples whose own bracket went back: the TSC's fault, not the clock's */
 };
 
 #define MONOTONIC_RATE_SHIFT 48

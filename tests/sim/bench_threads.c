@@ -14,7 +14,7 @@ static bool together; /* set while no thread works */
 static uint64_t
 read_tsc(void)
 {
-	return together ? threads_tsc() : hw_tsc_lfence();
+	return together ? sim_tsc_as_read(threads_self(), threads_tsc()) : hw_tsc_lfence();
 }
 
 static void

@@ -422,12 +422,26 @@ sim_tsc_ticks(void)
 	return sim_counter_ticks(&sim.tsc.counter) + (uint64_t)sim.tsc.offset_ticks[sim.core];
 }
 
+uint64_t
+sim_tsc_as_read(size_t core, uint64_t ticks)
+{
+	struct sim_tsc *tsc = &sim.tsc;
+
+	if (!tsc->fault_reads || core != tsc->fault_core)
+		return ticks;
+	ticks -= tsc->set_back_sum;
+	if (++tsc->fault_core_reads % tsc->fault_reads)
+		return ticks;
+	tsc->set_back_sum += tsc->set_back_ticks;
+	return ticks + tsc->ahead_ticks;
+}
+
 static uint64_t
 read_tsc(enum sim_access access)
 {
 	spend(access, 0);
 	sim_advance_ps(sim.tsc.counter.extra_ps);
-	return sim_tsc_ticks();
+	return sim_tsc_as_read(sim.core, sim_tsc_ticks());
 }
 
 uint64_t

@@ -71,6 +71,13 @@ struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* of one core against the first */
 	uint64_t (*reading)(size_t core);    /* what it reads in place of all that; NULL */
+	/*
+	 * A fault of one core: each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
+	 * SET_BACK_TICKS from the next reading on. FAULT_READS 0: no core has it.
+	 */
+	size_t fault_core;
+	uint64_t fault_reads, ahead_ticks, set_back_ticks;
+	uint64_t fault_core_reads, set_back_sum; /* so far */
 };
 
 #define SIM_HPET_TIMERS SIM_COMPARATORS
@@ -274,6 +281,7 @@ void sim_hook_ports(struct sim_port_hook hook);
 
 /* What the devices hold, without an access. */
 uint64_t sim_tsc_ticks(void);
+uint64_t sim_tsc_as_read(size_t core, uint64_t ticks); /* with the fault of CORE; counts as a reading */
 uint8_t sim_pit_status(unsigned channel);   /* as read-back would give it */
 uint16_t sim_pit_count(unsigned channel);
 uint64_t sim_rtc_pf_edges(void);            /* of the rate selected, since world time 0 */

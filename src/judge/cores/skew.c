@@ -1,7 +1,8 @@
 /*
  * The judge of the cores' TSCs against each other: warps, offsets, drifts, contradictions. One fault, one finding:
  * a core that drifts has none for the offset that it has come to, nor has a pair for a warp that the offset or the
- * drift of one of the two explains, nor any pair for a contradiction while a core drifts.
+ * drift of one of the two explains, nor any pair for a contradiction while a core drifts. A pair has no finding either
+ * if the TSC of one of the two steps back by its own readings.
  */
 #include "judge_cores.h"
 #include "skew_internal.h"
@@ -17,6 +18,16 @@ find_rank(const struct view *view, uint32_t apic_id)
 	while (i < view->skew->offsets.cores && view_core(view, i)->apic_id != apic_id)
 		i++;
 	return i;
+}
+
+/* Returns true if the TSC of the core of APIC_ID steps back by its own readings. */
+static bool
+steps_back(const struct report *report, uint32_t apic_id)
+{
+	for (size_t i = 0; i < report->core_count; i++)
+		if (report->cores[i].apic_id == apic_id)
+			return report->cores[i].steps_back;
+	return false;
 }
 
 /* By a finding of one of the two; or by the offset of the two, where the worst pair is named for all of them. */
@@ -36,7 +47,8 @@ is_explained(const struct view *view, size_t a, size_t b)
 static bool
 has_warps_to_explain(const struct view *view, const struct report_contended *contended)
 {
-	return contended->measured && contended->warps &&
+	return contended->measured && contended->warps && !steps_back(view->report, contended->worst_a) &&
+	       !steps_back(view->report, contended->worst_b) &&
 	       !is_explained(view, find_rank(view, contended->worst_a), find_rank(view, contended->worst_b));
 }
 
@@ -88,18 +100,37 @@ judge_warps(struct report *report, const struct view *view)
 	rules_set_pair(finding, worst->worst_a, worst->worst_b);
 }
 
-/* The first finding, from FROM on, of an offset or a drift that names core A or B; else the first of them at all. */
+/* Returns the finding of the cores whose TSC steps back, NULL if there is none. */
 static struct finding *
-find_cause(struct report *report, size_t from, uint32_t a, uint32_t b)
+find_steps_back(struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++) {
+		struct finding *finding = &report->findings[i];
+
+		if (text_equal(finding->rule, "clock-backward") && text_equal(finding->clock, "tsc") &&
+		    (finding->core != REPORT_NO_CORE || finding->core_count))
+			return finding;
+	}
+	return NULL;
+}
+
+/*
+ * Returns the finding that explains a warp of WORST, or NULL: of the steps back of one of the two, else the first
+ * offset or drift that names one of them, else the first offset or drift at all. WORST may be NULL.
+ */
+static struct finding *
+find_cause(struct report *report, const struct report_contended *worst)
 {
 	struct finding *first = NULL;
 
-	for (size_t i = from; i < report->finding_count; i++) {
+	if (worst && (steps_back(report, worst->worst_a) || steps_back(report, worst->worst_b)))
+		return find_steps_back(report);
+	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
 
 		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
 			continue;
-		if (rules_has_core(finding, a) || rules_has_core(finding, b))
+		if (worst && (rules_has_core(finding, worst->worst_a) || rules_has_core(finding, worst->worst_b)))
 			return finding;
 		first = first ? first : finding;
 	}
@@ -107,11 +138,11 @@ find_cause(struct report *report, size_t from, uint32_t a, uint32_t b)
 }
 
 /*
- * A warp that an offset or a drift explains has no finding of its own: so the one of these, of all from FROM on, has
- * the words on it, and on there being none.
+ * A warp that steps back, an offset or a drift explain has no finding of its own. The finding of its cause gets a
+ * sentence on the warps, or on there being none.
  */
 static void
-say_warps(struct report *report, const struct view *view, size_t from)
+say_warps(struct report *report, const struct view *view)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
 	const struct warps warps = warps_of(report, view, true);
@@ -119,7 +150,6 @@ say_warps(struct report *report, const struct view *view, size_t from)
 	uint64_t iterations = 0;
 	bool starved = false;
 	struct finding *finding;
-	struct text text;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		if (!checks[i]->measured)
@@ -127,19 +157,19 @@ say_warps(struct report *report, const struct view *view, size_t from)
 		iterations = saturating_sum(iterations, checks[i]->iterations);
 		starved |= checks[i]->starved;
 	}
-	finding = find_cause(report, from, worst ? worst->worst_a : REPORT_NO_CORE, worst ? worst->worst_b : REPORT_NO_CORE);
+	finding = find_cause(report, worst);
 	if (!finding || (!worst && warps_of(report, view, false).worst))
 		return;
-	text = (struct text){ .bytes = finding->text, .size = sizeof(finding->text), .length = text_length(finding->text) };
 	if (worst)
-		text_printf(&text, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-			    "%lu ns, core %u ahead of core %u.",
-			    warps.count, warps.iterations, worst->worst_ns, worst->worst_a, worst->worst_b);
+		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
+			       "%lu ns, core %u ahead of core %u%s.",
+			       warps.count, warps.iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
+			       finding == find_steps_back(report) ? "; these steps are their likely cause" : "");
 	else if (!iterations)
-		text_put(&text, " Whether there are warps (tsc-warp) was not measured.");
+		rules_add_text(finding, " Whether there are warps (tsc-warp) was not measured.");
 	else
-		text_printf(&text, " No warp was seen (tsc-warp) in %lu iterations under contention%s.", iterations,
-			    starved ? ", of which a core got too few" : "");
+		rules_add_text(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.", iterations,
+			       starved ? ", of which a core got too few" : "");
 }
 
 /* "core 1 and core 2", or "of cores 0, 1 and 2" where nothing shows which pair of them is wrong. */
@@ -174,47 +204,78 @@ moment_of_contradiction(const struct view *view, const struct offsets_summary *s
 	return all;
 }
 
-static void
+static bool
+any_steps_back(const struct view *view, const struct offsets_summary *summary)
+{
+	return view_core(view, summary->contradiction_a)->steps_back ||
+	       view_core(view, summary->contradiction_b)->steps_back ||
+	       view_core(view, summary->contradiction_c)->steps_back;
+}
+
+static const char *
+put_contradictions(const struct view *view, const struct offsets_summary *summary, char clause[REPORT_SENTENCE])
+{
+	bool many = summary->contradictions != 1;
+	char moments[SKEW_MOMENTS_SIZE], subject[SUBJECT_SIZE];
+	struct text text;
+
+	text_init(&text, clause, REPORT_SENTENCE);
+	text_printf(&text, "%zu pair%s of cores contradict%s what the others say, or what was measured before, the worst %s, "
+		    "by %lu ns %s", summary->contradictions, many ? "s" : "", many ? "" : "s",
+		    put_contradicting(view, summary, subject), view_ns_down(view, summary->contradiction_ticks),
+		    skew_put_moment(view, moment_of_contradiction(view, summary), moments));
+	return clause;
+}
+
+/* Returns true if there are more contradictions than the limit allows, with a finding or explained by steps back. */
+static bool
 judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
 {
 	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
-	bool many = summary->contradictions != 1;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	char moments[SKEW_MOMENTS_SIZE], subject[SUBJECT_SIZE];
-	struct finding *finding;
+	struct finding *finding, *cause = find_steps_back(report);
+	char clause[REPORT_SENTENCE];
 
 	if (summary->contradictions <= limit)
-		return;
+		return false;
+	put_contradictions(view, summary, clause);
+	if (cause && any_steps_back(view, summary)) {
+		rules_add_text(cause, " Likely for this reason, %s (tsc-contradiction).", clause);
+		return true;
+	}
 	finding = rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
-				    "%zu pair%s of cores contradict%s what the others say, or what was measured "
-				    "before, the worst %s, by %lu ns %s: likely a TSC moved while it was measured.",
-				    summary->contradictions, many ? "s" : "", many ? "" : "s",
-				    put_contradicting(view, summary, subject),
-				    view_ns_down(view, summary->contradiction_ticks),
-				    skew_put_moment(view, moment_of_contradiction(view, summary), moments));
+				    "%s: likely a TSC moved while it was measured.", clause);
 	rules_set_count(finding, summary->contradictions, limit);
 	rules_set_pair(finding, view_core(view, a)->apic_id, view_core(view, b)->apic_id);
 	if (c != b)
 		rules_add_core(finding, view_core(view, c)->apic_id);
+	return true;
+}
+
+static void
+judge_tournaments(struct report *report, const struct view *view)
+{
+	size_t said = report->finding_count;
+	struct view latest;
+	bool contradicted = false;
+
+	skew_judge_offsets(report, view);
+	skew_judge_drifts(report, view);
+	if (!report->skew.any_moved)
+		contradicted = judge_contradictions(report, view, &report->skew.summary);
+	skew_judge_latest(report, view, report->finding_count > said);
+	latest = view_latest(view);
+	if (report->finding_count == said && !contradicted)
+		judge_contradictions(report, &latest, &report->skew.latest_summary);
 }
 
 void
 judge_skew(struct report *report)
 {
-	struct view view = view_of(report), latest;
-	size_t said;
+	struct view view = view_of(report);
 
 	judge_warps(report, &view);
-	if (!report->skew.measured)
-		return;
-	said = report->finding_count;
-	skew_judge_offsets(report, &view);
-	skew_judge_drifts(report, &view);
-	if (!report->skew.any_moved)
-		judge_contradictions(report, &view, &report->skew.summary);
-	skew_judge_latest(report, &view, report->finding_count > said);
-	latest = view_latest(&view);
-	if (report->finding_count == said)
-		judge_contradictions(report, &latest, &report->skew.latest_summary);
-	say_warps(report, &view, said);
+	if (report->skew.measured)
+		judge_tournaments(report, &view);
+	say_warps(report, &view);
 }

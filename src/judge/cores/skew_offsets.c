@@ -164,8 +164,10 @@ name_cores(struct report *report, const struct view *view, size_t off)
 	for (size_t i = 0; i < view->offsets->cores && count < SKEW_NAMED_MAX; i++) {
 		if (!view_is_off(view, i))
 			continue;
-		count++;
 		view_offset_ns(view, i, &other);
+		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
+			continue; /* the steps back explain it, and the other core of the pair is in order */
+		count++;
 		name_core(report, view, i, other, view->no_majority ? REPORT_NO_CORE : view_core(view, i)->apic_id,
 			  put_cause(view, other, cause), skew_put_rest(rest, count, off));
 	}

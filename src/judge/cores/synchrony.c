@@ -15,10 +15,21 @@ enum synchrony {
 	SYNC_UNKNOWN,      /* the offset of some is not known */
 	SYNC_MOVED,        /* some pair drifted or stepped from the first to the last */
 	SYNC_WARPED,       /* a core read less than another one had before */
+	SYNC_STEPPING,     /* the TSCs of some step back by their own readings */
 	SYNC_OPEN,         /* nothing is proven against it, and too little for it */
 	SYNC_UNEQUAL,      /* bounded, and yet two are proven unequal */
 	SYNC_PROVEN,
 };
+
+static size_t
+stepping_back(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->core_count; i++)
+		count += report->cores[i].steps_back;
+	return count;
+}
 
 static size_t
 off_majority(const struct report *report)
@@ -69,6 +80,8 @@ synchrony(const struct report *report)
 		return SYNC_MOVED;
 	if (report_warps(skew))
 		return SYNC_WARPED;
+	if (stepping_back(report))
+		return SYNC_STEPPING;
 	if (!skew->synchronised)
 		return SYNC_OPEN;
 	return offset_excludes_zero(summary->worst) ? SYNC_UNEQUAL : SYNC_PROVEN;
@@ -159,6 +172,10 @@ put_clause(struct text *text, const struct report *report, enum synchrony synchr
 		break;
 	case SYNC_WARPED:
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
+		break;
+	case SYNC_STEPPING:
+		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", stepping_back(report),
+			    report->skew.offsets.cores);
 		break;
 	case SYNC_OPEN:
 		put_open(text, report);

@@ -91,7 +91,9 @@ view_is_off(const struct view *view, size_t rank)
 static bool
 is_named(const struct view *view, size_t rank)
 {
-	return view_core(view, rank)->drifts || view_core(view, rank)->off_majority || view_is_off(view, rank);
+	const struct report_core *core = view_core(view, rank);
+
+	return core->steps_back || core->drifts || core->off_majority || view_is_off(view, rank);
 }
 
 /* A pair that contradicts the rest is a finding of its own. */
@@ -173,13 +175,15 @@ decide_synchrony(struct report *report, const struct view *view)
 {
 	struct report_skew *skew = &report->skew;
 	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_summary.bound_ticks : first;
-	size_t off = 0;
+	size_t off = 0, stepping = 0;
 
-	for (size_t i = 0; i < skew->offsets.cores; i++)
+	for (size_t i = 0; i < skew->offsets.cores; i++) {
 		off += view_core(view, i)->off_majority;
+		stepping += view_core(view, i)->steps_back;
+	}
 	/* A warp shows that some core's TSC was further from another's, at another moment, than the tournaments say. */
-	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !report_warps(skew) &&
-			    !skew->summary.contradictions && !skew->latest_summary.contradictions;
+	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
+			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
 	skew->within_ns = view_ns_up(view, first > latest ? first : latest);
 	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
 			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(report);

@@ -60,11 +60,15 @@ measure_clock(struct survey *survey, size_t index)
 	if (survey_end_if_untimed(survey))
 		return 0;
 	for (size_t core = 0; core < smp->count; core++) {
+		const struct sample *samples = &memory->samples[core * SURVEY_CONTENDED_SAMPLES];
+		struct tsc_steps steps = { .reads = 0 };
+
 		if (!memory->others[core] || !smp->alive(smp->context, core))
 			continue; /* read alone, or not at all: that is no contention */
+		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
+		survey_add_steps(survey, core, &steps);
 		latency_clear(survey->scratch);
-		latency_fold(survey->scratch, &survey->scale,
-			     &memory->samples[core * SURVEY_CONTENDED_SAMPLES], SURVEY_CONTENDED_SAMPLES);
+		latency_fold(survey->scratch, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
 		survey->report->cores[core].contended[index] = survey_summary(survey, survey->scratch);
 		measured++;
 	}

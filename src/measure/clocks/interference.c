@@ -64,16 +64,6 @@ add_chunk(struct survey *survey, struct report_core *core)
 		core->worst_gap_ns = worst_ns;
 }
 
-/* A step back is the TSC's own fault, on whichever core it was seen. */
-static void
-add_steps_back(struct survey *survey)
-{
-	struct report_clock *tsc = report_find_clock(survey->report, "tsc");
-
-	if (tsc)
-		tsc->monotonic.bracket_backward += survey->gaps.backward;
-}
-
 /*
  * A first round that is not counted, in which every reading is a gap, has all code run once: under translation that
  * alone takes tens of microseconds.
@@ -116,7 +106,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_en
 			return;
 		add_chunk(survey, row);
 		add_events(survey, row->apic_id, begin_ticks, events_end);
-		add_steps_back(survey);
+		survey_add_steps(survey, core, &survey->gaps.steps);
 		if (survey->gaps.observed_ticks < job.plan.duration_ticks)
 			return;
 	}

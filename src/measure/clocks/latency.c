@@ -46,6 +46,15 @@ bound_leaps(const struct survey *survey, const struct report_clock *entry, struc
 			     resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
 }
 
+static void
+add_steps_of_batch(struct survey *survey, size_t core, size_t count)
+{
+	struct tsc_steps steps = { .reads = 0 };
+
+	tsc_steps_take_samples(&steps, survey->samples, count);
+	survey_add_steps(survey, core, &steps);
+}
+
 /*
  * A clock that was well in the batches before and steps back in this one has turned sick. One that leaps against the
  * TSC may be well, and the TSC have stood: that is for the other clocks to say. Their readings take the samples'
@@ -59,6 +68,7 @@ fold_steps(struct survey *survey, struct report_clock *entry, const struct monot
 	bool was_well = monotonic->reads && !monotonic->backward;
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
+	add_steps_of_batch(survey, 0, count);
 	monotonic_fold(monotonic, &entry->clock, bounds, survey->samples, count);
 	if (was_well && monotonic->backward)
 		survey_turned_sick(survey, entry, survey->samples[count - 1].end);
@@ -248,6 +258,7 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 			return false;
 		if (survey_end_if_untimed(survey))
 			break;
+		add_steps_of_batch(survey, core, batch->count);
 		latency_fold(survey->scratch, &survey->scale, survey->samples, batch->count);
 		taken_ticks += survey->samples[batch->count - 1].end - survey->samples[0].begin;
 	}

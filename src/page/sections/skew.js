@@ -203,9 +203,10 @@ function offsetsTable(report) {
 			part("low", "drift_ppm", "low", ppm),
 			part("high", "drift_ppm", "high", ppm),
 			judged("Drifts", "drift_ppm", "drifts"),
+			["Steps back", (core) => (core.monotonic ? whole(core.monotonic.backward) : NONE)],
 			["TSC_ADJUST", (core) => whole(core.tsc_adjust)],
 		],
-		report.cores, "Offset and drift of each core's TSC against the boot core's");
+		report.cores, "Offset and drift of each core's TSC against the boot core's, and its own steps back");
 }
 
 function skewSection(report) {

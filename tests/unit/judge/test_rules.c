@@ -127,20 +127,80 @@ step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
 	struct report *report = literal_clean();
 
 	(void)state;
-	literal_find(report, "hpet")->monotonic.bracket_backward = 2;
-	literal_find(report, "tsc")->monotonic.bracket_backward = 1;
+	report->cores[0].tsc = (struct tsc_steps){ 200000, 3, 17 };
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "clock-backward", "tsc",
-		       "tsc stepped back 3 times in the brackets around other readings.");
+		       "tsc stepped back 3 times on core 0 in 200000 reads, at worst by 17 ticks. No step back was seen on 3 "
+		       "other cores in 300000 reads.");
+	assert_int_equal(report->findings[0].core, 0);
 	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_PASS);
 	literal_free(report);
 
 	report = literal_clean();
-	literal_find(report, "tsc")->monotonic.bracket_backward = 1;
+	report->cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
 	literal_find(report, "tsc")->monotonic.backward = 5;
 	judge_report(report);
 	assert_int_equal(report->findings[0].measured, 5);
+	literal_free(report);
+}
+
+/* Of CORES cores the last STEPPING step back twice each: TEXT is the only finding's. */
+static void
+assert_cores_text(size_t cores, size_t stepping, const char *text)
+{
+	struct report *report = literal_of(cores, TOURNAMENT_ALL, NULL);
+
+	report->hypervisor[0] = '\0';
+	for (size_t i = 0; i < stepping; i++)
+		report->cores[cores - 1 - i].tsc = (struct tsc_steps){ 100000, 2, 40 + i };
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "clock-backward", "tsc", text);
+	assert_int_equal(report->findings[0].measured, 2 * stepping);
+	assert_int_equal(report->findings[0].core_count, stepping < 2 ? 0 : stepping < 8 ? stepping : 8);
+	assert_int_equal(report->findings[0].core,
+			 stepping == 1 && cores > 1 ? report->cores[cores - 1].apic_id : REPORT_NO_CORE);
+	for (size_t i = 0; i < cores; i++)
+		assert_int_equal(report->cores[i].steps_back, i >= cores - stepping);
+	literal_free(report);
+}
+
+static void
+the_cores_that_step_back_are_named_and_the_others_are_not(void **state)
+{
+	(void)state;
+	assert_cores_text(1, 1, "tsc stepped back 2 times in 100000 reads, at worst by 40 ticks.");
+	assert_cores_text(2, 1, "tsc stepped back 2 times on core 2 in 100000 reads, at worst by 40 ticks. No step back was "
+				"seen on 1 other core in 100000 reads.");
+	assert_cores_text(4, 2, "tsc stepped back 4 times on cores 4 and 6 in 200000 reads, at worst by 41 ticks. No step "
+				"back was seen on 2 other cores in 200000 reads.");
+	assert_cores_text(4, 4, "tsc stepped back 8 times on all 4 cores in 400000 reads, at worst by 43 ticks.");
+	assert_cores_text(12, 8, "tsc stepped back 16 times on cores 8, 10, 12, 14, 16, 18, 20 and 22 in 800000 reads, at "
+				 "worst by 47 ticks. No step back was seen on 4 other cores in 400000 reads.");
+	assert_cores_text(12, 9, "tsc stepped back 18 times on 9 cores (core 6 among them) in 900000 reads, at worst by 48 "
+				 "ticks. No step back was seen on 3 other cores in 300000 reads.");
+}
+
+/* The boot core's TSC timed everything, and that is in order: other clocks are judged as always. */
+static void
+a_step_back_of_another_core_excuses_no_clock(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	report->cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
+	literal_find(report, "acpi_pm")->monotonic.backward = 1;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 2);
+	assert_finding(report, 0, "clock-backward", "tsc",
+		       "tsc stepped back 3 times on core 4 in 100000 reads, at worst by 17 ticks. No step back was seen on 3 "
+		       "other cores in 300000 reads.");
+	assert_finding(report, 1, "clock-backward", "acpi_pm",
+		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 0 ticks.");
+	assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
+	for (size_t i = 0; i < report->note_count; i++)
+		assert_null(strstr(report->notes[i], "The TSC itself"));
 	literal_free(report);
 }
 
@@ -705,7 +765,7 @@ a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read(void **state
 
 		literal_find(report, "tsc")->monotonic.backward = 3;
 		if (brackets)
-			literal_find(report, "tsc")->monotonic.bracket_backward = 3;
+			report->cores[0].tsc.backward = 3;
 		judge_report(report);
 		assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
 		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
@@ -1046,6 +1106,8 @@ main(void)
 		cmocka_unit_test(one_step_back_fails_the_clock_with_its_figures),
 		cmocka_unit_test(limit_of_3_steps_allows_3_and_not_4),
 		cmocka_unit_test(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once),
+		cmocka_unit_test(the_cores_that_step_back_are_named_and_the_others_are_not),
+		cmocka_unit_test(a_step_back_of_another_core_excuses_no_clock),
 		cmocka_unit_test(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock),
 		cmocka_unit_test(
 			a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for),

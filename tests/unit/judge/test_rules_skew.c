@@ -269,6 +269,43 @@ warp_of_a_core_that_is_off_is_no_second_finding(void **state)
 	}
 }
 
+/* Cores 4 and 2 have the worst warp. */
+static void
+warp_of_a_core_whose_tsc_steps_back_is_no_second_finding(void **state)
+{
+	for (size_t core = 0; core < 4; core++) {
+		struct report *report = machine_with_warps(5, 7);
+		bool explained = core == 1 || core == 2;
+
+		(void)state;
+		report->skew.locked = report->skew.lock_free;
+		report->cores[core].tsc = (struct tsc_steps){ 100000, 9, 4000 };
+		judge(report);
+		assert_int_equal(report->finding_count, explained ? 1 : 2);
+		assert_string_equal(report->findings[0].rule, "clock-backward");
+		assert_int_equal(report->findings[0].core, 2 * core);
+		assert_int_equal(!!strstr(report->findings[0].text, " Warps were seen, too (tsc-warp): 14 in 160000 iterations "
+					  "under contention, the worst 2000 ns, core 4 ahead of core 2; these steps are "
+					  "their likely cause."), explained);
+		assert_string_equal(report->skew.text, "not synchronised: 14 warps");
+		literal_free(report);
+	}
+}
+
+static void
+a_core_whose_tsc_steps_back_is_not_called_synchronised(void **state)
+{
+	struct report *report = machine(4, 4, NULL);
+
+	(void)state;
+	report->cores[1].tsc = (struct tsc_steps){ 100000, 9, 4000 };
+	judge(report);
+	assert_string_equal(report->skew.text, "synchronisation not determined, as 1 of 4 TSCs step back");
+	assert_false(report->skew.synchronised);
+	assert_false(report->skew.within_known);
+	literal_free(report);
+}
+
 /* ---- tsc-offset ---- */
 
 /* The pair of the boot core and the third is known from 46 ticks below the truth to 54 above it. */
@@ -1304,6 +1341,8 @@ main(void)
 		cmocka_unit_test(warps_of_a_check_that_was_not_made_are_no_finding),
 		cmocka_unit_test(warps_without_a_tournament_are_a_finding),
 		cmocka_unit_test(warp_of_a_core_that_is_off_is_no_second_finding),
+		cmocka_unit_test(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding),
+		cmocka_unit_test(a_core_whose_tsc_steps_back_is_not_called_synchronised),
 		cmocka_unit_test(core_20000_ticks_ahead_is_named_with_its_interval_in_ns),
 		cmocka_unit_test(an_offset_says_whether_its_warps_were_seen),
 		cmocka_unit_test(core_behind_is_named_as_such_and_a_guest_has_another_cause),

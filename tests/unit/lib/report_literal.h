@@ -182,7 +182,7 @@ literal_fill_cores(struct report *report, size_t count)
 		struct report_core *core = &report->cores[i];
 
 		*core = (struct report_core){ .apic_id = (uint32_t)(2 * i), .started = true, .boot = i == 0,
-					      .facts_known = true };
+					      .facts_known = true, .tsc = { .reads = 100000 } };
 		core->facts = (struct core_facts){ .has_tsc_adjust = true, .has_tsc_aux = true,
 						   .has_topology = true, .tsc_aux = (uint32_t)i,
 						   .package = (uint32_t)(i / 64), .core = (uint32_t)(i % 64) };

@@ -212,11 +212,12 @@ static const struct machine
 	hyper_vs = { "guest with Hyper-V's page", 1, have_hyper_vs_page, NULL },
 	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
 	soaked = { "soak", 1, be_soaked, NULL },
+	three = { "three cores", 3, NULL, NULL },
 	several = { "four cores", 4, NULL, NULL };
 
 static const struct machine *const machines[] = {
 	&plain, &few_clocks, &mobile, &rolling, &wide_pm, &told, &guest, &ticking, &kvms, &lenient, &hyper_vs, &kvms_cores,
-	&soaked, &several,
+	&soaked, &three, &several,
 };
 
 /* The faults. */
@@ -1182,6 +1183,63 @@ the_same_machines_without_a_fault_are_clean(void **state)
 }
 
 static void
+set_back_every_1000_reads(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.fault_core = OTHER_CORE;
+	sim.tsc.fault_reads = 1000;
+	sim.tsc.set_back_ticks = 5000;
+}
+
+static void
+ahead_in_one_read_of_1000(struct bench *bench)
+{
+	(void)bench;
+	sim.tsc.fault_core = OTHER_CORE;
+	sim.tsc.fault_reads = 1000;
+	sim.tsc.ahead_ticks = 5000;
+}
+
+static const struct ailment core_faults[] = {
+	{ "clock-backward", "tsc", "one core's TSC set back by 5,000 ticks every 1,000 reads", &three, FROM_THE_START,
+	  set_back_every_1000_reads },
+	{ "clock-backward", "tsc", "5,000 ticks added to one read of 1,000 of one core", &three, FROM_THE_START,
+	  ahead_in_one_read_of_1000 },
+};
+
+/*
+ * Its TSC also drifts and causes warps. It may be named for the drift, but no other core and no second finding may be
+ * there for the warps.
+ */
+static void
+a_core_whose_own_reads_step_back_is_named_and_no_other_core(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(core_faults) / sizeof(core_faults[0]); i++) {
+		struct bench *bench = run(&three, &core_faults[i]);
+		const struct report *report = &bench->run.report;
+
+		assert_int_equal(count_findings(report, &core_faults[i], false), 1);
+		assert_string_equal(report->findings[0].rule, "clock-backward");
+		assert_int_equal(report->findings[0].core, OTHER_CORE);
+		print_message("%s\n", report->findings[0].text);
+		assert_non_null(strstr(report->findings[0].text, " No step back was seen on 2 other cores in "));
+		for (size_t f = 0; f < report->finding_count; f++) {
+			print_message("%s\n", report->findings[f].text);
+			assert_true(rules_has_core(&report->findings[f], OTHER_CORE));
+			assert_string_not_equal(report->findings[f].rule, "tsc-warp");
+		}
+		assert_true(report->skew.locked.warps + report->skew.lock_free.warps > 0);
+		for (size_t core = 0; core < report->core_count; core++) {
+			assert_int_equal(report->cores[core].steps_back, core == OTHER_CORE);
+			assert_int_equal(report->cores[core].tsc.backward > 0, core == OTHER_CORE);
+			assert_true(report->cores[core].tsc.reads > 1000);
+		}
+		bench_free(bench);
+	}
+}
+
+static void
 every_rule_has_a_fault_and_every_fault_a_rule(void **state)
 {
 	(void)state;
@@ -1204,6 +1262,7 @@ main(void)
 		cmocka_unit_test(every_rule_has_a_fault_and_every_fault_a_rule),
 		cmocka_unit_test(the_same_machines_without_a_fault_are_clean),
 		cmocka_unit_test(each_fault_is_found_by_its_rule_and_no_other),
+		cmocka_unit_test(a_core_whose_own_reads_step_back_is_named_and_no_other_core),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ a_core_that_is_left_alone_has_no_gap(void **state)
 	assert_int_equal(seen.total_ticks, 0);
 	assert_int_equal(seen.worst_ticks, 0);
 	assert_int_equal(seen.event_count, 0);
-	assert_int_equal(seen.backward, 0);
+	assert_int_equal(seen.steps.backward, 0);
 	assert_int_equal(tsc.readings, 50001);
 }
 
@@ -149,7 +149,7 @@ a_step_back_is_counted_and_is_no_gap(void **state)
 	(void)state;
 	put_gap(100, -3000);
 	observe(&gigahertz, 10000, 100000);
-	assert_int_equal(seen.backward, 1);
+	assert_int_equal(seen.steps.backward, 1);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(seen.observed_ticks, 100000); /* of ticks that passed */
 }

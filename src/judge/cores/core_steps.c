@@ -1,0 +1,126 @@
+/* Steps back of the TSC, core by core: two readings on one core are enough to prove one. See judge_cores.h. */
+#include "judge_cores.h"
+#include "rules.h"
+#include "text.h"
+
+#define WHERE_SIZE 128 /* " on cores 4294967295, ... and 4294967295": 8 of them */
+
+/*
+ * The boot core's TSC is also measured as a clock, and the readings between the brackets may show steps that the
+ * brackets do not. Returns the larger of the two figures, because one step may be in both.
+ */
+struct tsc_steps
+judge_steps_on(const struct report *report, size_t core)
+{
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+	struct tsc_steps steps = core < report->core_count ? report->cores[core].tsc : (struct tsc_steps){ .reads = 0 };
+
+	if (core || !tsc || tsc->monotonic.backward <= steps.backward)
+		return steps;
+	return (struct tsc_steps){ tsc->monotonic.reads, tsc->monotonic.backward, tsc->monotonic.worst_ticks };
+}
+
+bool
+judge_core_steps(struct report *report, uint64_t allowed)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct report_core *core = &report->cores[i];
+
+		core->steps_back = judge_steps_on(report, i).backward > allowed;
+		any |= core->steps_back;
+	}
+	return any;
+}
+
+struct total { /* of the cores with steps back, or of those without */
+	size_t cores;
+	struct tsc_steps steps;
+};
+
+static void
+add(struct total *total, const struct tsc_steps *steps)
+{
+	total->cores++;
+	total->steps.reads += steps->reads;
+	total->steps.backward += steps->backward;
+	if (steps->worst_ticks > total->steps.worst_ticks)
+		total->steps.worst_ticks = steps->worst_ticks;
+}
+
+/* " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)", " on all 4 cores"; "" with one core. */
+static const char *
+put_where(const struct report *report, size_t count, char where[WHERE_SIZE])
+{
+	size_t named = 0;
+	struct text text;
+
+	text_init(&text, where, WHERE_SIZE);
+	if (count == report->core_count) {
+		if (count > 1)
+			text_printf(&text, " on all %zu cores", count);
+		return where;
+	}
+	if (count > REPORT_FINDING_CORES)
+		text_printf(&text, " on %zu cores (core ", count);
+	else
+		text_put(&text, count == 1 ? " on core " : " on cores ");
+	for (size_t i = 0; i < report->core_count; i++) {
+		if (!report->cores[i].steps_back)
+			continue;
+		text_printf(&text, "%s%u", !named ? "" : named + 1 == count ? " and " : ", ", report->cores[i].apic_id);
+		if (++named == 1 && count > REPORT_FINDING_CORES)
+			break;
+	}
+	if (count > REPORT_FINDING_CORES)
+		text_put(&text, " among them)");
+	return where;
+}
+
+static void
+name_cores(const struct report *report, struct finding *finding, size_t count)
+{
+	for (size_t i = 0; finding && i < report->core_count; i++) {
+		if (!report->cores[i].steps_back)
+			continue;
+		if (count == 1)
+			finding->core = report->cores[i].apic_id;
+		else
+			rules_add_core(finding, report->cores[i].apic_id);
+	}
+}
+
+void
+judge_name_core_steps(struct report *report)
+{
+	struct total stepping = { .cores = 0 }, clean = { .cores = 0 };
+	char where[WHERE_SIZE], rest[REPORT_SENTENCE] = "";
+	bool by_brackets = false;
+	struct finding *finding;
+	struct text text;
+
+	for (size_t i = 0; i < report->core_count; i++) {
+		struct tsc_steps steps = judge_steps_on(report, i);
+
+		if (report->cores[i].steps_back)
+			add(&stepping, &steps);
+		else if (steps.reads && !steps.backward)
+			add(&clean, &steps);
+		by_brackets |= report->cores[i].tsc.backward > 0;
+	}
+	text_init(&text, rest, sizeof(rest));
+	if (clean.cores)
+		text_printf(&text, " No step back was seen on %zu other core%s in %lu reads.", clean.cores,
+			    clean.cores == 1 ? "" : "s", clean.steps.reads);
+	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
+				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
+				    stepping.steps.backward, stepping.steps.backward == 1 ? "" : "s",
+				    put_where(report, stepping.cores, where), stepping.steps.reads,
+				    stepping.steps.worst_ticks, rest);
+	rules_set_count(finding, stepping.steps.backward, rules_limit_of(report, "clock-backward"));
+	if (report->core_count > 1)
+		name_cores(report, finding, stepping.cores);
+	if (finding && by_brackets)
+		finding->one_way = false; /* the brackets showed it, too, which read the counter in another way */
+}
