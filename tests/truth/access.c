@@ -25,7 +25,7 @@ static struct {
 		bool read_tsc;
 		uint64_t owed_ps; /* of the access before: what it took after it had taken effect */
 	} cores[CORES_MAX];
-	uint64_t tsc_reads;
+	uint64_t tsc_reads, fault_reads;
 } state;
 
 void
@@ -218,6 +218,17 @@ halt_tsc(void)
 	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
 }
 
+/* A reading of the TSC on the core that has the fault takes effect now. */
+static void
+fail_reading(void)
+{
+	machine.is_ahead = false;
+	if (++state.fault_reads % machine.fault_reads || machine.faults == SET_BACK_MAX)
+		return;
+	machine.is_ahead = machine.ahead_ticks > 0;
+	machine.set_back_ps[machine.faults++] = sim.now_ps;
+}
+
 /* The access takes effect now. */
 static void
 spent(enum sim_access access, uint64_t where)
@@ -226,6 +237,8 @@ spent(enum sim_access access, uint64_t where)
 	cores_turn();
 	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
 		happen();
+	if (machine.fault_reads && access <= SIM_TSC_CPUID && sim.core == machine.fault_core)
+		fail_reading();
 	if (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER && access <= SIM_TSC_CPUID &&
 	    ++state.tsc_reads % machine.back_reads == 0)
 		machine.back_ticks += machine.back_by_ticks;

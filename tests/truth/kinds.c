@@ -196,5 +196,7 @@ const struct kind kinds[] = {
 	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy },
 	{ "timers", "timers that interrupt, all healthy, whatever they do with periods that were masked", draw_timers },
 	{ "timers-sick", "one of four has a fault", draw_sick_timer },
+	{ "core-back", "one that is not the boot core is set back, every 20 to 1,000 readings", draw_core_set_back },
+	{ "core-ahead", "one in 20 to 1,000 readings of such a core is too high", draw_core_ahead },
 	{ NULL, NULL, NULL },
 };

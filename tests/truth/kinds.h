@@ -9,6 +9,8 @@ void draw_step_in_first(void);
 void draw_step_of_boot_core(void);
 void draw_step_between(void);
 void draw_step_in_last(void);
+void draw_core_set_back(void);
+void draw_core_ahead(void);
 void draw_groups(void);
 void draw_halves(void);
 void draw_far(void);

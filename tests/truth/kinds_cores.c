@@ -91,6 +91,28 @@ draw_step_in_last(void)
 	draw_step(draw_below(machine.cores), WHEN_LAST);
 }
 
+/* A core that is not the boot core, whose TSC times everything. */
+static void
+draw_fault(uint64_t *ticks)
+{
+	draw_cores();
+	machine.fault_core = draw_core();
+	machine.fault_reads = draw_log(20, 1000);
+	*ticks = draw_log(1000, 1000000);
+}
+
+void
+draw_core_set_back(void)
+{
+	draw_fault(&machine.set_back_ticks);
+}
+
+void
+draw_core_ahead(void)
+{
+	draw_fault(&machine.ahead_ticks);
+}
+
 void
 draw_groups(void)
 {

@@ -26,6 +26,23 @@ run_ps(uint64_t at_ps)
 	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
 }
 
+/* How often the TSC of the core that has the fault was set back. */
+static size_t
+times_set_back(uint64_t at_ps)
+{
+	size_t low = 0, high = machine.faults;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (machine.set_back_ps[middle] <= at_ps)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 __int128
 machine_tsc_before_offset(size_t core, uint64_t at_ps)
 {
@@ -36,6 +53,8 @@ machine_tsc_before_offset(size_t core, uint64_t at_ps)
 		ticks += own->step * TICK;
 	if (machine.event == EVENT_LEAP && machine.clock == TSC && at_ps >= machine.at_ps)
 		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
+	if (core == machine.fault_core && machine.set_back_ticks)
+		ticks -= (__int128)times_set_back(at_ps) * machine.set_back_ticks * TICK;
 	return ticks - (__int128)machine.back_ticks * TICK;
 }
 
@@ -81,19 +100,37 @@ machine_broke(int clock)
 	}
 }
 
-static bool
-agree(const struct core *a, const struct core *b)
+bool
+machine_has_fault(size_t core)
 {
-	bool a_steps = a->steps_at_ps != SIM_NEVER, b_steps = b->steps_at_ps != SIM_NEVER;
+	return machine.faults && core == machine.fault_core;
+}
 
-	return a->microhz == b->microhz && a->offset == b->offset && !a_steps && !b_steps;
+bool
+machine_steps_back(size_t core)
+{
+	return machine_has_fault(core) || (machine.core[core].steps_at_ps != SIM_NEVER && machine.core[core].step < 0) ||
+	       (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER);
+}
+
+static bool
+stays(size_t core)
+{
+	return machine.core[core].steps_at_ps == SIM_NEVER && !machine_has_fault(core);
+}
+
+static bool
+agree(size_t a, size_t b)
+{
+	return machine.core[a].microhz == machine.core[b].microhz && machine.core[a].offset == machine.core[b].offset &&
+	       stays(a) && stays(b);
 }
 
 size_t
 machine_class(size_t core)
 {
 	for (size_t i = 0; i < core; i++)
-		if (agree(&machine.core[i], &machine.core[core]))
+		if (agree(i, core))
 			return i;
 	return core;
 }

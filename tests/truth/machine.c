@@ -23,6 +23,8 @@ reading(size_t core)
 	__int128 ticks = before_offset ? machine_tsc_before_offset(core, sim.now_ps) : machine_tsc_at(core, sim.now_ps);
 	uint64_t steps = (uint64_t)((unsigned __int128)ticks / (uint64_t)PER_1024TH) / machine.step_1024;
 
+	if (machine.is_ahead && core == machine.fault_core)
+		steps += (machine.ahead_ticks << 10) / machine.step_1024;
 	return (steps * machine.step_1024 >> 10) + (before_offset ? (uint64_t)machine.core[core].offset : 0);
 }
 

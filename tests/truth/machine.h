@@ -15,6 +15,7 @@
 enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 
 #define CORES_MAX 16
+#define SET_BACK_MAX 16384 /* times that a core's TSC may be set back */
 #define PPM       1000       /* in ppb */
 #define PPB       1000000000
 #define TICK      ((__int128)1000000000000000000) /* of a core's TSC, in what machine_tsc_at() counts */
@@ -83,6 +84,16 @@ struct machine {
 	struct core core[CORES_MAX];
 	unsigned package_bits;       /* of the APIC ids */
 
+	/*
+	 * A fault of one core: each FAULT_READS'th reading of its TSC there is AHEAD_TICKS too high, or finds the TSC set back
+	 * by SET_BACK_TICKS. FAULT_READS 0: no core has it.
+	 */
+	size_t fault_core;
+	uint64_t fault_reads, ahead_ticks, set_back_ticks;
+	uint64_t faults;             /* so far */
+	uint64_t set_back_ps[SET_BACK_MAX]; /* when it was set back, in order */
+	bool is_ahead;               /* the reading that takes effect now */
+
 	/* What anything costs. */
 	uint64_t port_ps[CLOCKS];    /* an access of the device */
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
@@ -114,6 +125,10 @@ long double machine_off_ppb(int clock);
 
 /* Whether the clock's readings on the boot core did not go on evenly all the time, by its own fault. */
 bool machine_broke(int clock);
+
+/* Whether the core had the fault, or its TSC stepped back by itself: a reading may be lower than the one before. */
+bool machine_has_fault(size_t core);
+bool machine_steps_back(size_t core);
 
 /* The number of the class of cores whose TSCs agree all the time to which it belongs: the lowest core in it. */
 size_t machine_class(size_t core);

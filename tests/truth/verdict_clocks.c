@@ -195,6 +195,8 @@ look_at_finding(const struct report *report, const struct finding *finding)
 		return;
 	if (strcmp(finding->rule, "clocks-parted") == 0)
 		return; /* see look_at_discontinuities() */
+	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
+		return; /* see verdict_core_names.c */
 	if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_know(report))

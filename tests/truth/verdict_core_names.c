@@ -8,6 +8,8 @@
 #include "verdict.h"
 #include "verdict_cores.h"
 
+#define FAULT_SEEN_TICKS 20000 /* 5 us at 4 GHz: no two readings in a row of a latency are so far apart */
+
 static size_t majority_class;
 static bool has_majority;
 
@@ -212,14 +214,17 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 
 /*
  * The moments that TIME may mean as it is said: the earliest, the latest, and beside each step of the two between them.
+ * A core that is set back again and again moves while it is measured: any moment of that TOURNAMENT is meant.
  */
 static size_t
-moments_of(struct span time, size_t core, size_t other, uint64_t *moments)
+moments_of(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
 {
 	struct span said = as_said(time);
 	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
 	size_t count = 0;
 
+	if (machine_has_fault(core) || machine_has_fault(other))
+		said = tournament;
 	moments[count++] = said.from_ps;
 	moments[count++] = said.to_ps;
 	for (size_t i = 0; i < 2; i++)
@@ -235,7 +240,8 @@ static bool
 drifts_so(size_t core, size_t other, const struct span *stretch, long double near, long double far)
 {
 	uint64_t from[6], to[6];
-	size_t begins = moments_of(stretch[0], core, other, from), ends = moments_of(stretch[1], core, other, to);
+	size_t begins = moments_of(stretch[0], machine.first, core, other, from),
+	       ends = moments_of(stretch[1], machine.last, core, other, to);
 	long double low = INFINITY, high = -INFINITY;
 
 	for (size_t i = 0; i < begins; i++)
@@ -245,6 +251,13 @@ drifts_so(size_t core, size_t other, const struct span *stretch, long double nea
 			low = ppb < low ? ppb : low;
 			high = ppb > high ? ppb : high;
 		}
+	if (machine_has_fault(core) || machine_has_fault(other)) { /* a reading at either end may be too high */
+		__int128 boot = machine_tsc_at(0, stretch[1].to_ps) - machine_tsc_at(0, stretch[0].from_ps);
+		long double too_high_ppb = (long double)(machine.ahead_ticks * TICK) / (long double)boot * PPB;
+
+		low -= too_high_ppb;
+		high += too_high_ppb;
+	}
 	return near <= high && low <= far;
 }
 
@@ -300,7 +313,7 @@ look_at_motion(const struct finding *finding, size_t core)
 static bool
 moves(size_t core)
 {
-	return machine.core[core].steps_at_ps != SIM_NEVER ||
+	return machine.core[core].steps_at_ps != SIM_NEVER || machine_has_fault(core) ||
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
 }
 
@@ -324,6 +337,18 @@ is_contradiction_true(const struct finding *finding)
 	return count && known == count && moving && when_of(finding->text, &span);
 }
 
+/* Each core that is named for steps back of its TSC. */
+static void
+look_at_steps_back(const struct finding *finding)
+{
+	if (finding->core != REPORT_NO_CORE)
+		tally(CHECK_CORE_NAMED, core_of_id(finding->core) < machine.cores &&
+					machine_steps_back(core_of_id(finding->core)), "%s", finding->text);
+	for (size_t i = 0; i < finding->core_count; i++)
+		tally(CHECK_CORE_NAMED, core_of_id(finding->cores[i]) < machine.cores &&
+					machine_steps_back(core_of_id(finding->cores[i])), "%s", finding->text);
+}
+
 static void
 look_at_finding(const struct report *report, const struct finding *finding)
 {
@@ -339,7 +364,9 @@ look_at_finding(const struct report *report, const struct finding *finding)
 		tally(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
 	if (is_drift)
 		tally(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
-	if (is_drift && named < machine.cores && has_majority)
+	if (strcmp(finding->rule, "clock-backward") == 0)
+		look_at_steps_back(finding);
+	if (is_drift && named < machine.cores && has_majority && !machine_has_fault(named))
 		look_at_motion(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
@@ -412,7 +439,8 @@ static bool
 is_anything_said(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (strncmp(report->findings[i].rule, "tsc-", 4) == 0)
+		if (strncmp(report->findings[i].rule, "tsc-", 4) == 0 ||
+		    (report->findings[i].clock && strcmp(report->findings[i].clock, "tsc") == 0))
 			return true;
 	return false;
 }
@@ -428,8 +456,9 @@ look_at_silence(const struct bench *bench, size_t core)
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L), size = trip > 0 ? hull_ticks(most) / trip : 0;
 
 	if (could_be_told(report, first, core, true) || (again && could_be_told(report, latest, core, true)))
-		tally(CHECK_CORE_SILENT, is_marked(report, core), "core %zu is up to %.0Lf ticks off, proven by most (%s)", core,
-		      hull_ticks(most), report->finding_count ? report->findings[0].text : "nothing is said");
+		tally(CHECK_CORE_SILENT, is_marked(report, core) || report->cores[core].steps_back,
+		      "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_ticks(most),
+		      report->finding_count ? report->findings[0].text : "nothing is said");
 	else if (is_marked(report, core))
 		return;
 	else if (could_be_told(report, first, core, false) || (again && could_be_told(report, latest, core, false)))
@@ -474,6 +503,9 @@ verdict_core_names(const struct bench *bench)
 		if (has_majority && is_sick(i) && report->skew.measured)
 			look_at_silence(bench, i);
 	}
+	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
+		tally(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back, "core %zu has its fault every %llu reads",
+		      machine.fault_core, (unsigned long long)machine.fault_reads);
 	if (report->skew.measured)
 		look_for_any_word(bench);
 }

@@ -9,27 +9,39 @@
 #include "tally.h"
 #include "verdict_cores.h"
 
+static void
+widen(struct hull *hull, size_t other, size_t core, uint64_t at_ps)
+{
+	__int128 ticks = machine_tsc_at(core, at_ps) - machine_tsc_at(other, at_ps);
+
+	hull->low = ticks < hull->low ? ticks : hull->low;
+	hull->high = ticks > hull->high ? ticks : hull->high;
+}
+
+static void
+widen_around(struct hull *hull, size_t other, size_t core, struct span span, uint64_t at_ps)
+{
+	if (at_ps == SIM_NEVER || at_ps <= span.from_ps || at_ps > span.to_ps)
+		return;
+	widen(hull, other, core, at_ps - 1);
+	widen(hull, other, core, at_ps);
+}
+
 struct hull
 hull_of(size_t other, size_t core, struct span span)
 {
-	uint64_t times[2 + 2 * CORES_MAX] = { span.from_ps, span.to_ps };
-	struct hull hull = { 0, 0 };
-	size_t count = 2;
+	__int128 ticks = machine_tsc_at(core, span.from_ps) - machine_tsc_at(other, span.from_ps);
+	struct hull hull = { ticks, ticks };
 
-	for (size_t i = 0; i < machine.cores; i++) {
-		uint64_t at = machine.core[i].steps_at_ps;
-
-		if (at == SIM_NEVER || at <= span.from_ps || at > span.to_ps)
-			continue;
-		times[count++] = at - 1;
-		times[count++] = at;
-	}
-	for (size_t i = 0; i < count; i++) {
-		__int128 ticks = machine_tsc_at(core, times[i]) - machine_tsc_at(other, times[i]);
-
-		hull.low = i == 0 || ticks < hull.low ? ticks : hull.low;
-		hull.high = i == 0 || ticks > hull.high ? ticks : hull.high;
-	}
+	widen(&hull, other, core, span.to_ps);
+	for (size_t i = 0; i < machine.cores; i++)
+		widen_around(&hull, other, core, span, machine.core[i].steps_at_ps);
+	for (size_t i = 0; i < machine.faults && (machine_has_fault(core) || machine_has_fault(other)); i++)
+		widen_around(&hull, other, core, span, machine.set_back_ps[i]);
+	if (machine_has_fault(core))
+		hull.high += machine.ahead_ticks * TICK;
+	if (machine_has_fault(other))
+		hull.low -= machine.ahead_ticks * TICK;
 	return hull;
 }
 
@@ -50,7 +62,8 @@ meets(struct offset offset, struct hull hull)
 bool
 cores_stay(size_t a, size_t b)
 {
-	return machine.core[a].steps_at_ps == SIM_NEVER && machine.core[b].steps_at_ps == SIM_NEVER;
+	return machine.core[a].steps_at_ps == SIM_NEVER && machine.core[b].steps_at_ps == SIM_NEVER &&
+	       !machine_has_fault(a) && !machine_has_fault(b);
 }
 
 static void
