@@ -50,21 +50,25 @@ class Flaw(str):
     """In the place of a value that is none: what is wrong with it. So all of them can be named at once."""
 
 
-def kind(valid):
-    """Makes a type for argparse out of a reader that raises ValueError: the flaw says what is VALID."""
+def kind(valid, names=()):
+    """Makes a type for argparse out of a reader that raises ValueError. The flaw says what is VALID, and which of NAMES a
+    misspelled part was meant to be."""
     def of(read):
         def checked(text):
             try:
                 return read(text)
             except ValueError:
-                return Flaw(f"{text[:SHOWN_MAX]!r} is not {valid}")
+                parts = [part for part in re.split("[=:+,]", text) if part not in names]
+                hints = filter(None, (grammar.meant(part, names) for part in parts))
+                return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
         return checked
     return of
 
 
 def one_of(*words):
     def checked(text):
-        return text if text in words else Flaw(f"invalid choice: {text!r} (choose from {', '.join(map(repr, words))})")
+        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.meant(text, words)}, "
+                                               f"choose from {', '.join(words)}")
     return checked
 
 
@@ -133,7 +137,7 @@ def time_s(text):
 
 @kind("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
       f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
-      "and may be a time from that one's begin")
+      "and may be a time from that one's begin", (*KINDS, *PHASES))
 def event(text):
     after, _, happens = text.partition("=")
     phase, plus, later = after.partition("+")
@@ -146,7 +150,7 @@ def event(text):
 
 
 @kind("q35, pc, or a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, with its "
-      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel")
+      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel", ("q35", "pc"))
 def machine_type(text):
     """Others have no PCI, or nothing that UEFI starts on."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
@@ -154,7 +158,7 @@ def machine_type(text):
     return text
 
 
-@kind("window, vnc, or nothing")
+@kind("window, vnc, or nothing", ("window", "vnc"))
 def display(text):
     if text not in ("auto", "window", "vnc"):
         raise ValueError
@@ -224,8 +228,7 @@ def parse(arguments, row=False):
     run, unknown = known.parse_known_args(join_dashes(arguments))
     wrong = list(take_flaws(run, known))
     if unknown:
-        hint = "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
-        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint})")
+        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
     run.words = words
     run.transcript = None
     run.cleared = False    # the folder, of the files of an earlier run
@@ -248,6 +251,16 @@ def parse(arguments, row=False):
     if wrong:
         raise Wrong(*wrong, *what_else_is_wrong(run))
     return run
+
+
+def hint_for(unknown, known):
+    """What the first of UNKNOWN that has a dash was meant to be, if an option of the parser KNOWN is near."""
+    options = [option for action in known._actions for option in action.option_strings]
+    dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
+    name = grammar.near(dashed, options) if dashed else None
+    if name:
+        return f"did you mean {name}?"
+    return "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
 
 
 def what_else_is_wrong(run):

@@ -12,6 +12,7 @@ SIZE_MAX = 1 << 20  # bytes of options.json
 SHOWN_MAX = 48      # characters of a word that a sentence shows
 DIGITS_MAX = 19     # a number without leading zeros: no maximum has more digits
 LIMIT = "limit."
+NAME_MAX = 31       # characters of a name: src/options/options.h
 URL_MAX = 191       # characters: src/options/url.h
 # A comment or a word. Blanks and # between quotes are part of the word. An open quote ends with its line.
 WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
@@ -21,6 +22,31 @@ PART = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 BYTE = r"(?:0?[0-9]?[0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
 URL = re.compile(rf"http://(?:{BYTE}(?:\.{BYTE}){{3}}|(?:{PART}\.)*(?![0-9]+[:/]){PART})"
                  r"(?::(?P<port>[0-9]+))?/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*")
+
+
+def near(word, names):
+    """The one of NAMES that WORD was meant to be, None if no name is near. As src/options/options_near.c finds it."""
+    longest = {name: max(len(name), len(word)) for name in names if max(len(name), len(word)) <= NAME_MAX}
+    counts = {name: edits(word.lower(), name.lower()) for name in longest}
+    return min((name for name in counts if counts[name] * 3 <= longest[name]), key=counts.get, default=None)
+
+
+def edits(word, name):
+    """Letters to insert, remove, replace, or swap with the next letter, until WORD is NAME."""
+    above, row = [], list(range(len(name) + 1))
+    for i, mine in enumerate(word):
+        before, above, row = above, row, [i + 1]
+        for j, its in enumerate(name):
+            row.append(min(above[j] + (mine != its), above[j + 1] + 1, row[j] + 1))
+            if i and j and mine == name[j - 1] and its == word[i - 1]:
+                row[-1] = min(row[-1], before[j - 1] + 1)
+    return row[-1]
+
+
+def meant(word, names):
+    """A question for a misspelled WORD."""
+    name = near(word, names)
+    return f" (did you mean {name}?)" if name else ""
 
 
 def number(digits):
@@ -53,14 +79,20 @@ class Grammar:
         name = key if rule is None else f"{LIMIT}RULE"
         option = self._options.get(name)
         if option is None:
-            return f"is not an option; the options are {', '.join(self._options)}"
+            return f"is not an option{meant(key, self._options)}; the options are {', '.join(self._options)}"
         if rule is not None and rule not in self._all["rules"]:
-            return f"names no rule that has a limit; these have: {', '.join(self._all['rules'])}"
+            return f"names no rule that has a limit{meant(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
         if option["kind"] == "flag":
             return f"is not valid: {name} is a word by itself, without a value" if given else None
         if given and self._is_valid(option, value):
             return None
-        return f"{'is not valid' if given else 'has no value'}: {name}= takes {option['takes']}"
+        return f"{'is not valid' + self._meant(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"
+
+    def _meant(self, option, value):
+        if option["kind"] != "clocks":
+            return meant(value, option["words"])
+        clocks = self._all["clocks"]
+        return meant(next(name for name in value.split(",") if name not in clocks), clocks)
 
     def _is_valid(self, option, value):
         return value in option["words"] or bool(getattr(self, f"_is_{option['kind']}")(option, value))

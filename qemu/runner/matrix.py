@@ -12,7 +12,7 @@ from machine.boot import EXIT_NOT_DONE
 from machine.command import Wrong
 from machine.console import Console
 from results import cases, files, junit
-from runner import arguments, folder
+from runner import arguments, folder, grammar
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
@@ -47,7 +47,7 @@ def combinations(path, name, section):
     """The runs of one SECTION: each way of choosing one alternative for every key."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
-        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}; there are {', '.join(KEYS)}")
+        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
     choices = {key: value.split("|") for key, value in section.items()}
     for chosen in itertools.product(*choices.values()):
         pairs = list(zip(choices, chosen))

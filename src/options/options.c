@@ -16,6 +16,54 @@ put_list(struct text *error, const char *const *names)
 }
 
 static void
+put_near(struct text *error, const struct near *near)
+{
+	if (near->name)
+		text_printf(error, " (did you mean %s?)", near->name);
+}
+
+static void
+try_names(struct near *near, const char *const *names)
+{
+	for (; names && *names; names++)
+		options_try_near(near, *names);
+}
+
+static void
+put_near_key(struct text *error, struct word key)
+{
+	struct near near = { .word = key };
+
+	for (const struct option *option = options_table; option->key; option++)
+		options_try_near(&near, option->key);
+	put_near(error, &near);
+}
+
+static void
+put_near_rule(struct text *error, struct word rule, const struct options_names *names)
+{
+	struct near near = { .word = rule };
+
+	try_names(&near, names->rules);
+	put_near(error, &near);
+}
+
+/* For clocks=, the first name in VALUE that is no clock. */
+static void
+put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
+{
+	struct near near = { .word = value };
+
+	while (option->kind == OPTION_CLOCKS && value.length) {
+		near.word = options_take_until(&value, ',');
+		if (!options_find_name(names->clocks, near.word))
+			break;
+	}
+	try_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
+	put_near(error, &near);
+}
+
+static void
 put_keys(struct text *error)
 {
 	for (const struct option *option = options_table; option->key; option++)
@@ -65,9 +113,12 @@ struct reader {
 };
 
 static bool
-end_with_valid(struct reader *reader, const struct option *option, bool has_value)
+end_with_valid(struct reader *reader, const struct option *option, struct word value, bool has_value)
 {
-	text_printf(&reader->error, "%s: %s= takes ", has_value ? "is not valid" : "has no value", option->key);
+	text_put(&reader->error, has_value ? "is not valid" : "has no value");
+	if (has_value)
+		put_near_value(&reader->error, option, value, reader->names);
+	text_printf(&reader->error, ": %s= takes ", option->key);
 	options_put_valid(&reader->error, option, reader->names);
 	return end_error(&reader->error);
 }
@@ -83,8 +134,10 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
 		return true;
 	begin_error(&reader->error, reader->source, word);
 	if (name)
-		return end_with_valid(reader, option, has_value);
-	text_put(&reader->error, "names no rule that has a limit; these have:");
+		return end_with_valid(reader, option, value, has_value);
+	text_put(&reader->error, "names no rule that has a limit");
+	put_near_rule(&reader->error, rule, reader->names);
+	text_put(&reader->error, "; these have:");
 	put_list(&reader->error, reader->names->rules);
 	return end_error(&reader->error);
 }
@@ -119,12 +172,14 @@ read_word(struct reader *reader, struct word word)
 		return true;
 	begin_error(&reader->error, reader->source, word);
 	if (!option->key) {
-		text_put(&reader->error, "is not an option; the options are ");
+		text_put(&reader->error, "is not an option");
+		put_near_key(&reader->error, key);
+		text_put(&reader->error, "; the options are ");
 		put_keys(&reader->error);
 		return end_error(&reader->error);
 	}
 	if (option->kind != OPTION_FLAG)
-		return end_with_valid(reader, option, has_value);
+		return end_with_valid(reader, option, value, has_value);
 	text_printf(&reader->error, "is not valid: %s is a word by itself, without a value", option->key);
 	return end_error(&reader->error);
 }

@@ -28,6 +28,15 @@ bool options_next_word(struct word *rest, struct word *word);
 
 const char *options_find_name(const char *const *names, struct word word); /* NULL: not among them */
 
+/* The name nearest to a misspelled word. */
+struct near {
+	struct word word;
+	const char *name; /* NULL: no name is near */
+	unsigned edits;   /* letters of WORD that differ from NAME */
+};
+
+void options_try_near(struct near *near, const char *name);
+
 /* The digits that WORD begins with, taken from it; false where there are none or VALUE would pass MAX. */
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 

@@ -60,6 +60,26 @@ def test_an_application_of_another_version_has_its_own_options_beside_it(run, fa
     assert "options.json is no list of baretick's options" in run(*words).stderr
 
 
+@pytest.mark.parametrize("words, hint", [
+    (["--cpu", "4"], "--cpu 4 (did you mean --cpus?)"), (["--junt=x.xml"], "--junt=x.xml (did you mean --junit?)"),
+    (["--accel", "tgc"], "'tgc' (did you mean tcg?)"), (["--display", "vcn"], "'vcn' (did you mean vnc?)"),
+    (["--machine", "q53,hpet=off"], "'q53,hpet=off' (did you mean q35?)"),
+    (["--event", "rtaes=stop:3s"], "'rtaes=stop:3s' (did you mean rates?)"),
+    (["--event", "rates=stpo:3s"], "'rates=stpo:3s' (did you mean stop?)"),
+    (["--", "clocks=tsc,hept"], '"clocks=tsc,hept" is not valid (did you mean hpet?)'),
+    (["--", "limit.tsc-wrap=3"], '"limit.tsc-wrap=3" names no rule that has a limit (did you mean tsc-warp?)'),
+    (["--", "clocks=tsc,gps"], '"clocks=tsc,gps" is not valid: '), (["--frobnicate"], "--frobnicate (see --help)"),
+])
+def test_a_misspelled_word_gets_the_nearest_name(run, words, hint):
+    done = run(*words)
+    assert done.status == 2 and hint in done.stderr
+
+
+def test_a_misspelled_key_of_a_matrix_gets_the_nearest_name(run, tmp_path):
+    (tmp_path / "matrix").write_text("[a]\nmemroy = 1G\n")
+    assert "has the key memroy (did you mean memory?); there are" in run("--matrix", tmp_path / "matrix").stderr
+
+
 def test_a_wrong_value_in_a_matrix_is_found_before_its_first_boot(run, tmp_path):
     (tmp_path / "matrix").write_text("[first]\n[second]\noptions = duration=9x\n")
     done = run("--matrix", tmp_path / "matrix")

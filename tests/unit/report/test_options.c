@@ -115,8 +115,9 @@ unknown_key_is_answered_with_all_keys(void **state)
 {
 	(void)state;
 	assert_refused("duration=1s clock=tsc",
-		       "In baretick.cfg: \"clock=tsc\" is not an option; the options are duration, clocks, cores, profile, "
-		       "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
+		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
+		       "clocks, cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
+		       "interval, "
 		       "rules, help, limit.RULE.");
 	assert_refused("limit=3", "In baretick.cfg: \"limit=3\" is not an option; the options are duration, clocks, cores, "
 				  "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
@@ -124,7 +125,8 @@ unknown_key_is_answered_with_all_keys(void **state)
 	assert_refused("=", "In baretick.cfg: \"=\" is not an option; the options are duration, clocks, cores, profile, "
 			    "cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, interval, "
 			    "rules, help, limit.RULE.");
-	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option; the options are duration, clocks, "
+	assert_refused("Save=off", "In baretick.cfg: \"Save=off\" is not an option (did you mean save?); the options are "
+				   "duration, clocks, "
 				   "cores, profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, "
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
@@ -401,6 +403,19 @@ cases_read_as_they_say(void **state)
 }
 
 static void
+misspelled_clock_and_rule_get_the_nearest_name(void **state)
+{
+	(void)state;
+	assert_refused("clocks=tsc,hept,rct",
+		       SOURCE "\"clocks=tsc,hept,rct\" is not valid (did you mean hpet?): clocks= takes one or more of these, "
+			      "separated by commas: tsc, hpet, acpi_pm, pit, rtc.");
+	assert_refused("clocks=acpipm", SOURCE "\"clocks=acpipm\" is not valid (did you mean acpi_pm?): clocks= takes one or "
+					       "more of these, separated by commas: tsc, hpet, acpi_pm, pit, rtc.");
+	assert_refused("limit.tsc-wrap=3", SOURCE "\"limit.tsc-wrap=3\" names no rule that has a limit (did you mean "
+						  "tsc-warp?); these have: clock-backward, tsc-warp.");
+}
+
+static void
 words_of_their_own_are_remembered(void **state)
 {
 	(void)state;
@@ -443,6 +458,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_readme),
 		cmocka_unit_test(cases_read_as_they_say),
+		cmocka_unit_test(misspelled_clock_and_rule_get_the_nearest_name),
 		cmocka_unit_test(words_of_their_own_are_remembered),
 		cmocka_unit_test(every_key_in_one_text_with_comments_and_crlf),
 		cmocka_unit_test(unknown_key_is_answered_with_all_keys),

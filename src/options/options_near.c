@@ -1,0 +1,58 @@
+/* Finds the name that a misspelled word was meant to be. See options_internal.h. */
+#include "options_internal.h"
+
+#include "text.h"
+
+#define PART 3 /* at most a third of the letters may be wrong: two short words have little else in common */
+
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static uint8_t
+least(unsigned one, unsigned other)
+{
+	return (uint8_t)(one < other ? one : other);
+}
+
+/* Letters of WORD to insert, remove, replace or swap until it is NAME. Both are shorter than OPTIONS_NAME_SIZE. */
+static unsigned
+count_edits(struct word word, struct word name)
+{
+	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* of the first I, I - 1 and I - 2 letters of WORD */
+
+	for (size_t j = 0; j <= name.length; j++)
+		rows[0][j] = (uint8_t)j;
+	for (size_t i = 1; i <= word.length; i++) {
+		uint8_t *row = rows[i % 3];
+		const uint8_t *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+
+		row[0] = (uint8_t)i;
+		for (size_t j = 1; j <= name.length; j++) {
+			char mine = lower(word.bytes[i - 1]), its = lower(name.bytes[j - 1]);
+
+			row[j] = least(above[j - 1] + (mine != its), least(above[j], row[j - 1]) + 1u);
+			if (i > 1 && j > 1 && mine == lower(name.bytes[j - 2]) && its == lower(word.bytes[i - 2]))
+				row[j] = least(row[j], before[j - 2] + 1u);
+		}
+	}
+	return rows[word.length % 3][name.length];
+}
+
+void
+options_try_near(struct near *near, const char *name)
+{
+	struct word other = { name, text_length(name) };
+	size_t longer = other.length > near->word.length ? other.length : near->word.length;
+
+	if (longer >= OPTIONS_NAME_SIZE)
+		return;
+	unsigned edits = count_edits(near->word, other);
+
+	if (edits * PART > longer || (near->name && edits >= near->edits))
+		return;
+	near->name = name;
+	near->edits = edits;
+}
