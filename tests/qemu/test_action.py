@@ -47,7 +47,7 @@ def job(tmp_path, fake, action):
             for step in action["runs"]["steps"]:
                 if "run" not in step or step.get("if") == "inputs.image == ''" and values["image"]:
                     continue
-                given = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], value)
+                given = {name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: values[found[1]], value)
                          for name, value in step.get("env", {}).items()}
                 done = subprocess.run([step["shell"], "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=workspace,
                                       env={**environment, **given}, capture_output=True, text=True, timeout=180)
@@ -82,9 +82,9 @@ def test_a_second_use_in_a_job_adds_one_summary(job):
 def test_every_input_reaches_the_runner(job):
     (job.folder / "last.json").write_text(json.dumps(report("pass", (("tsc", "pass"),))))
     (job.folder / "label=a-file").touch()
-    done = job(options="profile=quick label=a-f*", cpus="3", baseline="last.json")
+    done = job(options="profile=quick label=a-f*", cpus="3", baseline="last.json", **{"fail-on": "warn"})
     assert done.returncode == 0, done.stderr
-    assert job.calls[-1].endswith(" --cpus 3 --baseline last.json -- profile=quick label=a-f*")
+    assert job.calls[-1].endswith(" --cpus 3 --baseline last.json --fail-on warn -- profile=quick label=a-f*")
 
 
 def test_an_input_is_data_and_no_command(job):
@@ -119,7 +119,7 @@ def test_inputs_are_only_handed_on_in_the_environment(action):
 
 
 def test_every_input_is_used_and_every_one_that_is_used_is_there(action):
-    used = set(re.findall(r"inputs\.(\w+)", ACTION.read_text()))
+    used = set(re.findall(r"inputs\.([\w-]+)", ACTION.read_text()))
     assert used == set(action["inputs"]) and all(entry["description"] for entry in action["inputs"].values())
 
 
