@@ -8,7 +8,8 @@ PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 # rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common?
-PACKAGES_test  := libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
+PACKAGES_firmware := u-boot-qemu?
+PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
                   python3-check-jsonschema? efi-shell-x64? \
                   $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders))
@@ -25,6 +26,7 @@ packages_of_goal = $(sort $(foreach purpose,$(1),$(PACKAGES_$(purpose))))
 PACKAGES_GOAL := $(PACKAGES_build) \
     $(if $(filter run bench kvm matrix quiet quiet-events pictures,$(MAKECMDGOALS)),$(PACKAGES_run)) \
     $(if $(filter image kvm matrix,$(MAKECMDGOALS)),$(PACKAGES_image)) \
+    $(if $(filter matrix,$(MAKECMDGOALS)),$(PACKAGES_firmware)) \
     $(if $(filter sign pictures,$(MAKECMDGOALS)),$(PACKAGES_sign)) \
     $(if $(filter dist,$(MAKECMDGOALS)),$(PACKAGES_dist)) \
     $(if $(filter fleet bench matrix check check-long,$(MAKECMDGOALS)),$(PACKAGES_fleet)) \

@@ -4,13 +4,14 @@ import os
 import re
 import time
 
+from heap import stick
 from machine import command
 from machine.command import Wrong
 from machine.guest import Guest
 from machine.transcript import Transcript
 from machine.variables import secure_boot_is_on
 from machine.words import Words
-from results import files
+from results import files, reports
 
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
@@ -20,8 +21,33 @@ ENDINGS = {(value << 1 | 1) & 255: word for value, word in
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
+def reports_on_stick(run, image):
+    """(partition, name) of each report on IMAGE. Empty if the run has no stick, or mtools cannot read it."""
+    if run.boot not in command.STICKS:
+        return set()
+    try:
+        return set(stick.names(image))
+    except stick.Bad:
+        return set()
+
+
+def take_from_stick(run, guest, before):
+    """Takes the report from the stick, which had those of BEFORE: U-Boot gives applications no serial line."""
+    said = guest.transcript
+    if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
+        return
+    image = os.path.join(run.out, command.STICK)
+    # Checkpoints have higher numbers than the report of their run.
+    for partition, name in sorted(reports_on_stick(run, image) - before)[:1]:
+        files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
+        with contextlib.suppress(ValueError):
+            said.take({block: stick.read(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
+                       for block, suffix in files_of.items()})
+
+
 def attempt(run, accelerator, console, words, deadline, on_trial):
     transcript = run.transcript = Transcript(console.show)
+    before = reports_on_stick(run, run.image)
     private = command.Private()
     with files.fresh(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
         guest = Guest(transcript, serial_log, words)
@@ -34,6 +60,7 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
         finally:
             transcript.close()
             console.finish()
+    take_from_stick(run, guest, before)
     if guest.picture_error:
         console.say(f"no screenshot: {guest.picture_error}")
     return guest

@@ -13,6 +13,10 @@ PIECE = 1 << 20           # of a stick, at once
 EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
+STICK = "stick.img"  # in a run's folder
+# What the stick is plugged into, by --boot. U-Boot for a PC has drivers for IDE, and none for this USB controller.
+STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
+          "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
 # Builds that never come up without system management mode; only q35 has it.
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
@@ -133,14 +137,12 @@ def firmware_arguments(code, private):
 def boot_arguments(boot, image, out):
     if boot == "efi":
         return ["-kernel", image]
-    if boot == "usb":
+    if boot in STICKS:
         # A copy, for the report is written to the stick; but one that an earlier run left here goes on.
-        stick = os.path.join(out, "stick.img")
+        stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)
-        return ["-device", "qemu-xhci",
-                "-drive", f"if=none,id=stick,format=raw,file={comma(stick)}",
-                "-device", "usb-storage,drive=stick,bootindex=0,removable=on"]
+        return ["-drive", f"if=none,id=stick,format=raw,file={comma(stick)}", *STICKS[boot]]
     return ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={comma(image)}",
             "-device", "ide-cd,drive=cd,bootindex=0"]
 

@@ -105,6 +105,13 @@ class Transcript:
             line += b"..."
         self._line(line)
 
+    def take(self, blocks):
+        """Takes BLOCKS that did not come over the serial line. Raises ValueError if the report is damaged."""
+        self.report = reports.parse(blocks["REPORT"])
+        self.blocks = blocks
+        for line in blocks["TEXT"].splitlines():
+            self._say_text(line)
+
     def mark(self):
         """What back_to() wants to have this moment again."""
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}

@@ -14,14 +14,15 @@ from runner import grammar
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(ROOT, "build")
-IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "cd": "baretick.iso"}
-MAKE = {"efi": "make", "usb": "make image", "cd": "make image"}
+IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso"}
+MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image"}
+DISK = 510, b"\x55\xaa", "disk with a boot sector"
 LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
 FAIL_ON = ("fail", "warn")  # verdicts
 OUTPUTS = ("junit", "summary", "screenshot")
 # Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
-MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": (510, b"\x55\xaa", "disk with a boot sector"),
+MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
          "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
@@ -182,8 +183,8 @@ def parser():
            help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off (default: q35)")
     option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
     option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
-           help="the application itself, which has nowhere to save its report and gets save=off, the stick or "
-           "the CD (default: efi)")
+           help="the application itself, which has nowhere to save its report and gets save=off, the stick, the "
+           "same image as an IDE disk, or the CD (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
     option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
     option("--timeout", type=seconds, metavar="SECONDS", help="default: 300; with --display: none")
@@ -332,8 +333,8 @@ def check_rest(run):
     wrong = []
     if run.tolerance and not run.baseline:
         wrong.append("--tolerance goes with --baseline")
-    wrong += [f"--event {each.text} does not go with --boot usb: what was written to the stick is not set back"
-              for each in run.event if each.what == "snapshot" and run.boot == "usb"]
+    wrong += [f"--event {each.text} does not go with --boot {run.boot}: what was written to the stick is not set back"
+              for each in run.event if each.what == "snapshot" and run.boot in command.STICKS]
     if run.display and run.screenshot:
         wrong.append("--screenshot does not go with --display: it is taken where a run ends by itself")
     if [word for word in ["serial=full", *run.words] if word.startswith("serial=")][-1] != "serial=full":

@@ -86,7 +86,7 @@ def test_what_is_wrong_in_the_description_is_named_before_anything_starts(run, f
 def test_the_matrix_of_make_matrix_describes_runs():
     common = arguments.parse(["--matrix", str(ROOT / "qemu" / "matrix")])
     runs = list(matrix.describe(common, ["--matrix", common.matrix]))
-    assert {run.machine for run in runs} == {"q35", "pc"} and {run.boot for run in runs} == {"efi", "usb", "cd"}
+    assert {run.machine for run in runs} == {"q35", "pc"} and {run.boot for run in runs} == {"efi", "usb", "disk", "cd"}
     assert len({run.cpus for run in runs}) > 2 and len({tuple(run.words) for run in runs}) > 3
     assert all(os.path.abspath(run.out).startswith(str(ROOT / "build" / "matrix")) for run in runs)
 

@@ -1,0 +1,22 @@
+"""U-Boot as firmware: an EFI implementation that is not EDK II, with less of what UEFI describes."""
+import pathlib
+
+import pytest
+
+from boots import IMAGE_BUILT, checked
+from harness import TCG
+
+UBOOT = pathlib.Path("/usr/lib/u-boot/qemu-x86_64/u-boot.rom")
+
+pytestmark = [IMAGE_BUILT, pytest.mark.skipif(not UBOOT.exists(), reason="there is no U-Boot: it is in the package u-boot-qemu")]
+
+
+def test_uboot_boots_the_stick_and_its_report_has_a_verdict(run):
+    done = run(*TCG, "--machine", "pc", "--boot", "disk", "--firmware", UBOOT, "--cpus", "2", "--", "profile=quick")
+    report = checked(done, started=2)
+    assert "U-Boot" in report["machine"]["firmware"]
+    # U-Boot cannot rename. An EFI_SERIAL_IO_PROTOCOL is missing too, so the runner takes this report from the stick.
+    assert "\\baretick\\0001.new" in done.file("serial.log").decode("ascii", "replace")
+    notes = [note for note in report["notes"] if "load options" in note or "call back" in note]
+    assert notes == ['The load options "root=/dev/sdb3 init=/sbin/init rootwait ro" have no option of baretick: they are not used.']
+    assert all(row["verdict"] in ("pass", "warn", "not_determined") for row in report["clocks"] if row["state"] == "present")

@@ -1,0 +1,78 @@
+"""The report of a run whose firmware gives applications no serial line: qemu/run takes it from the stick."""
+import json
+import shutil
+
+import pytest
+
+from harness import block, report
+from test_fleet import stick
+
+pytestmark = pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
+
+# Stands in for QEMU: it saves the files of NAMES, which lie next to it, on the stick.
+SAVES = """
+    import subprocess
+    image = here + "/out1/stick.img@@1M"
+    for name in {names!r}:
+        subprocess.run(["mmd", "-i", image, "::/baretick/" + name], check=True)
+        for kind in "json", "txt", "csv":
+            subprocess.run(["mcopy", "-i", image, here + "/" + name + "." + kind, f"::/baretick/{{name}}/report.{{kind}}"],
+                           check=True)
+    sys.exit({status})
+    """
+PASS, FAIL = 33, 35  # QEMU's exit status: qemu/README.md, "How a run ends"
+
+
+def saved(folder, name, verdict):
+    (folder / f"{name}.json").write_text(json.dumps(report(verdict)))
+    (folder / f"{name}.txt").write_text(f"the table of {name}\n")
+    (folder / f"{name}.csv").write_text("")
+
+
+@pytest.fixture(name="booted")
+def boot_from_stick(run, fake, tmp_path):
+    """Boots from a stick that has a report; QEMU saves those of NAMES and ends with STATUS."""
+    image = tmp_path / "some.img"
+    stick(image, {"0001/report.json": json.dumps(report("pass"))})
+    with open(image, "r+b") as file:
+        file.seek(510)
+        file.write(b"\x55\xaa")
+
+    def boot(names, status, serial=b"U-Boot 2023.01\r\n"):
+        body = SAVES.format(names=names, status=status)
+        return run(*fake(serial, body, boots_efi=False), "--boot", "disk", "--image", image)
+    return boot
+
+
+@pytest.mark.parametrize("verdict, ended, status", [("pass", PASS, 0), ("fail", FAIL, 1)])
+def test_a_report_that_is_on_the_stick_alone_is_the_runs(booted, tmp_path, verdict, ended, status):
+    saved(tmp_path, "0002.new", verdict)
+    done = booted(["0002.new"], ended)
+    assert done.status == status, done
+    assert json.loads(done.file("report.json"))["verdict"] == verdict
+    assert done.file("report.txt") == b"the table of 0002.new\n" and "the table of 0002.new" in done.stdout
+
+
+def test_a_report_of_an_earlier_run_is_not_taken(booted):
+    done = booted([], PASS)
+    assert done.status == 2
+    assert "baretick ended with pass, but its report did not come over the serial line" in done.stderr
+
+
+def test_a_checkpoint_is_not_taken_for_the_report(booted, tmp_path):
+    saved(tmp_path, "0002", "pass")
+    saved(tmp_path, "0003", "incomplete")
+    done = booted(["0003", "0002"], PASS)
+    assert done.status == 0 and done.file("report.txt") == b"the table of 0002\n"
+
+
+def test_a_report_whose_verdict_is_not_that_of_the_exit_status_is_an_error(booted, tmp_path):
+    saved(tmp_path, "0002", "fail")
+    done = booted(["0002"], PASS)
+    assert done.status == 2 and "baretick ended with pass, its report says fail" in done.stderr
+
+
+def test_a_serial_line_that_was_cut_is_not_replaced(booted, tmp_path):
+    saved(tmp_path, "0002", "pass")
+    done = booted(["0002"], PASS, b"baretick 0.1.0\r\n" + block("TEXT", b"the table\n"))
+    assert done.status == 2 and "its report did not come over the serial line" in done.stderr
