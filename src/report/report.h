@@ -256,6 +256,7 @@ struct report_interval { /* what a source of timer interrupts was asked for, and
 	uint64_t expected; /* deadlines in the time in which interrupts were open */
 	/* Interrupts; deadlines without one; with more than one; of those, that a gap in the core's time excuses. */
 	uint64_t delivered, empty, doubled, early, excused;
+	uint64_t losses; /* runs of adjacent empty deadlines, of a periodic source */
 	uint64_t expired; /* of the empty one-shots, those that the device itself calls due */
 	uint64_t over, stale; /* times that it was armed with a deadline that was over, and interrupted then */
 	struct report_lateness {
@@ -263,6 +264,7 @@ struct report_interval { /* what a source of timer interrupts was asked for, and
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
 		uint64_t error_ns; /* any of them may be so far off */
 		struct interval_ns earliest; /* of those that are early: the one that is so for the most; positive */
+		int64_t p1_ns;
 	} lateness;
 	struct interval_ppb rate; /* of a periodic one: how much faster it ticks than was asked for */
 	uint64_t held_ns, held_delivered; /* behind interrupts that were masked so long, in as long; 0: not tried */

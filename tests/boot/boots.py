@@ -41,6 +41,12 @@ def check_latency(clock):
     assert sum(row["count"] for row in latency["exact"]) <= latency["count"], clock["id"]
 
 
+def faults(report):
+    """The findings, without the ticks that QEMU's own HPET sends twice where its timers are in time (-icount)."""
+    return [finding for finding in report["findings"]
+            if finding["rule"] != "irq-doubled" or not finding["clock"].startswith("hpet")]
+
+
 def check_interval(interval):
     if interval is not None:
         assert interval["low"] <= interval["value"] <= interval["high"], interval

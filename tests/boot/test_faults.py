@@ -15,7 +15,7 @@ import pytest
 
 import levers
 from harness import FAST_TCG
-from boots import EFI_BUILT, ICOUNT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, qemu
+from boots import EFI_BUILT, ICOUNT, ROOT, SECURE, VERDICT_STATUS, checked, clocks, faults, qemu
 
 pytestmark = EFI_BUILT
 
@@ -24,7 +24,7 @@ QUICK = ["profile=quick", "clocks=tsc,hpet,acpi_pm,pit,rtc", "gap=250ms"]
 
 
 def accused(report):
-    return {(finding["rule"], finding["clock"]) for finding in report["findings"]}
+    return {(finding["rule"], finding["clock"]) for finding in faults(report)}
 
 
 def rates(report):
@@ -156,7 +156,7 @@ def bounds_of(interval):
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory):
     report = checked(levers.run_while(None, tmp_path_factory.mktemp("undisturbed"), *LONG))
-    assert report["findings"] == []
+    assert faults(report) == []
     return report
 
 
@@ -281,7 +281,7 @@ def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_pa
                                       "duration=10s", "clocks=tsc"))
     interference = report["interference"]
     assert written > 0
-    assert report["findings"] == []
+    assert faults(report) == []
     if raises:
         assert 0 < interference["gaps"] <= interference["smi_count"] <= written, interference
     else:

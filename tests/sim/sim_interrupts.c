@@ -81,7 +81,7 @@ set_due(struct sim_timer *timer, uint64_t from_ps)
 	timer->leaves_ps = timer->due_ps;
 	if (timer->due_ps == SIM_NEVER)
 		return;
-	timer->leaves_ps -= timer->early_ps;
+	timer->leaves_ps += timer->delay_ps - timer->early_ps;
 	if (is_late)
 		timer->leaves_ps += timer->late_ps / 2 + draw() % timer->late_ps;
 }
@@ -233,6 +233,19 @@ take_self(void)
 	take(vector, NULL);
 }
 
+/* The core goes on while the host is busy. What was due during that leaves at its end, where only one can wait. */
+static bool
+is_host_busy(void)
+{
+	uint64_t turn, begin_ps;
+
+	if (!all->busy_every_ps)
+		return false;
+	turn = sim.now_ps / all->busy_every_ps;
+	begin_ps = (turn + all->seed) * UINT64_C(0x9e3779b97f4a7c15) % (all->busy_every_ps - all->busy_ps);
+	return sim.now_ps % all->busy_every_ps - begin_ps < all->busy_ps;
+}
+
 void
 sim_interrupts_poll(void)
 {
@@ -241,7 +254,7 @@ sim_interrupts_poll(void)
 	for (size_t i = 0; i < SIM_SOURCES && all->in_window && !all->in_handler; i++) {
 		struct sim_timer *timer = &all->timers[i];
 
-		while (timer->armed && sim.now_ps >= timer->leaves_ps)
+		while (timer->armed && sim.now_ps >= timer->leaves_ps && !is_host_busy())
 			leave(timer);
 		if (timer->owed_ps && sim.now_ps >= timer->owed_ps) {
 			timer->owed_ps = 0;

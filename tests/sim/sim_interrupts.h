@@ -36,6 +36,7 @@ struct sim_timer {
 	uint64_t early_ps;
 	uint64_t late_ps;  /* each interrupt by half to one and a half of it, */
 	uint64_t late_one_in; /* or, where this is not 0, one in so many alone */
+	uint64_t delay_ps; /* each interrupt by all of it */
 	int64_t fast_ppm;  /* of its periods */
 	bool never;        /* it is over by its own status, and does not interrupt */
 	bool stands;       /* not the HPET, nor the RTC: it takes what is written, and never comes to its end */
@@ -78,6 +79,8 @@ struct sim_interrupts {
 	uint64_t lapic_hz;    /* before it is divided: 100 MHz */
 	uint64_t entry_ps;    /* the way into a handler: 500 ns */
 	uint64_t seed;        /* of what is late */
+	/* A host that is busy for busy_ps somewhere in each busy_every_ps: its timers send nothing then. 0: never. */
+	uint64_t busy_every_ps, busy_ps;
 	uint64_t longest_ps;  /* of all windows */
 	void (*taken)(const struct sim_taken *taken); /* NULL */
 	struct timer_slot slot;

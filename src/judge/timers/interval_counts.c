@@ -4,6 +4,7 @@
  */
 #include "interval_counts.h"
 
+#include "host_wait.h"
 #include "text.h"
 
 #define PIT_CLOCKS_2_NS 1677 /* OUT follows the clock behind the count's write, and falls or rises at one */
@@ -128,7 +129,7 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 		leave_scattered_open(row);
 		return;
 	}
-	row->checked = seen && asked->came && !(asked->lost && (misses || report_is_emulated(report)));
+	row->checked = seen && asked->came && !(asked->lost && (misses || host_wait_explains_lost(report, asked)));
 	row->open = row->checked && asked->lost && (asked->uneven || is_lost_like_the_core(asked));
 	asked_set_figure(row, (int64_t)asked->lost, (int64_t)asked->lost, (int64_t)asked->lost);
 	if (!seen)
@@ -149,6 +150,10 @@ judge_lost(struct report *report, const struct asked *asked, bool misses)
 		behaviour_say(row, "%lu of %lu periods without a tick; what delayed the core in %lu others may delay "
 			      "its timer.",
 			      asked->lost, seen, asked->periods_excused);
+	else if (asked->lost && report_is_emulated(report))
+		behaviour_say(row, "%lu of %lu periods without a tick; the others' ticks are late by less than an eighth of one, "
+			      "so no wait for the host explains that.",
+			      asked->lost, seen);
 	else {
 		row->open = !asked->lost && excused.most;
 		behaviour_say(row, "%lu of %lu periods without a tick%s.", asked->lost, seen, excused.words);
@@ -172,7 +177,7 @@ judge_doubled(struct report *report, const struct asked *asked)
 		leave_scattered_open(row);
 		return;
 	}
-	row->checked = asked->storms || (asked->doubled ? !report_is_emulated(report) : seen != 0);
+	row->checked = asked->storms || (asked->doubled ? !host_wait_explains_doubled(report, asked) : seen != 0);
 	row->open = row->checked && !asked->storms && asked->uneven && asked->doubled &&
 		    asked->doubled == asked->doubled_periods;
 	asked_set_figure(row, (int64_t)asked->doubled, (int64_t)asked->doubled, (int64_t)asked->doubled);
@@ -189,6 +194,10 @@ judge_doubled(struct report *report, const struct asked *asked)
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu periods had two ticks, of a source that comes late by more than an eighth of one.",
 			      asked->doubled, asked->periods - asked->periods_excused);
+	else if (asked->doubled && report_is_emulated(report))
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts, late by less than an eighth of what was asked for: "
+			      "no wait for the host explains that.",
+			      asked->doubled, seen);
 	else {
 		row->open = !asked->doubled && excused.most;
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s.", asked->doubled, seen, excused.words);

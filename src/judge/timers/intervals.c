@@ -4,6 +4,7 @@
  */
 #include "judge_timers.h"
 
+#include "host_wait.h"
 #include "interval_asked.h"
 #include "interval_cores.h"
 #include "interval_counts.h"
@@ -52,7 +53,7 @@ judge_late(struct report *report, const struct asked *asked)
 
 	if (!row)
 		return;
-	row->checked = asked->late && !report_is_emulated(report);
+	row->checked = asked->late && !host_wait_explains_late(report, asked);
 	if (!asked->late) {
 		behaviour_say(row, "fewer than %u one-shots of 100 us came without a gap.", ASKED_LATE_SHOTS_MIN);
 		return;
@@ -70,7 +71,10 @@ judge_late(struct report *report, const struct asked *asked)
 		row->low = 0;
 	told = number_within(late->p50_ns, late->error_ns);
 	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", told.value, told.error,
-		      row->checked ? "." : ": not judged in an emulator.");
+		      !row->checked ? ": not judged in an emulator, which waits for its host." :
+		      report_is_emulated(report) && rules_failed(report, row) ?
+			      "; nearly all of them are, and no other source is so late." :
+		      ".");
 }
 
 /* QEMU's hpet_timer() sends what is over at once, whoever runs it: its kernels and its firmware live with that. */

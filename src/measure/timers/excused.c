@@ -91,6 +91,7 @@ excused_count(struct asking *asking, const struct arming *arming, const struct s
 	uint64_t period = scale_ticks(&asking->survey->scale, row->asked_ns);
 	bool waits = asking->survey->report->hypervisor[0] || asking_was_away(asking, 0, UINT64_MAX, asking->entry_ticks);
 	size_t cut_off = waits ? first_cut_off(slots) : slots->count;
+	bool was_empty = false;
 	size_t owed = 0;
 
 	for (size_t k = 0; k + 1 < slots->count; k++) {
@@ -98,11 +99,14 @@ excused_count(struct asking *asking, const struct arming *arming, const struct s
 		bool excused = made_up || is_away(asking, arming, period, k, slots->taken[k]) || may_be_of_two(slots, k) ||
 			       (!slots->taken[k] && ends_late(slots, asking->all->residuals, k)) ||
 			       k >= cut_off;
+		bool empty = !slots->taken[k] && !excused;
 
 		owed += excused && !slots->taken[k];
 		row->expected++;
 		row->excused += excused;
 		row->doubled += slots->taken[k] > 1 && !excused;
-		row->empty += !slots->taken[k] && !excused;
+		row->empty += empty;
+		row->losses += empty && !was_empty;
+		was_empty = empty;
 	}
 }

@@ -86,6 +86,7 @@ lateness_fold(struct report_interval *row, struct lateness *values, size_t count
 		.max_ns = percentile_ns(values, count, 100000),
 		.error_ns = (uint64_t)(widest_ps / 2 + PS_PER_NS - 1) / PS_PER_NS,
 		.earliest = earliest,
+		.p1_ns = percentile_ns(values, count, 1000),
 	};
 }
 

@@ -187,7 +187,7 @@ say_scattered(struct asking *asking)
 	if (!row->periodic || !lateness_is_scattered(row, asking->all->values, asking->count))
 		return;
 	row->scattered = true;
-	row->early = row->empty = row->doubled = 0;
+	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
 	say_why_not(asking, "Its ticks lie all over their periods: which deadline each was of can't be told.");

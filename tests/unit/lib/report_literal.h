@@ -390,12 +390,12 @@ literal_intervals(struct report *report)
 	*row++ = (struct report_interval){
 		.source = "lapic", .route_kind = "lapic", .vector = 0xe0, .state = CLOCK_PRESENT, .asked_ns = 100000,
 		.asked = 200, .expected = 200, .delivered = 200, .excused = 3,
-		.lateness = { .count = 197, 812, 1021, 4096, 5210, 5210, 310 },
+		.lateness = { .count = 197, 812, 1021, 4096, 5210, 5210, 310, .p1_ns = 815 },
 	};
 	*row++ = (struct report_interval){
 		.source = "hpet0", .periodic = true, .route_kind = "ioapic", .pin = 23, .vector = 0xe0, .state = CLOCK_PRESENT,
 		.asked_ns = 1000000, .asked = 800, .expected = 802, .delivered = 783, .empty = 19, .early = 2, .doubled = 4,
-		.lateness = { 781, -1250, 2400, 61000, 250000, 250000, 35 }, .held_ns = 20500000, .held_delivered = 38,
+		.lateness = { 781, -1250, 2400, 61000, 250000, 250000, 35, .p1_ns = -900 }, .held_ns = 20500000, .held_delivered = 38,
 		.rate = { true, 12400, -3100, 28000 }, .policy = REPORT_POLICY_CATCH_UP,
 	};
 	*row = (struct report_interval){

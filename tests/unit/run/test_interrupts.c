@@ -12,6 +12,7 @@
 #include "rules.h"
 #include "sim.h"
 #include "text.h"
+#include "timers.h"
 
 #define DURATION_NS 10000000
 #define NS          SIM_PS_PER_NS
@@ -20,6 +21,7 @@
 #define WAY_IN_NS   1500 /* from a deadline to the handler's first reading, at most */
 
 static struct bench *bench;
+static const struct timer_driver *const *asked_drivers; /* NULL: those of a quick run */
 
 static int
 begin(void **state)
@@ -47,6 +49,10 @@ played(const char *hypervisor)
 	bench->duration_ns = DURATION_NS;
 	strcpy(bench->platform.cpu.hypervisor, hypervisor);
 	bench_open(bench, 1);
+	if (asked_drivers) {
+		bench->machine.timers = asked_drivers;
+		bench->run.report.options.irq = IRQ_ALL;
+	}
 	strcpy(bench->run.report.accelerator, strcmp(hypervisor, TCG) == 0 ? "tcg" : "");
 	run_measure(&bench->run);
 	run_close(&bench->run);
@@ -269,24 +275,113 @@ in_a_guest_lost_ticks_are_a_warning(void **state)
 	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
 }
 
-/* Its timers run in the emulator's own threads, and its HPET fires twice where it is run in time. */
-static void
-of_an_emulator_what_is_lost_late_or_doubled_is_not_checked(void **state)
+/* As PLAYED in an emulator, of one source by each device. */
+static const struct report *
+played_in_an_emulator(void)
 {
-	static const struct sim_timer three[] = { { .drop_every = 10 }, { .double_every = 8 }, { .late_ps = 120000 * NS } };
-	static const char *const rule_of[] = { "irq-lost", "irq-doubled", "irq-late" };
+	static const struct timer_driver *const few[] = { &timer_lapic, &timer_hpet[0], &timer_rtc[0], NULL };
+
+	asked_drivers = few;
+	sim.cost_ps[SIM_PAUSE] = 500 * NS;
+	const struct report *report = played(TCG);
+	asked_drivers = NULL;
+	return report;
+}
+
+static const struct {
+	const char *name, *rule, *source;
+	enum sim_source at;
+	struct sim_timer fault;
+	int64_t low, high; /* the figure's interval holds one of these */
+} own_faults[] = {
+	{ "loses each seventh tick", "irq-lost", "rtc", SIM_RTC_PERIODIC, { .drop_every = 7 }, 11, 11 },
+	{ "loses each tenth tick", "irq-lost", "hpet0", SIM_HPET_0, { .drop_every = 10 }, 7, 8 },
+	{ "sends each fifth tick twice", "irq-doubled", "lapic", SIM_LAPIC, { .double_every = 5 }, 36, 36 },
+	{ "is 300 us late", "irq-late", "lapic", SIM_LAPIC, { .delay_ps = 300000 * NS }, 300000, 302000 },
+	{ "is 300 us late", "irq-late", "hpet0", SIM_HPET_0, { .delay_ps = 300000 * NS }, 300000, 302000 },
+};
+
+#define OWN_FAULTS (sizeof(own_faults) / sizeof(own_faults[0]))
+
+/* All that came was in time, or late alike: the emulator did not wait for its host. */
+static void
+of_an_emulator_what_no_wait_for_its_host_explains_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < OWN_FAULTS; i++) {
+		const struct finding *finding;
+
+		print_message("%s %s\n", own_faults[i].source, own_faults[i].name);
+		end(NULL);
+		begin(NULL);
+		sim.interrupts.timers[own_faults[i].at] = own_faults[i].fault;
+		finding = named(played_in_an_emulator(), own_faults[i].rule, own_faults[i].source);
+		assert_int_equal(finding->severity, VERDICT_WARN);
+		assert_true(finding->low <= own_faults[i].high && finding->high >= own_faults[i].low);
+	}
+}
+
+/* Few losses, losses next to late ticks, latenesses that differ, and a delay of all sources may be the host's. */
+static void
+of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked(void **state)
+{
+	static const struct sim_timer waits[] = {
+		{ .drop_every = 40 },
+		{ .drop_every = 7, .late_ps = 160000 * NS },
+		{ .double_every = 160 },
+		{ .double_every = 5, .late_ps = 160000 * NS },
+		{ .late_ps = 120000 * NS },
+		{ .delay_ps = 300000 * NS },
+	};
+	static const char *const rule_of[] = { "irq-lost", "irq-lost", "irq-doubled", "irq-doubled", "irq-late", "irq-late" };
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 6; i++) {
 		const struct report *report;
 
 		end(NULL);
 		begin(NULL);
-		sim.interrupts.hpet = three[i];
-		report = played(TCG);
+		for (size_t source = 0; source < SIM_SOURCES; source++)
+			if (i == 5 || source == SIM_HPET_0)
+				sim.interrupts.timers[source] = waits[i];
+		report = played_in_an_emulator();
 		assert_nobody_is_named(report);
 		assert_int_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_NOT_CHECKED);
 	}
+}
+
+static uint64_t
+count_left_out(const struct report *report)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->interval_count; i++)
+		count += report->intervals[i].periodic ? report->intervals[i].empty : 0;
+	return count;
+}
+
+/* The core goes on meanwhile, so that it sees no gap of its time that would excuse what its timers leave out. */
+static void
+an_emulator_whose_busy_host_holds_its_timers_names_nobody(void **state)
+{
+	static const uint64_t busy_us[] = { 300, 1000, 1500, 2000, 4500 };
+	uint64_t left_out = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 15; i++) {
+		const struct report *report;
+
+		end(NULL);
+		begin(NULL);
+		sim.interrupts.busy_every_ps = (5 + i / 5 * 3) * SIM_PS_PER_MS;
+		sim.interrupts.busy_ps = busy_us[i % 5] * SIM_PS_PER_US;
+		sim.interrupts.seed += i;
+		report = played_in_an_emulator();
+		for (size_t j = 0; j < report->finding_count; j++)
+			assert_string_equal(report->findings[j].text, "");
+		left_out += count_left_out(report);
+	}
+	assert_true(left_out > 15);
 }
 
 /* Its emulator sends it when nobody waits any longer: it comes with the next shot, and is that of the one before. */
@@ -352,7 +447,9 @@ main(void)
 		TEST(a_lapic_that_never_fires_is_named),
 		TEST(where_nothing_comes_by_a_pin_nobody_is_named),
 		TEST(in_a_guest_lost_ticks_are_a_warning),
-		TEST(of_an_emulator_what_is_lost_late_or_doubled_is_not_checked),
+		TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named),
+		TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked),
+		TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody),
 		TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one),
 		TEST(a_guest_that_is_preempted_names_nobody),
 		TEST(what_follows_a_masked_stretch_is_told_in_a_word),

@@ -1,0 +1,122 @@
+/* See host_wait.h. */
+#include "host_wait.h"
+
+#include "rules.h"
+#include "text.h"
+
+#define IN_TIME_SHARE 8 /* of a period */
+#define EVENTS_MIN    4 /* fewer losses may be pauses of the host whose end was in time for a tick by chance */
+#define SPREAD_SHARE  8 /* of the median: a common delay spreads by less */
+#define FAR_FACTOR    4 /* of another source's median: the host's speed changes by less during a run */
+
+/* A pause of the host ends anywhere in a period, and the tick that was due in the pause is as late as that. */
+static bool
+is_in_time(const struct report_interval *row)
+{
+	const struct report_lateness *late = &row->lateness;
+
+	return late->count && late->p999_ns + (int64_t)late->error_ns < (int64_t)(row->asked_ns / IN_TIME_SHARE);
+}
+
+bool
+host_wait_explains_lost(const struct report *report, const struct asked *asked)
+{
+	bool in_time = true;
+	uint64_t losses = 0;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (!text_equal(row->source, asked->source) || !row->periodic || !row->empty)
+			continue;
+		losses += row->losses;
+		in_time &= is_in_time(row);
+	}
+	return report_is_emulated(report) && (!in_time || losses < EVENTS_MIN);
+}
+
+bool
+host_wait_explains_doubled(const struct report *report, const struct asked *asked)
+{
+	bool in_time = true;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (text_equal(row->source, asked->source) && row->doubled)
+			in_time &= is_in_time(row);
+	}
+	return report_is_emulated(report) && (!in_time || asked->doubled < EVENTS_MIN);
+}
+
+/* The device's letters: "hpet" for hpet0 and for hpet_legacy. */
+static size_t
+device_length(const char *source)
+{
+	size_t length = 0;
+
+	while (source[length] >= 'a' && source[length] <= 'z')
+		length++;
+	return length;
+}
+
+static bool
+is_same_device(const char *a, const char *b)
+{
+	size_t length = device_length(a);
+
+	return device_length(b) == length && __builtin_memcmp(a, b, length) == 0;
+}
+
+static bool
+has_lateness_of_shots(const struct report_interval *row)
+{
+	return !row->periodic && row->asked_ns && row->lateness.count >= ASKED_LATE_SHOTS_MIN;
+}
+
+/* Upper bound of the delay in ns that the host causes to any source, by those of other devices; -1: there is none. */
+static int64_t
+host_delay_ns(const struct report *report, const char *source)
+{
+	int64_t most_ns = -1;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+		const struct report_lateness *late = &row->lateness;
+		int64_t ns = FAR_FACTOR * late->p50_ns > late->p99_ns ? FAR_FACTOR * late->p50_ns : late->p99_ns;
+
+		if (is_same_device(row->source, source) || !has_lateness_of_shots(row))
+			continue;
+		ns += (int64_t)late->error_ns;
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
+	return most_ns;
+}
+
+/* Lower bound in ns of the lateness of 99 % of the one-shots of SOURCE, in each length and on each core. */
+static int64_t
+least_delay_ns(const struct report *report, const char *source)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+		int64_t ns = row->lateness.p1_ns - (int64_t)row->lateness.error_ns;
+
+		if (text_equal(row->source, source) && has_lateness_of_shots(row) && ns < least_ns)
+			least_ns = ns;
+	}
+	return least_ns;
+}
+
+bool
+host_wait_explains_late(const struct report *report, const struct asked *asked)
+{
+	const struct report_lateness *late = &asked->late->lateness;
+	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = host_delay_ns(report, asked->source);
+
+	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
+		return false;
+	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
+	       least_delay_ns(report, asked->source) <= host_ns;
+}
