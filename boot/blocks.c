@@ -16,13 +16,15 @@ summary_length(const struct text *text)
 }
 
 void
-blocks_queue(struct serial *serial, const struct plan *plan, enum options_serial how)
+blocks_queue(struct serial *serial, struct plan *plan, const struct report *report)
 {
-	bool full = how == SERIAL_FULL;
+	bool full = report->options.serial == SERIAL_FULL;
+	const struct text *json, *csv;
 
 	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : summary_length(&plan->table));
 	if (!full)
 		return;
-	serial_block(serial, "CSV", plan->csv.bytes, plan->csv.length);
-	serial_block(serial, "REPORT", plan->json.bytes, plan->json.length);
+	plan_render_serial(plan, report, &json, &csv);
+	serial_block(serial, "CSV", csv->bytes, csv->length);
+	serial_block(serial, "REPORT", json->bytes, json->length);
 }

@@ -2,11 +2,13 @@
 #ifndef BARETICK_BLOCKS_H
 #define BARETICK_BLOCKS_H
 
-#include "options.h"
 #include "plan.h"
 #include "serial.h"
 
-/* Queues PLAN's rendered texts for SERIAL: all, or with SERIAL_SUMMARY the table up to its details. */
-void blocks_queue(struct serial *serial, const struct plan *plan, enum options_serial how);
+/*
+ * Queues PLAN's rendered texts of REPORT for SERIAL: all, or with serial=summary the table up to its details. After the
+ * report was saved: see plan_render_serial().
+ */
+void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
 
 #endif

@@ -137,3 +137,19 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 		fit &= !texts[i]->truncated;
 	return fit;
 }
+
+void
+plan_render_serial(struct plan *plan, const struct report *report, const struct text **json, const struct text **csv)
+{
+	struct text *shorter = plan->page ? &plan->html : &plan->json;
+
+	*json = &plan->json;
+	*csv = &plan->csv;
+	if (report->core_count <= REPORT_SERIAL_CORES)
+		return;
+	text_init(shorter, shorter->bytes, shorter->size);
+	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
+	json_render_serial(shorter, report);
+	csv_render_serial(&plan->csv, report);
+	*json = shorter;
+}

@@ -42,6 +42,14 @@ bool plan_take(struct plan *plan, size_t cores, const struct plan_page *page, st
  */
 bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
+/*
+ * After the report was saved: what a serial line gets of it, in the same texts. With many cores JSON and CSV would take
+ * minutes. Their short forms then take the place of the CSV and of the page; JSON stays for a server. Without a page
+ * there is no server, and the short form takes the place of JSON.
+ */
+void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
+			const struct text **csv);
+
 void plan_give_back(struct plan *plan);
 
 #endif

@@ -51,6 +51,6 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 		return false;
 	}
 	save(console, plan, report, texts, checkpoint, pager);
-	blocks_queue(&console->serial, plan, report->options.serial);
+	blocks_queue(&console->serial, plan, report);
 	return true;
 }

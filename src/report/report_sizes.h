@@ -18,6 +18,7 @@
 #define REPORT_SIZE_SERIES_CLOCK 320u /* eight, */
 #define REPORT_SIZE_SERIES_CORE 128u /* and three */
 #define REPORT_MATRIX_CORES  256u  /* above them the report has no matrix */
+#define REPORT_SERIAL_CORES  64u   /* above them serial lines get json_render_serial() and csv_render_serial() */
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 #define REPORT_SIZE_CSV_ROW  320u  /* run, clock, metric, three figures of 20 digits, the machine in quotes */
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)

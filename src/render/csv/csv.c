@@ -8,6 +8,7 @@
 struct csv {
 	struct text *out;
 	const struct report *report;
+	bool short_cores; /* for a serial line: see csv_render_serial() */
 };
 
 /* Of what a row is, and what that adds to the field's own name and unit. */
@@ -126,6 +127,7 @@ is_subject(const struct csv *csv, const struct field_table *table, const void *e
 		of->after = rate->b;
 	} else if (table == &field_core) {
 		of->core = core->apic_id;
+		return core->boot || !csv->short_cores;
 	} else if (table == &field_finding) {
 		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
 					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
@@ -157,7 +159,9 @@ put_list(const struct csv *csv, const struct subject *of, const struct field_tab
 static void
 put_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
 {
-	for (size_t i = 0; i < csv->report->clock_count; i++) {
+	size_t clocks = csv->short_cores ? 0 : csv->report->clock_count;
+
+	for (size_t i = 0; i < clocks; i++) {
 		for (size_t row = 0; row < table->count; row++) {
 			const struct field *field = &table->fields[row];
 			struct subject each = *of;
@@ -201,12 +205,23 @@ put_rows(const struct csv *csv, const struct subject *of, const struct field_tab
 	put_by_clock(csv, of, table, object);
 }
 
+static void
+put_report(const struct csv *csv)
+{
+	const struct subject whole_run = { "", REPORT_NO_CORE, "", "", 0, NULL, false };
+
+	text_put(csv->out, "run,clock,core,metric,value,low,high,unit,machine\n");
+	put_rows(csv, &whole_run, &field_report, csv->report, 0);
+}
+
 void
 csv_render(struct text *out, const struct report *report)
 {
-	const struct subject whole_run = { "", REPORT_NO_CORE, "", "", 0, NULL, false };
-	const struct csv csv = { out, report };
+	put_report(&(struct csv){ .out = out, .report = report });
+}
 
-	text_put(out, "run,clock,core,metric,value,low,high,unit,machine\n");
-	put_rows(&csv, &whole_run, &field_report, report, 0);
+void
+csv_render_serial(struct text *out, const struct report *report)
+{
+	put_report(&(struct csv){ .out = out, .report = report, .short_cores = true });
 }

@@ -12,4 +12,7 @@
 /* OUT is truncated where it is too small. */
 void csv_render(struct text *out, const struct report *report);
 
+/* Likewise, for a serial line and many cores: of these the boot core alone has rows, and no latencies by core. */
+void csv_render_serial(struct text *out, const struct report *report);
+
 #endif

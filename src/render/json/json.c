@@ -8,6 +8,7 @@
 struct walk {
 	struct json json;
 	const struct report *report;
+	bool short_cores; /* for a serial line: see json_render_serial() */
 };
 
 static void put_element(struct walk *walk, const char *key, const struct field_table *table, const void *object,
@@ -51,10 +52,11 @@ static void
 put_elements(struct walk *walk, const char *key, const struct field *field, const struct field_value *value)
 {
 	bool is_map = field->shape == FIELD_MAP, is_bare = !field->table->fields[0].key[0];
+	size_t count = walk->short_cores && field->table == &field_by_clock ? 0 : value->count;
 	const char *element = value->first;
 
 	json_open(&walk->json, key, is_map ? '{' : '[', is_bare && field->table->on_one_line);
-	for (size_t i = 0; i < value->count; i++, element += value->stride)
+	for (size_t i = 0; i < count; i++, element += value->stride)
 		if (field->shape != FIELD_BARS || *(const uint64_t *)(const void *)element)
 			put_element(walk, is_map ? key_of(walk->report, field->table, element, i) : NULL, field->table,
 				    element, i);
@@ -103,7 +105,7 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
-	if (walk->json.dense && offsets != report_shown(walk->report)) {
+	if (walk->short_cores || (walk->json.dense && offsets != report_shown(walk->report))) {
 		json_null(&walk->json, key);
 		return;
 	}
@@ -171,7 +173,7 @@ put_element(struct walk *walk, const char *key, const struct field_table *table,
 	struct field_value value;
 
 	if (!is_bare)
-		json_open(&walk->json, key, '{', table->on_one_line);
+		json_open(&walk->json, key, '{', table->on_one_line || (walk->short_cores && table == &field_core));
 	for (size_t row = 0; row < table->count; row++) {
 		table->get(walk->report, object, i, row, &value);
 		put_field(walk, is_bare ? key : table->fields[row].key, &table->fields[row], &value);
@@ -183,7 +185,7 @@ put_element(struct walk *walk, const char *key, const struct field_table *table,
 static void
 put_report(struct text *out, const struct report *report, bool brief)
 {
-	struct walk walk = { json_writer(out), report };
+	struct walk walk = { .json = json_writer(out), .report = report };
 
 	walk.json.dense = brief;
 	put_element(&walk, NULL, &field_report, report, 0);
@@ -201,4 +203,13 @@ void
 json_render_brief(struct text *out, const struct report *report)
 {
 	put_report(out, report, true);
+}
+
+void
+json_render_serial(struct text *out, const struct report *report)
+{
+	struct walk walk = { .json = json_writer(out), .report = report, .short_cores = true };
+
+	put_element(&walk, NULL, &field_report, report, 0);
+	text_put_char(out, '\n');
 }

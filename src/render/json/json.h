@@ -18,4 +18,10 @@ void json_render(struct text *out, const struct report *report);
  */
 void json_render_brief(struct text *out, const struct report *report);
 
+/*
+ * Likewise, for a serial line and many cores: each matrix of pairs is null, a core is one line, and its latencies are
+ * empty maps.
+ */
+void json_render_serial(struct text *out, const struct report *report);
+
 #endif
