@@ -19,8 +19,8 @@ struct sample {
 
 /* Readings of the TSC on one core that each followed another there. */
 struct tsc_steps {
-	uint64_t reads;       /* compared with the reading before */
-	uint64_t backward;    /* of these, readings lower than the one before */
+	uint64_t reads;       /* readings that were compared with the reading before */
+	uint64_t backward;    /* readings lower than the reading before */
 	uint64_t worst_ticks; /* the largest step back */
 };
 

@@ -25,7 +25,7 @@ steps_back(const struct report *report, const struct report_clock *entry)
 	return text_equal(entry->clock.id, "tsc") ? judge_steps_on(report, 0).backward : entry->monotonic.backward;
 }
 
-/* Returns how many steps back of ENTRY are no fault: those that the limit allows, and those that a finding explains. */
+/* Returns how many steps back of ENTRY are no fault, because the limit or the finding of a jump covers them. */
 static uint64_t
 steps_allowed(const struct report *report, const struct report_clock *entry)
 {

@@ -13,7 +13,7 @@ void survey_batch(struct survey *survey, const struct clock *clock, size_t count
 /* How many samples of a clock fill about BATCH_NS, when COUNT of them took TICKS; within the buffer's size. */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
-/* Adds STEPS, of one measurement in which CORE took part, to what is known of its TSC. */
+/* Adds the STEPS of one measurement on CORE to the steps of this core in the report. */
 void survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 
 size_t survey_living(const struct survey *survey); /* cores that are alive */

@@ -1,5 +1,5 @@
 """Real skews, and many cores: a test image (tests/skew) in which started cores run as SVM guests, whose TSC has an
-offset of exactly so many ticks. See boots.py for what holds for every boot here.
+offset of exactly so many ticks, or steps back. See boots.py for what holds for every boot here.
 """
 import itertools
 import re
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not (SKEWED.exists() and PLAIN.exists()),
 
 
 def skewed(run, cpus, skews):
-    """The report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks."""
+    """The report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks; a string is as in tests/skew/skew.c."""
     words = " ".join(f"{number}:{ticks}" for number, ticks in skews.items())
     done = run(*FAST_TCG, "--cpus", str(cpus), "--efi", SKEWED,
                *qemu("-fw_cfg", f"name=opt/baretick/skew,string={words}"), "--", *QUICK)
@@ -101,6 +101,23 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     assert any(is_proven(matrix, number) for matrix in matrices(report)) <= (guilty in named), seen
     assert None not in named or core["apic_id"] in map(int, re.findall(r"ore (\d+)'s", named[None])), seen
     assert [row["apic_id"] for row in report["cores"] if row["off_majority"]] == sorted(named.keys() - {None}), seen
+
+
+@pytest.mark.parametrize("fault", ["0/200:1000000:0", "0/200:0:1000000"], ids=["set-back", "too-high"])
+def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault):
+    """One reading in 200 of core 1 finds its TSC set back by 1,000,000 ticks, or is itself too high by as much. A reading
+    takes about 10 us there, which is some 25,000 ticks.
+    """
+    report = skewed(run, 3, {1: fault})
+    seen = (report["findings"], [core["monotonic"] for core in report["cores"]])
+    assert [core["steps_back"] for core in report["cores"]] == [False, True, False], seen
+    assert [core["monotonic"]["backward"] > 0 for core in report["cores"]] == [False, True, False], seen
+    assert 0 < report["cores"][1]["monotonic"]["worst_ticks"] < 1_000_000, seen
+    named = {finding["rule"]: finding for finding in report["findings"] if finding["clock"] == "tsc"}
+    assert named["clock-backward"]["core"] == 1, seen
+    assert "No step back was seen on 2 other cores in " in named["clock-backward"]["text"], seen
+    assert "tsc-warp" not in named and "tsc-contradiction" not in named, seen
+    assert {finding["core"] for finding in named.values()} == {1}, seen
 
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))

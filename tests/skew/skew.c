@@ -1,7 +1,8 @@
 /*
  * What makes baretick's image a test image: started cores whose TSC is offset, for real. QEMU's fw_cfg item
  * `opt/baretick/skew` holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: that core runs as a
- * guest whose TSC is so many ticks ahead. The linker puts __wrap_core_main in core_main's place.
+ * guest whose TSC is so many ticks ahead. `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC
+ * set back by 5,000 ticks, and is itself 70 ticks too high. The linker puts __wrap_core_main in core_main's place.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 #define ITEM        "opt/baretick/skew"
 #define WORDS_SIZE  256
-#define CORES_MAX   8          /* each has two pages in the image's file */
+#define CORES_MAX   8          /* each has three pages in the image's file */
 #define PAUSES_MAX  1000000000u
 
 /* QEMU's isa-debug-exit, as qemu/run sets it up: it then ends with twice the value plus 1. */
@@ -71,16 +72,28 @@ take_number(const char **next)
 	return negative ? -value : value;
 }
 
-/* Whether WORDS name CORE, and by how many ticks it is to be ahead. */
+/* Takes MARK and the integer behind it. */
+static int64_t
+take_marked(const char **next, char mark)
+{
+	if (*(*next)++ != mark)
+		end(EXIT_WRONG);
+	return take_number(next);
+}
+
+/* Whether WORDS name CORE, and what its TSC is to be like. */
 static bool
-find_core(const char *words, int64_t core, int64_t *ticks)
+find_core(const char *words, int64_t core, struct svm_tsc *tsc)
 {
 	while (*words) {
 		int64_t number = take_number(&words);
 
-		if (*words++ != ':')
-			end(EXIT_WRONG);
-		*ticks = take_number(&words);
+		*tsc = (struct svm_tsc){ .offset_ticks = take_marked(&words, ':') };
+		if (*words == '/') {
+			tsc->reads = (uint64_t)take_marked(&words, '/');
+			tsc->set_back_ticks = (uint64_t)take_marked(&words, ':');
+			tsc->ahead_ticks = (uint64_t)take_marked(&words, ':');
+		}
 		if (number == core)
 			return true;
 		while (*words == ' ')
@@ -89,20 +102,25 @@ find_core(const char *words, int64_t core, int64_t *ticks)
 	return false;
 }
 
+static void
+refuse(void)
+{
+	end(EXIT_WRONG);
+}
+
 void
 __wrap_core_main(struct core_slot *slot)
 {
 	char words[WORDS_SIZE];
-	int64_t ticks;
+	struct svm_tsc tsc;
 
 	read_words(words);
-	if (find_core(words, slot->number, &ticks)) {
+	if (find_core(words, slot->number, &tsc)) {
 		if (slot->number >= CORES_MAX)
 			end(EXIT_WRONG);
 		if (!svm_is_there())
 			end(EXIT_NO_SVM);
-		if (!svm_become_guest(&pages[slot->number], ticks))
-			end(EXIT_WRONG);
+		svm_become_guest(&pages[slot->number], tsc, refuse);
 	}
 	__real_core_main(slot);
 }

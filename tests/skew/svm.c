@@ -11,6 +11,8 @@
 #define MSR_EFER         0xc0000080u    /* 3.1.7 */
 #define EFER_SVME        (UINT64_C(1) << 12)
 #define MSR_VM_HSAVE_PA  0xc0010117u    /* 15.30.4 */
+#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; QEMU has RDTSCP leave by it, too */
+#define EXIT_RDTSC        0x6eu         /* appendix C */
 #define INTERCEPT_VMRUN   1u            /* table B-1, 010h: VMRUN refuses a guest without it (15.5.1) */
 #define INTERCEPT_VMMCALL 2u
 #define ASID             1u             /* 0 is the host's: 15.5.1 */
@@ -24,12 +26,14 @@ struct segment { /* table B-2 */
 };
 
 struct vmcb {
-	uint8_t intercepts_0[0x10];
-	uint32_t intercepts_4;
+	uint8_t intercepts_0[0xc];
+	uint32_t intercepts_3, intercepts_4;
 	uint8_t reserved_014[0x50 - 0x14];
 	int64_t tsc_offset;
 	uint32_t asid;
-	uint8_t control[0x400 - 0x5c];
+	uint8_t reserved_05c[0x70 - 0x5c];
+	uint64_t exit_code;
+	uint8_t control[0x400 - 0x78];
 	struct segment es, cs, ss, ds, fs, gs, gdtr, ldtr, idtr, tr;
 	uint8_t reserved_4a0[0x4cb - 0x4a0];
 	uint8_t cpl;
@@ -43,6 +47,8 @@ struct vmcb {
 	uint64_t rax;
 };
 
+_Static_assert(offsetof(struct vmcb, intercepts_3) == 0xc, "table B-1");
+_Static_assert(offsetof(struct vmcb, exit_code) == 0x70, "table B-1");
 _Static_assert(offsetof(struct vmcb, tsc_offset) == 0x50, "table B-1");
 _Static_assert(offsetof(struct vmcb, asid) == 0x58, "table B-1");
 _Static_assert(offsetof(struct vmcb, es) == 0x400, "table B-2, and so all below");
@@ -108,30 +114,96 @@ take_registers(struct vmcb *vmcb)
 	vmcb->dr7 = DR7_RESET;
 }
 
+struct registers { /* of the guest, in the order of the stack */
+	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
+};
+
+/* Takes a reading with the offset and the fault of the core. */
+static uint64_t
+take_reading(struct svm_pages *pages)
+{
+	uint64_t ticks = hw_tsc() + (uint64_t)pages->tsc.offset_ticks;
+
+	if (++pages->read_count % pages->tsc.reads)
+		return ticks - pages->set_back_sum;
+	pages->set_back_sum += pages->tsc.set_back_ticks;
+	return ticks - pages->set_back_sum + pages->tsc.ahead_ticks;
+}
+
+/* The guest has come to RDTSC (0F 31) or RDTSCP (0F 01 F9): does it for the guest, which goes on behind it. */
+void svm_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
+
+void
+svm_exit(struct svm_pages *pages, struct registers *registers)
+{
+	struct vmcb *vmcb = (struct vmcb *)(void *)pages->vmcb;
+	const uint8_t *instruction = (const uint8_t *)(uintptr_t)vmcb->rip;
+	uint32_t aux;
+	uint64_t ticks;
+
+	if (vmcb->exit_code != EXIT_RDTSC || instruction[0] != 0x0f)
+		pages->wrong();
+	ticks = take_reading(pages);
+	vmcb->rax = (uint32_t)ticks;
+	registers->rdx = ticks >> 32;
+	if (instruction[1] == 0x01) {
+		__asm__ volatile("rdtscp" : "=c"(aux) : : "rax", "rdx");
+		registers->rcx = aux;
+	}
+	vmcb->rip += instruction[1] == 0x01 ? 3 : 2;
+}
+
 /*
  * VMRUN loads what the VMCB's state has up to RAX, and leaves all other registers, FS, GS and their bases
- * among them, as they are (15.5.1). So the guest begins where VMRUN ends, on the same stack; RAX alone tells
- * it from the host, which gets there at an exit.
+ * among them, as they are (15.5.1). So the guest begins where this ends, on the caller's stack. The host gets
+ * behind VMRUN at each exit, with the guest's registers but for RAX and RSP, and on a stack of its own.
  */
-static bool
-vmrun(struct vmcb *vmcb)
+static void
+vmrun(struct svm_pages *pages)
 {
-	struct vmcb *rax = vmcb;
+	void *rax = pages->vmcb, *stack = pages->stack + sizeof(pages->stack);
 
-	vmcb->rax = 0;
+	_Static_assert(offsetof(struct svm_pages, vmcb) == 0, "the VMCB's address is that of the pages");
+	_Static_assert(sizeof(pages->stack) % 16 == 0, "the stack's end is aligned for a call");
+	((struct vmcb *)rax)->rax = 0;
 	__asm__ volatile("leaq 1f(%%rip), %%rcx\n\t"
 			 "movq %%rcx, %c[rip](%%rax)\n\t"
 			 "movq %%rsp, %c[rsp](%%rax)\n\t"
-			 "vmrun %%rax\n"
+			 "movq %[stack], %%rsp\n"
+			 "0:\n\t"
+			 "vmrun %%rax\n\t"
+			 "pushq %%rax\n\t"
+			 "pushq %%r11\n\t"
+			 "pushq %%r10\n\t"
+			 "pushq %%r9\n\t"
+			 "pushq %%r8\n\t"
+			 "pushq %%rdi\n\t"
+			 "pushq %%rsi\n\t"
+			 "pushq %%rdx\n\t"
+			 "pushq %%rcx\n\t"
+			 "movq %%rax, %%rdi\n\t"
+			 "movq %%rsp, %%rsi\n\t"
+			 "subq $8, %%rsp\n\t"
+			 "call svm_exit\n\t"
+			 "addq $8, %%rsp\n\t"
+			 "popq %%rcx\n\t"
+			 "popq %%rdx\n\t"
+			 "popq %%rsi\n\t"
+			 "popq %%rdi\n\t"
+			 "popq %%r8\n\t"
+			 "popq %%r9\n\t"
+			 "popq %%r10\n\t"
+			 "popq %%r11\n\t"
+			 "popq %%rax\n\t"
+			 "jmp 0b\n"
 			 "1:"
 			 : "+a"(rax)
-			 : [rip] "i"(offsetof(struct vmcb, rip)), [rsp] "i"(offsetof(struct vmcb, rsp))
+			 : [stack] "r"(stack), [rip] "i"(offsetof(struct vmcb, rip)), [rsp] "i"(offsetof(struct vmcb, rsp))
 			 : "rcx", "memory", "cc");
-	return rax == NULL;
 }
 
-bool
-svm_become_guest(struct svm_pages *pages, int64_t tsc_offset)
+void
+svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void))
 {
 	struct vmcb *vmcb = (struct vmcb *)(void *)pages->vmcb;
 
@@ -139,8 +211,11 @@ svm_become_guest(struct svm_pages *pages, int64_t tsc_offset)
 	hw_msr_write(MSR_VM_HSAVE_PA, (uintptr_t)pages->host_save);
 	take_segments(vmcb);
 	take_registers(vmcb);
+	vmcb->intercepts_3 = tsc.reads ? INTERCEPT_RDTSC : 0;
 	vmcb->intercepts_4 = INTERCEPT_VMRUN | INTERCEPT_VMMCALL;
 	vmcb->asid = ASID;
-	vmcb->tsc_offset = tsc_offset;
-	return vmrun(vmcb);
+	vmcb->tsc_offset = tsc.offset_ticks;
+	pages->tsc = tsc;
+	pages->wrong = wrong;
+	vmrun(pages);
 }

@@ -1,6 +1,6 @@
 /*
  * A core as its own guest under AMD's SVM: the same code on the same memory, registers and page tables, but
- * its TSC is read with an offset. Sections and offsets are those of AMD's Architecture Programmer's Manual,
+ * its TSC is read with an offset, and with a fault where one is given. Sections and offsets are those of AMD's Architecture Programmer's Manual,
  * volume 2, chapter 15 and appendix B.
  */
 #ifndef BARETICK_TEST_SVM_H
@@ -11,19 +11,28 @@
 
 #define SVM_PAGE_SIZE 4096
 
+struct svm_tsc {
+	int64_t offset_ticks;
+	/* Each READS'th reading is AHEAD_TICKS too high, and finds the TSC set back by SET_BACK_TICKS. READS 0: none. */
+	uint64_t reads, set_back_ticks, ahead_ticks;
+};
+
 struct svm_pages { /* one core's, for as long as it is a guest; physical address = virtual address */
 	uint8_t vmcb[SVM_PAGE_SIZE];
 	uint8_t host_save[SVM_PAGE_SIZE];
+	uint8_t stack[SVM_PAGE_SIZE - 128]; /* of the host, when it reads the TSC for the guest */
+	struct svm_tsc tsc;
+	uint64_t read_count, set_back_sum;
+	void (*wrong)(void);
 } __attribute__((aligned(SVM_PAGE_SIZE)));
 
 /* Whether CPUID says that the core that asks has SVM. */
 bool svm_is_there(void);
 
 /*
- * True: the caller goes on as a guest, and TSC_OFFSET ticks are on top of every TSC that it reads. False: the
- * core refused, or came back from being a guest, which then is at no known place: only halting is left.
- * PAGES are zeroed, and interrupts masked.
+ * The caller goes on as a guest, which reads its TSC as TSC says. WRONG, which must not return, is called if the core
+ * refuses, or if the guest ends for another reason than a reading. PAGES are zeroed, and interrupts masked.
  */
-bool svm_become_guest(struct svm_pages *pages, int64_t tsc_offset);
+void svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void));
 
 #endif

@@ -34,7 +34,7 @@ judge_core_steps(struct report *report, uint64_t allowed)
 	return any;
 }
 
-struct total { /* of the cores with steps back, or of those without */
+struct total { /* sums over the cores with steps back, or over the cores without */
 	size_t cores;
 	struct tsc_steps steps;
 };

@@ -115,8 +115,8 @@ find_steps_back(struct report *report)
 }
 
 /*
- * Returns the finding that explains a warp of WORST, or NULL: of the steps back of one of the two, else the first
- * offset or drift that names one of them, else the first offset or drift at all. WORST may be NULL.
+ * Returns the finding that explains a warp of WORST, or NULL. The steps back of one of the two cores come first. Next
+ * is the first offset or drift that names one of them, then any offset or drift. WORST may be NULL.
  */
 static struct finding *
 find_cause(struct report *report, const struct report_contended *worst)

@@ -145,7 +145,7 @@ step_back_of_a_bracket_is_the_tscs_fault_and_counts_once(void **state)
 	literal_free(report);
 }
 
-/* Of CORES cores the last STEPPING step back twice each: TEXT is the only finding's. */
+/* The last STEPPING of CORES cores step back twice each. TEXT is the text of the only finding. */
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
