@@ -217,10 +217,17 @@ follow_edges_anew(struct survey *survey, struct survey_track *track)
 	follow_edges(survey, track);
 }
 
+static bool
+are_apart(const struct rate_interval *a, const struct rate_interval *b)
+{
+	return a->known && b->known && (a->low > b->high || b->low > a->high);
+}
+
 /*
  * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it. So one stop
  * may be in both stretches and look like a rate. Two stretches that share no edge decide: the first half of the window
- * and the rest of the run, or else the window and one more stretch.
+ * and the rest of the run, or else the window and one more stretch. One more stretch is also needed if the rest of the
+ * run says too little, because the core was preempted at its last edge.
  */
 static void
 confirm_edges(struct survey *survey)
@@ -232,10 +239,10 @@ confirm_edges(struct survey *survey)
 
 		if (!survey_track_goes_on(track) || !entry->clock.edges_only ||
 		    !is_beside_the_scale(survey, &entry->implied_window) ||
-		    !is_beside_the_scale(survey, &entry->implied_since))
+		    are_apart(&entry->implied_window, &entry->implied_since))
 			continue;
 		half = first_half(survey, track);
-		if (is_beside_the_scale(survey, &half)) {
+		if (is_beside_the_scale(survey, &half) && is_beside_the_scale(survey, &entry->implied_since)) {
 			entry->implied_window = half;
 			continue;
 		}
