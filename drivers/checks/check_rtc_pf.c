@@ -63,11 +63,14 @@ rtc_flag_look(const struct checking *checking, struct rtc_flag *flag)
 	flag->looked = begin;
 }
 
-/* An edge may have been missed where a period passed between two looks: two would look like one. */
+/*
+ * Returns false if a period may have passed between two looks: two edges look like one then. The flag may be up to a
+ * third too fast, and its period is that much shorter.
+ */
 static bool
 is_whole(const struct checking *checking, const struct rtc_flag *flag)
 {
-	return flag->longest_ticks < scale_ticks(checking->scale, WAIT_NS_PER_S / flag->hz);
+	return flag->longest_ticks < scale_ticks(checking->scale, WAIT_NS_PER_S * 3 / (4 * flag->hz));
 }
 
 struct ppm {

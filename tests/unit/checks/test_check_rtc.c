@@ -304,6 +304,34 @@ a_preempted_guest_is_never_accused(void **state)
 	assert_true(update > 0 && periodic > 0);
 }
 
+/* Its periods are shorter by a sixth, so the core misses an edge in less time than the period that was asked for. */
+static void
+a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest(void **state)
+{
+	unsigned figures = 0;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		reset_slow(state);
+		become_a_guest();
+		sim.rtc.fast_ppm = 200000;
+		begin_world();
+		open_driver(&rtc_driver);
+		sim.preempt_every = 1000 * seed;
+		sim.preempt_seed = seed;
+		sim.preempt_ps = 14 * SIM_PS_PER_MS; /* a period of 64 Hz has 13 ms here */
+		check_opened(&rtc_driver, LONG_NS);
+		for (unsigned i = HZ_8192; i <= HZ_2; i++) {
+			const struct behaviour *row = row_of("rtc-periodic", i);
+
+			if (!row || !row->has_figure)
+				continue;
+			figures++;
+			assert_true(row->low <= 200000 && 200000 <= row->high);
+		}
+	}
+	assert_true(figures > 20);
+}
+
 static void
 an_rtc_that_is_not_there_has_no_rows(void **state)
 {
@@ -346,6 +374,7 @@ main(void)
 		cmocka_unit_test_setup(a_flag_that_the_firmware_lives_off_is_left_alone, reset_slow),
 		cmocka_unit_test_setup(with_a_small_budget_an_update_may_not_come, reset_slow),
 		cmocka_unit_test_setup(a_preempted_guest_is_never_accused, reset_slow),
+		cmocka_unit_test_setup(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest, reset_slow),
 		cmocka_unit_test_setup(an_rtc_that_is_not_there_has_no_rows, reset_slow),
 		cmocka_unit_test_setup(a_halted_rtc_has_no_update_to_be_seen, reset_slow),
 	};
