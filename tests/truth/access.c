@@ -10,6 +10,7 @@
 #define SLOW_PS       (100 * SIM_PS_PER_US)
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)   /* before the RTC's second, the update cycle among it, */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)   /* and behind it */
+#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted within so long after an edge */
 #define WARPS_PS      (20 * SIM_PS_PER_MS) /* of a pause: the check ends by time then, after a few hundred turns */
 #define OBSERVE_PS    (2 * SIM_PS_PER_US) /* of a reading, where nothing but gaps is looked for */
 #define CHECKS_PS     (20 * SIM_PS_PER_US) /* of an access of a device, where a second is spent on polling */
@@ -18,6 +19,7 @@
 
 static struct {
 	uint64_t due_ps; /* when what happens to the machine is to happen */
+	uint64_t away_at_ps; /* when the core is to be preempted for machine.away_ps; SIM_NEVER: not */
 	bool slow, in_warps;
 	uint64_t tsc_ps, device_ps; /* what readings take more in this phase */
 	struct {
@@ -28,9 +30,21 @@ static struct {
 	uint64_t tsc_reads, fault_reads;
 } state;
 
+/* How long ago the RTC's last second began, in the RTC's own time. */
+static uint64_t
+into_second_ps(void)
+{
+	long double phase = (long double)sim.now_ps * (1 + sim.rtc.fast_ppb / 1e9L) + sim.rtc.ahead_ps;
+
+	return (uint64_t)phase % SIM_PS_PER_S;
+}
+
 void
 access_phase(const char *phase)
 {
+	if (machine.away_ps && strcmp(phase, "rates-again") == 0)
+		state.away_at_ps = sim.now_ps + draw_below(AWAY_IN_PS) +
+				   (uint64_t)((SIM_PS_PER_S - into_second_ps()) / (1 + sim.rtc.fast_ppb / 1e9L));
 	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0)
 		state.due_ps = sim.now_ps + machine.delay_ps;
 	state.in_warps = strcmp(phase, "warps") == 0;
@@ -86,8 +100,7 @@ pause_ps(unsigned pauses)
 static bool
 is_edge_near(void)
 {
-	long double phase = (long double)sim.now_ps * (1 + sim.rtc.fast_ppb / 1e9L) + sim.rtc.ahead_ps;
-	uint64_t into_ps = (uint64_t)phase % SIM_PS_PER_S;
+	uint64_t into_ps = into_second_ps();
 
 	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
 }
@@ -234,6 +247,10 @@ static void
 spent(enum sim_access access, uint64_t where)
 {
 	sim_advance_ps(cost(access, where));
+	if (sim.now_ps >= state.away_at_ps) {
+		state.away_at_ps = SIM_NEVER;
+		sim_advance_ps(machine.away_ps);
+	}
 	cores_turn();
 	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
 		happen();
@@ -251,6 +268,6 @@ void
 access_begin(void)
 {
 	memset(&state, 0, sizeof(state));
-	state.due_ps = SIM_NEVER;
+	state.due_ps = state.away_at_ps = SIM_NEVER;
 	sim.spent = spent;
 }

@@ -183,6 +183,20 @@ draw_sick_source(unsigned source)
 	deviation_ppb[source] = draw_sign(draw_log(150, 5000) * PPM);
 }
 
+void
+draw_far_source(unsigned source)
+{
+	deviation_ppb[source] = draw_sign(draw_log(60000, 300000) * PPM);
+}
+
+void
+draw_load(void)
+{
+	machine.preempt_every = draw_log(500, 5000);
+	machine.preempt_min_ps = 10 * SIM_PS_PER_US;
+	machine.preempt_max_ps = 20 * SIM_PS_PER_MS;
+}
+
 /* As a host that slews its time does; the TSC is nobody's. */
 void
 draw_same_source(const int *clocks, size_t count)

@@ -13,6 +13,8 @@ void draw_rates(void);
 void draw_own_sources(void);                              /* one oscillator each */
 void draw_same_source(const int *clocks, size_t count);   /* one for these */
 void draw_sick_source(unsigned source);                   /* off by 150 to 5,000 ppm */
+void draw_far_source(unsigned source);                    /* off by 6 to 30 % */
+void draw_load(void);                                     /* the core is often preempted, for up to 20 ms */
 void draw_tsc_claim(enum claim how);
 
 /* 2 to 16 healthy cores in one package, and clocks of which little is asked. */

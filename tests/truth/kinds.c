@@ -167,6 +167,42 @@ draw_halts(void)
 	machine.back_reads = draw_log(500, 20000);
 }
 
+/*
+ * A guest of a busy host whose RTC is far off, or which is stopped once. One stop makes an RTC look fast in one stretch
+ * of the run only, so no rate is wrong then.
+ */
+static void
+draw_fast_rtc(void)
+{
+	machine.is_guest = true;
+	draw_clocks();
+	draw_own_sources();
+	draw_same_source(chip_set, 3);
+	draw_load();
+	machine.is_obvious = draw_chance(70);
+	if (machine.is_obvious) {
+		draw_far_source(RTC);
+		machine.away_ps = draw_chance(50) ? draw_log(1100, 1900) * MS : 0;
+	} else {
+		draw_moment();
+		machine.event = EVENT_PAUSE;
+	}
+	draw_rates();
+}
+
+/* A guest that is stopped in the first 0.3 s of the rates' window, before or after its first readings. */
+static void
+draw_first_stop(void)
+{
+	machine.is_guest = true;
+	draw_healthy_clocks();
+	machine.phase = "rates";
+	machine.delay_ps = draw_chance(50) ? 0 : draw_below(300 * MS);
+	machine.by_ps = draw_log(1200, 5000) * MS;
+	machine.event = EVENT_PAUSE;
+	machine.is_obvious = true;
+}
+
 const struct kind kinds[] = {
 	{ "rates", "clocks, all healthy", draw_healthy_clocks },
 	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_sick },
@@ -196,6 +232,10 @@ const struct kind kinds[] = {
 	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy },
 	{ "timers", "timers that interrupt, all healthy, whatever they do with periods that were masked", draw_timers },
 	{ "timers-sick", "one of four has a fault", draw_sick_timer },
+	{ "rtc-fast", "a guest with load whose RTC is 6 to 30 % off, or which is stopped once", draw_fast_rtc },
+	{ "stop-first", "a guest is stopped for 1.2 to 5 s in the first 0.3 s of the rates' window", draw_first_stop },
+	{ "timers-tcg", "timers of an emulator that waits for nothing, in half of the trials one has a fault",
+	  draw_emulated_timers },
 	{ "core-back", "one that is not the boot core is set back, every 20 to 1,000 readings", draw_core_set_back },
 	{ "core-ahead", "one in 20 to 1,000 readings of such a core is too high", draw_core_ahead },
 	{ NULL, NULL, NULL },

@@ -19,5 +19,6 @@ void draw_busy(void);
 
 void draw_timers(void);
 void draw_sick_timer(void);
+void draw_emulated_timers(void);
 
 #endif

@@ -121,7 +121,7 @@ open_bench(struct bench *bench)
 	bench->run.survey.sample_max = SAMPLE_MAX;
 	bench->machine.begins = begins;
 	bench->run.survey.hooks.expired = expired;
-	strcpy(report->accelerator, machine.is_guest ? "kvm" : "");
+	strcpy(report->accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
 	for (size_t i = 0; i < machine.cores; i++)
 		report->cores[i].apic_id = machine.core[i].apic_id;
 	cores_use(bench);

@@ -67,6 +67,8 @@ struct machine {
 	uint64_t step_1024;          /* the TSC moves by that many 1024ths of a tick at once */
 	bool step_before_offset;     /* a core's offset is added to what it reads, as a hypervisor does */
 	bool is_guest;
+	bool is_emulated;            /* a guest of QEMU's TCG, in which all is emulated */
+	bool is_obvious;             /* the report must mention its fault or what happened, by name or as one of two groups */
 	bool all_rows;               /* all ways of reading a clock are in the report, and read for longer */
 
 	enum event event;
@@ -98,6 +100,7 @@ struct machine {
 	uint64_t port_ps[CLOCKS];    /* an access of the device */
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect; /* at which end of its time an access takes effect */
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
+	uint64_t away_ps;            /* the core is preempted for so long once, right after an RTC's edge in rates-again */
 	size_t processors;           /* 0: each core has one; else these are shared, a slice of time each */
 	uint64_t slice_ps;
 	uint64_t wake_ps;            /* a core that has a job begins within that */

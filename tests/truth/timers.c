@@ -120,16 +120,33 @@ be_sick(struct sim_timer *timer, enum timer_fault fault)
 		timer->late_one_in = (uint64_t)draw_between(2, 10);
 }
 
-void
-draw_sick_timer(void)
+static void
+draw_fault(void)
 {
-	draw_timers();
 	timers_truth.sick = timers_truth.asked[draw_below(TIMERS_ASKED)];
 	do
 		timers_truth.fault = (enum timer_fault)draw_below(TIMER_FAULTS);
 	while (!(timers_truth.sick->faults >> timers_truth.fault & 1));
 	sim.interrupts.timers[timers_truth.sick->at].policy = SIM_DISCARD;
 	be_sick(&sim.interrupts.timers[timers_truth.sick->at], timers_truth.fault);
+}
+
+void
+draw_sick_timer(void)
+{
+	draw_timers();
+	draw_fault();
+}
+
+/* As QEMU's TCG that counts instructions: no access waits for the host. */
+void
+draw_emulated_timers(void)
+{
+	machine.is_guest = machine.is_emulated = true;
+	draw_timers();
+	machine.preempt_every = 0;
+	if (draw_chance(50))
+		draw_fault();
 }
 
 void

@@ -39,6 +39,7 @@ extern struct timers_truth timers_truth;
 
 void draw_timers(void);
 void draw_sick_timer(void);
+void draw_emulated_timers(void);
 
 /* The machine's run is about to begin: only those that were drawn are asked. */
 void timers_use(struct bench *bench);

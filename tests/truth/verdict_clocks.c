@@ -231,6 +231,9 @@ look_at_silence(const struct report *report, int clock)
 		      is_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_named(report, clock, true))
 		return;
+	else if (machine.is_obvious)
+		tally(CHECK_CLOCK_SILENT, is_named(report, clock, false), "%s is off by %.0Lf ppm", clock_ids[clock],
+		      machine_off_ppb(clock) / PPM);
 	else if (is_named(report, clock, false))
 		tally_silent("a clock told as one of two", size);
 	else if (!clocks_most_right())
@@ -337,5 +340,8 @@ verdict_clocks(const struct report *report)
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
 		if (clocks_is_witness(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			look_at_silence(report, i);
+	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
+		tally(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
+		      "the machine was stopped for %.1f s", machine.by_ps / 1e12);
 	look_at_passes(report);
 }
