@@ -186,7 +186,7 @@ def monitor(fd):
 
 def arriving(command, monitor_fd):
     """The command line COMMAND, of build(), for a machine that comes by migration from one that it has started."""
-    at = command.index("-mon")
+    at = command.index("-qmp")
     return [*command[:at - 1], monitor(monitor_fd), *command[at:], "-incoming", "defer"]
 
 
@@ -219,7 +219,7 @@ def build(run, accelerator, private, monitor_fd):
         command += ["-vga", "std"]
     if "-serial" not in own:
         command += ["-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"]
-    command += ["-chardev", monitor(monitor_fd), "-mon", "chardev=monitor,mode=control",
+    command += ["-chardev", monitor(monitor_fd), "-qmp", "chardev:monitor",
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
     command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)

@@ -168,6 +168,11 @@ def test_clang_builds_without_a_warning_an_application_that_boots(run, tmp_path)
     checked(run(*FAST_TCG, "--cpus", "2", "--efi", tmp_path / "build" / "baretick.efi", "--", *SHORT))
 
 
+@through_mp
+def test_no_argument_of_the_runner_is_deprecated_in_this_qemu(booted):
+    assert b"deprecated" not in booted.file("qemu.log")
+
+
 def test_only_the_clocks_asked_for_are_measured_and_null(run):
     report = checked(run(*FAST_TCG, "--cpus", "1", "--", *SHORT, "clocks=tsc,hpet"))
     assert sorted(clocks(report)) == ["hpet", "null", "tsc"]
