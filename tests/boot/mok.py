@@ -11,7 +11,9 @@ SHIM = subprocess.run([ROOT / "qemu" / "find", "shim"], capture_output=True, tex
 
 TWO_CORES = ["--cpus", "2", "--boot", "usb"]
 WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
-CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H\xb3 *(\S[^\xb3]*?) *\xb3")  # by MokManager: a row in black, in its frame
+# The chosen row of a menu of MokManager is black and in a frame. EDK II wrote the frame in code page 437, and since 2026 in UTF-8.
+FRAME = rb"(?:\xb3|\xe2\x94\x82)"
+CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
 
 
