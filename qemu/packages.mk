@@ -7,7 +7,7 @@ PACKAGES_build := gcc binutils libc6-dev gnu-efi nasm python3 libjs-chart.js esb
 PACKAGES_run   := python3 qemu-system-x86 ovmf
 PACKAGES_image := mtools dosfstools fdisk xorriso
 # rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
-PACKAGES_loaders := grub-efi-amd64-bin? grub-common?
+PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
 PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \

@@ -5,12 +5,13 @@ import subprocess
 
 import pytest
 
-from boots import EFI, IMAGE_BUILT, checked
+from boots import EFI, IMAGE_BUILT, checked, qemu
 from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 pytestmark = IMAGE_BUILT
 
 APPLICATION = "/EFI/baretick/baretick.efi"
+IPXE = pathlib.Path("/usr/lib/ipxe/ipxe.efi")
 OPTIONS = "profile=quick duration=10ms clocks=tsc cores=off label={loader}"
 
 
@@ -60,3 +61,19 @@ def test_a_loader_starts_baretick_with_its_options_and_the_report_is_on_its_volu
     assert report["options"]["label"] == name
     assert report["options"]["duration_ms"] == 10 and report["options"]["cores"] == "off"
     assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")
+
+
+@pytest.mark.long
+def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_serial_line(run, tmp_path):
+    if not IPXE.exists() or b"autoexec.ipxe" not in IPXE.read_bytes():
+        pytest.skip(f"there is no {IPXE} that looks for an autoexec.ipxe: Debian 12's does not")
+    served, script, stick = tmp_path / "served", tmp_path / "script", copy_of_stick(tmp_path)
+    served.mkdir()
+    shutil.copy(EFI, served)
+    script.write_text(f"#!ipxe\ndhcp\nchain tftp://10.0.2.2/{EFI.name} {OPTIONS.format(loader='ipxe')}\n")
+    mtools(stick, "mcopy", "-o", IPXE, "::/EFI/BOOT/BOOTX64.EFI")
+    mtools(stick, "mcopy", script, "::/EFI/BOOT/autoexec.ipxe")
+    done = run(*STICK, "--image", stick, *qemu("-netdev", f"user,id=net,tftp={served}", "-device", "virtio-net-pci,netdev=net,romfile="))
+    report = checked(done)
+    assert report["options"]["label"] == "ipxe" and report["options"]["duration_ms"] == 10
+    assert folders(volume_of(done.file("stick.img"))) == {}
