@@ -27,7 +27,7 @@ struct acpi_fadt {
 	uint16_t sci_int;      /* an ISA interrupt, or a global number of an I/O APIC's pin */
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5 */
-	uint16_t reset_port;   /* RESET_REG; 0: there is none, or not at an I/O port */
+	uint16_t reset_port;   /* RESET_REG, or 0 if it is absent or at no I/O port */
 	uint8_t reset_value;   /* resets the machine if written to that port */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
 	uint8_t x_pm_tmr_space;

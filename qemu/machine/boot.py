@@ -32,7 +32,7 @@ def reports_on_stick(run, image):
 
 
 def take_from_stick(run, guest, before):
-    """Takes the report from the stick, which had those of BEFORE: U-Boot gives applications no serial line."""
+    """Takes a report that is not in BEFORE from the stick. U-Boot gives applications no serial line."""
     said = guest.transcript
     if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
         return

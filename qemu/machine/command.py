@@ -14,7 +14,7 @@ EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
 STICK = "stick.img"  # in a run's folder
-# What the stick is plugged into, by --boot. U-Boot for a PC has drivers for IDE, and none for this USB controller.
+# The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
 # Builds that never come up without system management mode; only q35 has it.

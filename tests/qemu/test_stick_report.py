@@ -31,7 +31,7 @@ def saved(folder, name, verdict):
 
 @pytest.fixture(name="booted")
 def boot_from_stick(run, fake, tmp_path):
-    """Boots from a stick that has a report; QEMU saves those of NAMES and ends with STATUS."""
+    """Boots from a stick with an earlier report. QEMU saves the reports NAMES and ends with STATUS."""
     image = tmp_path / "some.img"
     stick(image, {"0001/report.json": json.dumps(report("pass"))})
     with open(image, "r+b") as file:
