@@ -31,6 +31,8 @@ POINTER = DETAIL + b": report.txt"
 # Whatever a machine says, so much of it is kept: a line is not longer, nor is a block, and no more faults are named.
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
+ERROR = "error: "
+FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # the user has typed these options behind --
 BLOCKS = ("TEXT", "CSV", "REPORT")
 FAULTS_MAX = 5
 NAME_MAX = 32
@@ -164,8 +166,9 @@ class Transcript:
         line = printable(line)
         if line.strip() and not line.startswith("progress: "):
             self.last_line = line.strip()
-        if line.startswith("error: "):
-            self.error = line[len("error: "):]
+        if line.startswith(ERROR):  # the runner says it at the end, once
+            self.error = line.removeprefix(ERROR).removeprefix(FROM_RUNNER)
+            return
         self.show(line)
 
     def _say_text(self, line):

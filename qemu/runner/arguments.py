@@ -220,13 +220,28 @@ def parser():
 
 
 def parse(arguments, row=False):
-    """The run, or the matrix of runs, that ARGUMENTS describe; ROW: one of a matrix."""
+    """The run, or the matrix of runs, that ARGUMENTS describe; ROW: one of a matrix. The run of a Wrong has the files
+    that were named before the flaw."""
+    run = argparse.Namespace()
+    try:
+        return parse_into(run, arguments, row)
+    except Wrong as error:
+        run.out = run.out or default_out(run)
+        error.run = run
+        raise
+
+
+def default_out(run):
+    return shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
+
+
+def parse_into(run, arguments, row):
     words = []
     if "--" in arguments:
         at = arguments.index("--")
         arguments, words = arguments[:at], arguments[at + 1:]
     known = parser()
-    run, unknown = known.parse_known_args(join_dashes(arguments))
+    unknown = known.parse_known_args(join_dashes(arguments), run)[1]
     wrong = list(take_flaws(run, known))
     if unknown:
         wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({hint_for(unknown, known)})")
@@ -235,7 +250,7 @@ def parse(arguments, row=False):
     run.cleared = False    # the folder, of the files of an earlier run
     run.fell_back = False  # from KVM, which did not work
     run.suite = None       # its JUnit suite, of a NAME
-    run.out = run.out or shortest(os.path.join(BUILD, "matrix" if run.matrix else "report"))
+    run.out = run.out or default_out(run)
     run.list = run.inner = next((word for word in LISTS if word in words), None)
     if run.timeout is None:
         run.timeout = float("inf") if run.display else TIMEOUT_S

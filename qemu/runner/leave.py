@@ -173,6 +173,12 @@ def place(out, whole):
     return [f"The report is in {out}: {', '.join(FILES)}", f"Open the page in a browser: {address}"]
 
 
+def hand_on_flaw(run, problem):
+    """As hand_on(), for a call that came to no run."""
+    run.event = []
+    return hand_on(run, reports.incomplete(problem, None, 0), problem, None, 0.0)
+
+
 def hand_on(run, report, problem, comparison, elapsed_s):
     """What other programs read; a sentence where one could not be written."""
     found = cases.of(report, problem, comparison, run.event, run.fail_on)

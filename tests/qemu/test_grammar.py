@@ -1,5 +1,6 @@
 """qemu/run takes the options that baretick takes, and refuses the others in its words, without a boot."""
 import re
+import xml.etree.ElementTree as xml
 
 import pytest
 
@@ -85,3 +86,24 @@ def test_a_wrong_value_in_a_matrix_is_found_before_its_first_boot(run, tmp_path)
     done = run("--matrix", tmp_path / "matrix")
     assert done.status == 2 and '[second]: "duration=9x" is not valid: ' in done.stderr and done.stderr.count("\n") == 1
     assert not done.out.exists()
+
+
+@pytest.mark.parametrize("words", [["--cpus", "x"], ["--frobnicate"], ["--cpus"], ["--", "profile=quik"], ["--out", "/dev/null"]],
+                         ids=["value", "option", "no value", "baretick's option", "folder"])
+def test_a_wrong_call_is_an_error_in_junit_and_tap(run, tmp_path, words):
+    (tmp_path / "junit.xml").write_text("of the last run")
+    done = run("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md", "--tap", *words)
+    suite = xml.parse(tmp_path / "junit.xml").getroot()
+    reason = done.stderr.removeprefix("qemu/run: ").rstrip("\n")
+    case, = suite.iter("testcase")
+    assert done.status == 2 and case.get("name") == "run" and case.find("error").get("message") == reason
+    assert done.stdout == f"TAP version 13\n1..1\nnot ok 1 - run: run\n# error: {reason.replace('#', ' ')}\n"
+    assert "incomplete" in (tmp_path / "summary.md").read_text()
+
+
+def test_an_error_of_the_application_is_said_once(run, fake):
+    said = b'baretick 0.1.0\nerror: In fw_cfg opt/baretick/options: "x=1" is not an option.\nNothing was measured.\n'
+    done = run(*fake(said, "sys.exit(39)"))
+    both = done.stdout + done.stderr
+    assert both.count('"x=1" is not an option') == 1 and "fw_cfg" not in both + done.report["reason"]
+    assert b"error: In fw_cfg" in done.file("serial.log")
