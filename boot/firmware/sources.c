@@ -21,7 +21,7 @@ sources_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes exit= and serial= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
+/* Takes exit=, save= and serial= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
 static void
 salvage(struct sources *sources, const char *text, size_t length)
 {
@@ -41,6 +41,7 @@ salvage(struct sources *sources, const char *text, size_t length)
 		word_only = *options;
 		if (options_parse(text + start, i - start, "", sources->names, &word_only, error)) {
 			options->exit = word_only.exit;
+			options->save = word_only.save;
 			options->serial = word_only.serial;
 		}
 		while (i < length && sources_is_blank(text[i]))

@@ -5,7 +5,7 @@
 #include "cpu.h"
 #include "report.h"
 
-#define SOURCES_READ_SIZE (64u << 10) /* of a source that is too long, for its exit= and serial= */
+#define SOURCES_READ_SIZE (64u << 10) /* enough for exit=, save= and serial= if a source is too long */
 
 struct sources {
 	const struct options_names *names;
@@ -19,7 +19,8 @@ struct sources sources_begin(const struct options_names *names, struct report *r
 
 /*
  * Takes the options of SOURCE, a name for errors. SOURCE has LENGTH bytes, and TEXT the first HELD of them. Of a source
- * that is wrong, exit= and serial= are taken all the same, so that the run ends, and is silent, as it was asked to.
+ * that is wrong, exit=, save= and serial= are taken all the same, so that the run ends, writes and is silent as it was
+ * asked to.
  */
 void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 

@@ -2,6 +2,8 @@
 #include "deliver.h"
 
 #include "blocks.h"
+#include "judge.h"
+#include "recommend.h"
 #include "save.h"
 
 #define SAVING "Saving the report on the boot volume ..."
@@ -53,4 +55,38 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 	save(console, plan, report, texts, checkpoint, pager);
 	blocks_queue(&console->serial, plan, report);
 	return true;
+}
+
+/* ERROR as a note, cut after a whole word if it is longer. */
+static void
+note_error(struct report *report, const char *error)
+{
+	size_t length = text_length(error);
+
+	if (length < REPORT_SENTENCE) {
+		report_note(report, "%s", error);
+		return;
+	}
+	length = REPORT_SENTENCE - sizeof("...");
+	while (length && error[length - 1] != ' ')
+		length--;
+	report_note(report, "%.*s...", (int)length, error);
+}
+
+bool
+deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
+	      char sentence[SAVE_SENTENCE_SIZE])
+{
+	const struct text *texts[SAVE_FILES];
+
+	if (!report->options.save || !save_is_safe(sentence) || !plan_take(plan, 1, page, report))
+		return false;
+	note_error(report, error);
+	report_note(report, "Nothing was measured.");
+	report->started_at[0] = '\0';
+	report->duration_ns = options_duration_ns(&report->options); /* as it would have been */
+	report->incomplete = true;
+	judge_report(report);
+	recommend(report);
+	return plan_render(plan, report, texts) && !save_is_latest(texts[SAVE_JSON]) && save_report(texts, 0, sentence);
 }

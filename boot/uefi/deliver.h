@@ -18,4 +18,12 @@
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
 	     struct pager *pager);
 
+/*
+ * Saves a report with ERROR, the reason why nothing was measured, and puts the folder into SENTENCE. False: it is not
+ * saved, because of save=off, the volume or the memory, or because the last report is the same. So a machine that
+ * restarts after each error does not fill the volume. REPORT describes the machine. The report has no date.
+ */
+bool deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
+		   char sentence[SAVE_SENTENCE_SIZE]);
+
 #endif

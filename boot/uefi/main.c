@@ -63,16 +63,18 @@ leave(struct application *app, enum exit_result result, bool can_return)
 		 &app->machine.platform.acpi.fadt);
 }
 
-/* The run did not start: says why, and ends as an error. */
+/* The run did not start. Shows ERROR and SAVED, the place of its report ("" if it has no report), and ends. */
 static EFI_STATUS
-refuse(struct application *app, const char *error)
+refuse(struct application *app, const char *error, const char *saved)
 {
 	bool alone = app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
-	char bytes[OPTIONS_ERROR_SIZE + 128];
+	char bytes[OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128];
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
+	if (saved[0])
+		text_printf(&text, "%s\n", saved);
 	if (alone) /* perhaps: a boot entry, a rack; in a shell somebody has typed the options */
 		text_put(&text, "Without a key this machine restarts after a minute.\n");
 	console_put(&app->console, bytes);
@@ -92,7 +94,7 @@ show_list(struct application *app)
 	struct text text;
 
 	if (!bytes)
-		return refuse(app, NO_MEMORY);
+		return refuse(app, NO_MEMORY, "");
 	text_init(&text, bytes, LIST_SIZE);
 	if (app->run.report.options.help)
 		options_print(&text, &names);
@@ -104,6 +106,16 @@ show_list(struct application *app)
 	give_back(app);
 	firmware_boot->FreePool(bytes);
 	return EFI_SUCCESS;
+}
+
+static EFI_STATUS
+refuse_options(struct application *app, const char *error)
+{
+	struct report *report = &app->run.report;
+	char sentence[SAVE_SENTENCE_SIZE];
+
+	describe_machine(report, &app->machine.platform, &app->machine.smbios);
+	return refuse(app, error, deliver_error(&app->plan, report, &report_page, error, sentence) ? sentence : "");
 }
 
 /* Reads the options into the run's report; false: one is wrong, and ERROR says which. */
@@ -137,7 +149,7 @@ run_all(struct application *app)
 	serial_speak(&app->console.serial, report->options.serial);
 	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
-		return refuse(app, error);
+		return refuse_options(app, error);
 	if (report->options.rules || report->options.help)
 		return show_list(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
@@ -145,7 +157,7 @@ run_all(struct application *app)
 	machine_choose_way(machine, report);
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
-		return refuse(app, NO_MEMORY);
+		return refuse(app, NO_MEMORY, "");
 	}
 	checkpoint_planned(&app->checkpoint, &app->plan);
 	machine_open(machine, &app->plan, &app->console, &app->run);

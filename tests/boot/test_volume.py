@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from harness import FAST_TCG
+from harness import FAST_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, PARTITION, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
@@ -278,14 +278,23 @@ LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, with the blanks between them
 
 def test_options_that_are_too_long_are_named_and_the_run_ends(run):
     done = run(*FAST_TCG, "--cpus", "1", "--", *LONG_WORDS)
-    sentence = re.search(r"error: In fw_cfg opt/baretick/options: the text has (\d+) bytes; at most 8192 are read\.", done.stdout)
+    sentence = re.search(r"qemu/run: the text has (\d+) bytes; at most 8192 are read\n", done.stderr)
     assert sentence and int(sentence[1]) >= 10240 and done.status == 2, done
 
 
-def test_an_options_file_that_is_too_long_is_named_and_the_run_ends(run, tmp_path):
+def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run, tmp_path):
+    """A machine that restarts after the error would fill the stick. Two boots, because the second one must add nothing."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
+    error = "In baretick.cfg: the text has 10240 bytes; at most 8192 are read."
     config.write_text("\n".join(LONG_WORDS) + "\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
-    done = run(*STICK, "--image", stick, "--", *FAST)
-    assert "error: In baretick.cfg: the text has 10240 bytes; at most 8192 are read." in done.stdout and done.status == 2, done
-    assert not folders(volume_of(done.file("stick.img")))
+    for _ in range(2):
+        done = run(*STICK, "--image", stick, "--", *FAST)
+        assert f"qemu/run: {error[:-1]}\n" in done.stderr and done.status == 2, done
+        stick = done.out / "stick.img"
+        saved = folders(volume_of(stick.read_bytes()))
+        report = json.loads(saved["0001"]["report.json"])
+        check_schema(report)
+        assert sorted(saved) == ["0001"] and sorted(saved["0001"]) == sorted(FILES)
+        assert report["notes"] == [error, "Nothing was measured."] and report["verdict"] == "incomplete"
+        assert error.encode() in saved["0001"]["report.txt"]

@@ -344,3 +344,32 @@ save_next_number(void)
 	saving.root->Close(saving.root);
 	return number;
 }
+
+static bool
+has_bytes(struct saving *saving, const char *folder, const struct text *json, char *buffer)
+{
+	size_t length = 0;
+
+	return files_read(saving->root, path_of(saving, folder, names[SAVE_JSON]), buffer, json->length, &length) &&
+	       length == json->length && __builtin_memcmp(buffer, json->bytes, length) == 0;
+}
+
+bool
+save_is_latest(const struct text *json)
+{
+	unsigned number = save_next_number();
+	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
+	struct saving saving = { .texts = NULL };
+	char *buffer = number > 1 ? firmware_allocate(json->length) : NULL;
+	bool is_latest = false;
+
+	if (buffer && open_volume(&saving, sentence)) {
+		folders_name(whole, number - 1, true);
+		folders_name(unfinished, number - 1, false);
+		is_latest = has_bytes(&saving, whole, json, buffer) || has_bytes(&saving, unfinished, json, buffer);
+		saving.root->Close(saving.root);
+	}
+	if (buffer)
+		firmware_boot->FreePool(buffer);
+	return is_latest;
+}

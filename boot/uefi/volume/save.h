@@ -34,6 +34,9 @@ void save_drop(unsigned number);
 /* Returns true if the folder of NUMBER is still called NNNN.new, as after a run on firmware that can't rename. */
 bool save_is_unrenamed(unsigned number);
 
+/* Returns true if the folder before the next number has JSON as its report.json. */
+bool save_is_latest(const struct text *json);
+
 /* The number after all that are taken; 0: there is none, or nothing can be read. */
 unsigned save_next_number(void);
 

@@ -21,7 +21,7 @@ struct settings_other {
  * Built-in values, then baretick.cfg, or OTHER where the volume has none (NULL: there is nothing else), the load
  * options, QEMU's fw_cfg (asked only where CPUID or the ACPI tables say that the machine is a guest). False, and ERROR
  * a sentence (OPTIONS_ERROR_SIZE bytes), where any source is wrong: then REPORT's options hold what the others said,
- * and an exit= and serial= that could be read, so that the run ends, and is silent, as it was asked to. Load options
+ * and an exit=, save= and serial= that could be read, so that the run ends as it was asked to. Load options
  * without an option of baretick belong to the firmware: REPORT gets a note.
  */
 bool settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,

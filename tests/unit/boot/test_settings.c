@@ -68,7 +68,7 @@ a_file_of_8_KiB_is_read(void **state)
 }
 
 static void
-a_file_that_is_too_long_is_named_and_its_exit_is_heeded(void **state)
+a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded(void **state)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
@@ -76,7 +76,7 @@ a_file_that_is_too_long_is_named_and_its_exit_is_heeded(void **state)
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
 	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
-	assert_true(report.options.save);
+	assert_false(report.options.save);
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
@@ -234,7 +234,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_is_heeded, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(what_stands_in_for_the_file_is_read_where_there_is_none, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
