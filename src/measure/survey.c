@@ -7,6 +7,7 @@
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
 #define TRUST_FRACTION     4 /* of its range: by then a difference of more than half can only be one back */
+#define PASS_SHARE         3 /* of the time up to the deadline, for one pass over all cores */
 #define STOPPED_READS      65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
 
 void
@@ -174,6 +175,20 @@ survey_end_if_due(struct survey *survey)
 	if (!report->incomplete && !report->hurried && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
 		survey_hurry(survey);
 	return report->incomplete;
+}
+
+uint64_t
+survey_pass_end(const struct survey *survey)
+{
+	uint64_t now = survey->hooks.tsc_ordered();
+
+	return survey->deadline_tsc > now ? now + (survey->deadline_tsc - now) / PASS_SHARE : UINT64_MAX;
+}
+
+bool
+survey_pass_is_over(const struct survey *survey, uint64_t end_tsc)
+{
+	return survey->hooks.tsc_ordered() > end_tsc;
 }
 
 void

@@ -118,6 +118,7 @@ struct survey {
 	size_t sample_max;
 	struct latency *scratch;        /* the caller's: for one clock from one other core at a time */
 	uint64_t rate_limit_ppb;        /* clocks whose rates are further apart disagree: the judge's limit */
+	uint64_t deadline_tsc;          /* when the run ends at the latest; 0: not known */
 	struct survey_memory memory;    /* for the cores, by survey_lay_out(); cores == 0: nothing is asked of them */
 
 	/* The survey's own, from here on. */

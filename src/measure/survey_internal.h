@@ -32,6 +32,16 @@ survey_end_if_untimed(struct survey *survey)
 	return survey_end_if_due(survey) && survey->tsc_stopped;
 }
 
+/*
+ * A pass is a part of the run that asks one core after another, or all of them again and again. With hundreds of cores
+ * on a few processors of a host it may take longer than planned by any factor. It ends at the TSC that this function
+ * returns, a third of the time up to the deadline, so that what follows can end before the deadline, too.
+ */
+uint64_t survey_pass_end(const struct survey *survey);
+
+/* Returns true if the pass that ends at END_TSC is over. */
+bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
+
 /* A clock whose readings can be taken now. */
 static inline bool
 survey_usable(const struct report_clock *entry)

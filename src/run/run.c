@@ -51,17 +51,26 @@ may_take_interrupts(const struct run *run)
 }
 
 static void
+set_deadline(struct run *run)
+{
+	uint64_t ns = deadline_ns(run);
+
+	run->machine->timed(run->machine->context, run->survey.scale.hz, ns);
+	run->survey.deadline_tsc = run->begin_tsc + scale_ticks(&run->survey.scale, ns);
+}
+
+static void
 prepare(struct run *run)
 {
 	survey_prepare(&run->survey);
-	run->machine->timed(run->machine->context, run->survey.scale.hz, deadline_ns(run));
+	set_deadline(run);
 }
 
 static void
 measure_rates(struct run *run)
 {
 	survey_rates(&run->survey);
-	run->machine->timed(run->machine->context, run->survey.scale.hz, deadline_ns(run));
+	set_deadline(run);
 }
 
 static void

@@ -31,6 +31,7 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 		bench->is_dead = true;
 		return false;
 	}
+	sim_advance_ps(bench->job_ps);
 	sim.core = core;
 	job(argument, core);
 	sim.core = 0;

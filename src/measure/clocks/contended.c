@@ -78,7 +78,8 @@ measure_clock(struct survey *survey, size_t index)
 void
 survey_contended(struct survey *survey)
 {
-	const struct report *report = survey->report;
+	struct report *report = survey->report;
+	uint64_t end_tsc = survey_pass_end(survey);
 
 	if (!survey->memory.cores || survey_living(survey) < 2)
 		return;
@@ -88,8 +89,14 @@ survey_contended(struct survey *survey)
 
 		if (!survey_usable(entry) || !report_clock_is_main(entry) || entry->clock.one_core_only)
 			continue;
+		if (survey_pass_is_over(survey, end_tsc)) {
+			report_note(report, "Clocks from %s on were not read by all cores at once: that would have taken too much "
+				    "of the time up to the deadline.", entry->clock.id);
+			return;
+		}
 		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
-		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped && !measure_clock(survey, i); tries++)
+		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped &&
+		     !survey_pass_is_over(survey, end_tsc) && !measure_clock(survey, i); tries++)
 			;
 	}
 }

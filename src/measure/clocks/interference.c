@@ -117,7 +117,8 @@ survey_interference(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
-	size_t living = survey->memory.cores ? survey_living(survey) : 0;
+	size_t living = survey->memory.cores ? survey_living(survey) : 0, watched = 0;
+	uint64_t end_tsc = survey_pass_end(survey);
 	size_t share_events;
 
 	if (!living)
@@ -130,6 +131,12 @@ survey_interference(struct survey *survey)
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
+		if (survey_pass_is_over(survey, end_tsc)) {
+			report_note(report, "The time of %zu of %zu cores was watched for gaps: more would have taken too much of "
+				    "the time up to the deadline.", watched, living);
+			return;
+		}
+		watched++;
 		observe_core(survey, core, living, report->interference.event_count + share_events);
 		survey->done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
 	}

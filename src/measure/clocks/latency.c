@@ -288,8 +288,8 @@ survey_cores(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
-	size_t living = survey_living(survey);
-	uint64_t clocks = 0;
+	size_t living = survey_living(survey), read = 1;
+	uint64_t clocks = 0, end_tsc = survey_pass_end(survey);
 
 	if (!survey->memory.cores)
 		return;
@@ -300,6 +300,12 @@ survey_cores(struct survey *survey)
 	for (size_t core = 1; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
+		if (survey_pass_is_over(survey, end_tsc)) {
+			report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the "
+				    "time up to the deadline.", read, living);
+			return;
+		}
+		read++;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
 		measure_core(survey, core, survey_core_reads_ns(report, living) / (clocks ? clocks : 1));
 		survey->done_ns += survey_core_ns(report, living);

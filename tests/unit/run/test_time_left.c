@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -192,6 +193,42 @@ soak_that_is_ended_early(void **state)
 	}
 }
 
+/* A host of few processors wakes a core after a while each: the passes over all cores end in time for a verdict. */
+static void
+of_many_cores_on_a_small_host_a_part_is_measured_and_judged(void **state)
+{
+	enum { CORES = 40, DEADLINE_S = 60 };
+	struct bench *bench;
+	size_t read = 0, watched = 0;
+	const struct report *report;
+
+	(void)state;
+	sim_reset();
+	sim.accesses_max = UINT64_MAX;
+	bench = bench_new();
+	bench->duration_ns = 10 * MS;
+	bench_open(bench, CORES);
+	bench_use_threads(bench);
+	bench->run.begin_tsc = bench->run.survey.hooks.tsc_ordered();
+	bench->job_ps = 50 * SIM_PS_PER_MS;
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + DEADLINE_S * 1000;
+	report = &bench->run.report;
+	bench->run.report.options.deadline_ns = DEADLINE_S * 1000 * MS;
+	run_measure(&bench->run);
+	run_close(&bench->run);
+	assert_false(report->incomplete);
+	assert_int_equal(report->verdict, VERDICT_PASS);
+	for (size_t i = 0; i < CORES; i++) {
+		read += report->cores[i].latency[0].count != 0;
+		watched += report->cores[i].observed_ns != 0;
+	}
+	assert_in_range(read, 2, CORES - 1);
+	assert_true(watched >= 2);
+	assert_true(report->skew.drift_measured);
+	assert_non_null(strstr(report->notes[0], "of 40 cores: more would have taken too much"));
+	bench_free(bench);
+}
+
 int
 main(void)
 {
@@ -201,6 +238,7 @@ main(void)
 		cmocka_unit_test(quick_run_of_four_cores),
 		cmocka_unit_test(quick_run_of_four_cores_on_a_busy_host),
 		cmocka_unit_test(soak_that_is_ended_early),
+		cmocka_unit_test(of_many_cores_on_a_small_host_a_part_is_measured_and_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
