@@ -60,7 +60,7 @@ def expected(report):
         put(clock["id"], None, metric, found, unit, metric == "verdict")
     for rate, metric, found, unit in of_list(report, "rates"):
         put(rate["a"], None, metric + rate["b"], found, unit)
-    short = any(not core["latency"] for core in report["cores"])  # of many cores, from a serial line
+    short = any(not core["latency"] for core in report["cores"])  # a report of many cores from a serial line
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:
             put(None, core["apic_id"], metric, found, unit)

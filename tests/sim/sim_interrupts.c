@@ -233,7 +233,7 @@ take_self(void)
 	take(vector, NULL);
 }
 
-/* The core goes on while the host is busy. What was due during that leaves at its end, where only one can wait. */
+/* The core goes on while the host is busy. At the end of that one waiting tick leaves each source. */
 static bool
 is_host_busy(void)
 {

@@ -79,7 +79,7 @@ struct sim_interrupts {
 	uint64_t lapic_hz;    /* before it is divided: 100 MHz */
 	uint64_t entry_ps;    /* the way into a handler: 500 ns */
 	uint64_t seed;        /* of what is late */
-	/* A host that is busy for busy_ps somewhere in each busy_every_ps: its timers send nothing then. 0: never. */
+	/* In each busy_every_ps the host is busy for busy_ps, and timers send nothing during that; 0 if it never is. */
 	uint64_t busy_every_ps, busy_ps;
 	uint64_t longest_ps;  /* of all windows */
 	void (*taken)(const struct sim_taken *taken); /* NULL */

@@ -4,10 +4,15 @@
 #include "rules.h"
 #include "text.h"
 
-#define IN_TIME_SHARE 8 /* of a period */
-#define EVENTS_MIN    4 /* fewer losses may be pauses of the host whose end was in time for a tick by chance */
-#define SPREAD_SHARE  8 /* of the median: a common delay spreads by less */
-#define FAR_FACTOR    4 /* of another source's median: the host's speed changes by less during a run */
+/*
+ * IN_TIME_SHARE: fraction of a period. EVENTS_MIN: fewer losses may be pauses of the host that happened to end in time
+ * for a tick. SPREAD_SHARE: fraction of the median, a common delay spreads by less. FAR_FACTOR: times the median of
+ * another source, the host's speed changes by less during a run.
+ */
+#define IN_TIME_SHARE 8
+#define EVENTS_MIN    4
+#define SPREAD_SHARE  8
+#define FAR_FACTOR    4
 
 /* A pause of the host ends anywhere in a period, and the tick that was due in the pause is as late as that. */
 static bool
@@ -74,7 +79,7 @@ has_lateness_of_shots(const struct report_interval *row)
 	return !row->periodic && row->asked_ns && row->lateness.count >= ASKED_LATE_SHOTS_MIN;
 }
 
-/* Upper bound of the delay in ns that the host causes to any source, by those of other devices; -1: there is none. */
+/* Upper bound in ns of the host's delay, from the one-shots of other devices than SOURCE's; -1 if there are none. */
 static int64_t
 host_delay_ns(const struct report *report, const char *source)
 {

@@ -1,4 +1,4 @@
-/* What a serial line gets of many cores: all of them, in a time that a person waits for. */
+/* The report of many cores on a serial line has each core, and takes a minute at most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

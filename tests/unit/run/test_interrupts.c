@@ -321,7 +321,7 @@ of_an_emulator_what_no_wait_for_its_host_explains_is_named(void **state)
 	}
 }
 
-/* Few losses, losses next to late ticks, latenesses that differ, and a delay of all sources may be the host's. */
+/* The host may cause few losses, losses next to late ticks, latenesses that differ, and a delay of all sources. */
 static void
 of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked(void **state)
 {
@@ -360,7 +360,7 @@ count_left_out(const struct report *report)
 	return count;
 }
 
-/* The core goes on meanwhile, so that it sees no gap of its time that would excuse what its timers leave out. */
+/* The core goes on during that. It sees no gap of its time, which would excuse lost ticks. */
 static void
 an_emulator_whose_busy_host_holds_its_timers_names_nobody(void **state)
 {
