@@ -982,9 +982,9 @@ an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run(void **state)
 }
 
 /*
- * The core is preempted for 1.5 s at the RTC's edge at the end of the run: after the edge was seen, or before it. In the
- * first case the edges that are followed once more start from a fresh reading. In the second case the edge is known to
- * 1.5 s only, the rest of the run says nothing, and edges are followed once more.
+ * The core is preempted for 1.5 s at the RTC's edge at the end of the run: after the edge was seen, or before it. In
+ * the first case the edges that are followed once more start from a fresh reading. In the second case the edge is known
+ * to 1.5 s only, the rest of the run says nothing, and edges are followed once more.
  */
 static void
 so_is_one_whose_edges_came_while_the_core_was_away(void **state)
