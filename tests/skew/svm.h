@@ -1,7 +1,7 @@
 /*
  * A core as its own guest under AMD's SVM: the same code on the same memory, registers and page tables, but
- * its TSC is read with an offset, and with a fault where one is given. Sections and offsets are those of AMD's Architecture Programmer's Manual,
- * volume 2, chapter 15 and appendix B.
+ * its TSC is read with an offset, and with a fault where one is given. Sections and offsets are those of AMD's
+ * Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
  */
 #ifndef BARETICK_TEST_SVM_H
 #define BARETICK_TEST_SVM_H
