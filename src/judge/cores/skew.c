@@ -160,7 +160,11 @@ say_warps(struct report *report, const struct view *view)
 	finding = find_cause(report, worst);
 	if (!finding || (!worst && warps_of(report, view, false).worst))
 		return;
-	if (worst)
+	if (worst && worst->worst_a == worst->worst_b)
+		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
+			       "%lu ns, of core %u against its own reading before; these steps are their likely cause.",
+			       warps.count, warps.iterations, worst->worst_ns, worst->worst_a);
+	else if (worst)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
 			       "%lu ns, core %u ahead of core %u%s.",
 			       warps.count, warps.iterations, worst->worst_ns, worst->worst_a, worst->worst_b,

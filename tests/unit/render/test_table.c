@@ -140,7 +140,7 @@ paragraph_with_the_longest_figures_is_whole(void **state)
 	report->skew.best_trip_ns = report->skew.drift_span_ns = UINT64_MAX;
 	report->skew.lock_free = report->skew.locked = (struct report_contended){
 		.measured = true, .starved = true, .cores = UINT32_MAX, .iterations = UINT64_MAX, .warps = UINT64_MAX,
-		.worst_ticks = UINT64_MAX, .worst_ns = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX };
+		.worst_ticks = UINT64_MAX, .worst_ns = UINT64_MAX, .worst_a = UINT32_MAX, .worst_b = UINT32_MAX - 1 };
 	for (size_t i = 0; i < report->interval_count; i++) {
 		report->intervals[i].held_ns = report->intervals[i].held_delivered = UINT64_MAX;
 		report->intervals[i].policy = REPORT_POLICY_CATCH_UP;
@@ -153,6 +153,24 @@ paragraph_with_the_longest_figures_is_whole(void **state)
 	assert_lines_fit(&text);
 	assert_false(has_cut_paragraph(&text));
 	literal_free(report);
+}
+
+/* No two names of one core: it read less than it had itself before. */
+static void
+warp_of_a_core_against_itself_has_words_of_its_own(void **state)
+{
+	(void)state;
+	for (uint32_t other = 2; other <= 4; other += 2) {
+		struct report *report = literal_clean();
+		struct text text;
+
+		report->skew.locked.warps = 5;
+		report->skew.locked.worst_a = 2;
+		report->skew.locked.worst_b = other;
+		text = render(table_render, report);
+		assert_int_equal(strstr(text.bytes, "read less than") != NULL, other == 2);
+		literal_free(report);
+	}
 }
 
 static void
@@ -939,6 +957,7 @@ main(void)
 		cmocka_unit_test(unmeasured_machine_renders_as_its_golden),
 		cmocka_unit_test(longest_strings_keep_79_columns),
 		cmocka_unit_test(paragraph_with_the_longest_figures_is_whole),
+		cmocka_unit_test(warp_of_a_core_against_itself_has_words_of_its_own),
 		cmocka_unit_test(paragraph_that_does_not_fit_ends_with_dots),
 		cmocka_unit_test(table_cut_off_at_any_size_is_the_start_of_the_whole_one),
 		cmocka_unit_test(lines_break_between_words_as_late_as_they_can),
