@@ -177,6 +177,16 @@ clear(struct acpi_facts *facts)
 	facts->madt.core_max = core_max;
 }
 
+static bool
+read_roots(const struct acpi_memory *memory, const struct root *xsdt, const struct root *rsdt, struct acpi_facts *facts)
+{
+	if (read_root(memory, xsdt, facts))
+		return true;
+	if (rsdt->address != 0 && facts->problem_count > 0)
+		acpi_problem(facts, "RSDT: it is tried in place of the XSDT");
+	return read_root(memory, rsdt, facts);
+}
+
 void
 acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts)
 {
@@ -196,12 +206,12 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	if (acpi_field(&rsdp, RSDP_REVISION, 1) >= 2)
 		xsdt.address = xsdt_address(memory, rsdp_address, facts);
 
-	facts->found = read_root(memory, &xsdt, facts);
-	if (facts->found)
-		return;
-	if (rsdt.address != 0 && facts->problem_count > 0)
-		acpi_problem(facts, "RSDT: it is tried in place of the XSDT");
-	facts->found = read_root(memory, &rsdt, facts);
+	facts->found = read_roots(memory, &xsdt, &rsdt, facts);
 	if (!facts->found && facts->problem_count == 0)
 		acpi_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
+	if (facts->fadt.dsdt) {
+		struct acpi_table dsdt = fetch(memory, facts->fadt.dsdt);
+
+		acpi_read_dsdt(dsdt.bytes, dsdt.length, facts);
+	}
 }

@@ -29,6 +29,8 @@ struct acpi_fadt {
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5 */
 	uint16_t reset_port;   /* RESET_REG, or 0 if it is absent or at no I/O port */
 	uint8_t reset_value;   /* resets the machine if written to that port */
+	uint32_t pm1_cnt_blk;  /* I/O port of PM1a's control register, 0 if there is none */
+	uint64_t dsdt;         /* physical address, 0 if there is none */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
 	uint8_t x_pm_tmr_space;
 	uint64_t x_pm_tmr_address; /* 0: the old field counts */
@@ -59,12 +61,19 @@ struct acpi_madt {
 	} overrides[ACPI_OVERRIDES_MAX];
 };
 
+/* Sleep state S5, "soft off", of the DSDT: ACPI 6.5, 7.4.2. */
+struct acpi_s5 {
+	bool found;
+	uint8_t type; /* SLP_TYPa: for the register at pm1_cnt_blk */
+};
+
 struct acpi_facts {
 	bool found; /* an RSDP with a good checksum, and a root table behind it */
 	char oem[16]; /* the OEM's id and its table id of that one, "BOCHS BXPC"; printable ASCII */
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
+	struct acpi_s5 s5;
 	size_t problem_count;
 	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences, each naming its table */
 };
@@ -88,6 +97,7 @@ bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
 /* One table each, LENGTH bytes at TABLE with its header; false, and a problem in FACTS, where it is wrong. */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);
+bool acpi_read_dsdt(const uint8_t *table, size_t length, struct acpi_facts *facts); /* false: it has no S5 */
 bool acpi_read_madt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
 #endif

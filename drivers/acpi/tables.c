@@ -2,8 +2,10 @@
 #include "acpi_internal.h"
 
 /* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
+#define FADT_DSDT           40u
 #define FADT_SCI_INT        46u
 #define FADT_PM1A_EVT_BLK   56u
+#define FADT_PM1A_CNT_BLK   64u
 #define FADT_PM_TMR_BLK     76u
 #define FADT_PM1_EVT_LEN    88u
 #define FADT_PM_TMR_LEN     91u
@@ -13,6 +15,7 @@
 #define FADT_RESET_VALUE    128u
 #define FADT_SIZE_1         116u /* of ACPI 1.0: ends behind the flags */
 #define FADT_SIZE_2         132u /* up to here bytes 109 and 110 are reserved, and not always 0 */
+#define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u
 /* Tables 5.10 and 5.11: bits of the flags and of IAPC_BOOT_ARCH. */
 #define FADT_TMR_VAL_EXT      (1u << 8)
@@ -110,6 +113,10 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->sci_int = (uint16_t)acpi_field(&table, FADT_SCI_INT, sizeof(uint16_t));
 	fadt->pm1_evt_blk = (uint32_t)acpi_field(&table, FADT_PM1A_EVT_BLK, sizeof(uint32_t));
 	fadt->pm1_evt_len = (uint8_t)acpi_field(&table, FADT_PM1_EVT_LEN, 1);
+	fadt->pm1_cnt_blk = (uint32_t)acpi_field(&table, FADT_PM1A_CNT_BLK, sizeof(uint32_t));
+	fadt->dsdt = acpi_field(&table, FADT_X_DSDT, sizeof(uint64_t));
+	if (!fadt->dsdt)
+		fadt->dsdt = acpi_field(&table, FADT_DSDT, sizeof(uint32_t));
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/* Only the length says which ACPI wrote the table: revisions are known to be wrong. */

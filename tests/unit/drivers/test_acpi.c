@@ -16,6 +16,7 @@
 #define FADT_AT     0x30000u
 #define HPET_AT     0x40000u
 #define MADT_AT     0x50000u
+#define DSDT_AT     0x60000u
 
 /* A machine's memory: only what lies wholly inside one region can be read. */
 struct machine {
@@ -701,6 +702,56 @@ reset_register_at_a_port_is_kept_if_its_flag_is_set(void **state)
 }
 
 static void
+s5_is_the_first_constant_of_a_package_that_is_named_so(void **state)
+{
+	static const struct {
+		const char *aml;
+		size_t length;
+		bool found;
+		uint8_t type;
+	} cases[] = {
+		{ "\x08_S5_\x12\x06\x04\x00\x00\x00\x00", 12, true, 0 }, /* as QEMU's q35 has it */
+		{ "\x08\\_S5_\x12\x08\x04\x0a\x05\x0a\x05\x00\x00", 15, true, 5 },
+		{ "\x08_S5_\x12\x47\x00\x04\x0a\x07\x00\x00\x00", 14, true, 7 }, /* a length of two bytes */
+		{ "\x08_S5_\x12\x06\x04\x0a\x08\x00\x00\x00", 13, false, 8 }, /* more than 3 bits */
+		{ "\x08_S5_\x12\x06\x04\x0b\x05\x00\x00\x00", 13, false, 0x0b }, /* no byte */
+		{ "\x10_S5_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 }, /* no definition */
+		{ "\x08_S4_\x12\x06\x04\x05\x00\x00\x00", 12, false, 0 },
+		{ "\x08_S5_\x12\x06\x04\x0a", 9, false, 0 }, /* the table ends */
+		{ "\x08_S5_", 5, false, 0 },
+	};
+	struct machine *machine = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t *table = add_table(machine, DSDT_AT + 0x1000 * i, "DSDT", 36 + cases[i].length);
+
+		memcpy(table + 36, cases[i].aml, cases[i].length);
+		assert_int_equal(acpi_read_dsdt(table, 36 + cases[i].length, &machine->facts), cases[i].found);
+		assert_int_equal(machine->facts.s5.found, cases[i].found);
+		if (cases[i].found)
+			assert_int_equal(machine->facts.s5.type, cases[i].type);
+	}
+}
+
+static void
+dsdt_and_control_register_are_those_of_the_fadt(void **state)
+{
+	struct machine *machine = *state;
+	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
+
+	put(fadt, 40, 4, 0x1000);
+	put(fadt, 64, 4, 0x604);
+	seal_at(machine, FADT_AT);
+	assert_true(acpi_read_fadt(fadt, 244, &machine->facts));
+	assert_int_equal(machine->facts.fadt.dsdt, 0x1000);
+	assert_int_equal(machine->facts.fadt.pm1_cnt_blk, 0x604);
+	put(fadt, 140, 8, DSDT_AT);
+	seal_at(machine, FADT_AT);
+	assert_true(acpi_read_fadt(fadt, 244, &machine->facts));
+	assert_int_equal(machine->facts.fadt.dsdt, DSDT_AT);
+}
+
+static void
 fadt_of_115_bytes_is_not_used(void **state)
 {
 	struct machine *machine = *state;
@@ -1048,6 +1099,8 @@ main(void)
 		TEST(fadt_with_a_bad_checksum_leaves_no_fact),
 		TEST(fadt_of_acpi_1_is_116_bytes_and_has_no_64_bit_field),
 		TEST(reset_register_at_a_port_is_kept_if_its_flag_is_set),
+		TEST(s5_is_the_first_constant_of_a_package_that_is_named_so),
+		TEST(dsdt_and_control_register_are_those_of_the_fadt),
 		TEST(fadt_of_115_bytes_is_not_used),
 		TEST(fadt_has_its_64_bit_field_from_220_bytes_on),
 		TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5),

@@ -1,0 +1,51 @@
+/*
+ * The DSDT's sleep state S5. No AML is interpreted: the object is found by its name and the bytes around it, as many
+ * small kernels do, and one of another form counts as missing.
+ */
+#include "acpi_internal.h"
+
+/* ACPI 6.5, 20.2: AML's encoding. */
+#define NAME_OP      0x08u
+#define ROOT_CHAR    '\\'
+#define PACKAGE_OP   0x12u
+#define BYTE_PREFIX  0x0au
+#define ONE_OP       0x01u /* ZERO_OP is 0: each stands for its value */
+#define LENGTH_BYTES(first) ((first) >> 6) /* 20.2.4: so many follow the first byte of a package's length */
+#define NAME_SIZE    4u
+#define TYPE_MAX     7u    /* table 4.13: SLP_TYPx has 3 bits */
+
+/* Whether a definition of the name at OFFSET begins there. */
+static bool
+is_defined(const struct acpi_table *table, size_t offset)
+{
+	return acpi_field(table, offset - 1, 1) == NAME_OP ||
+	       (acpi_field(table, offset - 1, 1) == ROOT_CHAR && acpi_field(table, offset - 2, 1) == NAME_OP);
+}
+
+/* The first element of the package at OFFSET. False: there is no package, or that is no constant. */
+static bool
+first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
+{
+	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1; /* behind their number */
+	uint64_t code = acpi_field(table, element, 1);
+
+	if (acpi_field(table, offset, 1) != PACKAGE_OP || element + 1 >= table->length)
+		return false;
+	*value = (uint8_t)(code == BYTE_PREFIX ? acpi_field(table, element + 1, 1) : code);
+	return (code == BYTE_PREFIX || code <= ONE_OP) && *value <= TYPE_MAX;
+}
+
+bool
+acpi_read_dsdt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
+{
+	static const char name[] = "_S5_";
+	const struct acpi_table table = { bytes, length };
+
+	facts->s5 = (struct acpi_s5){ 0 };
+	if (!acpi_has_signature(&table, "DSDT"))
+		return false;
+	for (size_t i = ACPI_HEADER_SIZE; !facts->s5.found && i + NAME_SIZE <= length; i++)
+		if (__builtin_memcmp(bytes + i, name, NAME_SIZE) == 0 && is_defined(&table, i))
+			facts->s5.found = first_element(&table, i + NAME_SIZE, &facts->s5.type);
+	return facts->s5.found;
+}
