@@ -66,8 +66,12 @@ core_entry:
 	inc eax
 	jmp .next
 .unknown:
-	mov [r8 + core_setup.unlisted_id], r9d
-	lock inc dword [r8 + core_setup.unlisted]
+	mov eax, 1
+	lock xadd [r8 + core_setup.unlisted], eax
+	cmp eax, [r8 + core_setup.unlisted_space]
+	jae .park
+	mov r10, [r8 + core_setup.unlisted_ids]
+	mov [r10 + rax * 4], r9d
 .park:
 	cli
 	hlt

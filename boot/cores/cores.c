@@ -3,6 +3,7 @@
 
 #include "cores_memory.h"
 #include "cores_setup.h"
+#include "cpu.h"
 #include "dispatch.h"
 #include "job.h"
 #include "scale.h"
@@ -163,8 +164,26 @@ say_unlisted(struct cores *cores)
 	if (!unlisted)
 		return;
 	text_init(&text, cores->reason, sizeof(cores->reason)); /* in place of how many there was memory for */
-	text_printf(&text, "Some core arrived with an APIC id that the MADT does not list, the last with %u.",
-		    cores->setup->unlisted_id);
+	text_printf(&text, "Some core arrived with an APIC id that the MADT does not list, the first with %u.",
+		    cores->unlisted_id);
+}
+
+size_t
+cores_find(uint32_t *ids, size_t space)
+{
+	struct cores cores = { .count = 1 };
+	uint32_t *own_ids;
+
+	if (lapic_open(&cores.startup.lapic) || !cores_memory_take(&cores, 1, 1, &own_ids))
+		return 0;
+	cores.setup->unlisted_ids = ids;
+	cores.setup->unlisted_space = (uint32_t)space;
+	scale_init(&cores.startup.scale, startup_tsc_rate((struct rate){ 0, 0 }));
+	startup_broadcast(&cores.startup, &cores.setup->unlisted, cpu_threads() - 1);
+
+	size_t arrived = __atomic_load_n(&cores.setup->unlisted, __ATOMIC_ACQUIRE);
+
+	return arrived < space ? arrived : space;
 }
 
 bool
@@ -201,6 +220,9 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
+
+	cores->setup->unlisted_ids = &cores->unlisted_id;
+	cores->setup->unlisted_space = 1;
 
 	size_t alive = startup_cores(&cores->startup);
 

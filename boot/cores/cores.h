@@ -36,7 +36,8 @@ struct cores {
 
 	struct core_record boot_record; /* where there was no memory for more */
 	struct startup startup;         /* cores_start()'s, */
-	struct core_setup *setup;       /* too */
+	struct core_setup *setup;       /* too, */
+	uint32_t unlisted_id;           /* too: of the first core that its table does not list */
 	struct mp *mp;                  /* mp_start()'s */
 };
 
@@ -49,6 +50,13 @@ struct cores_limits {
 
 /* How many cores MADT lists, the boot core (OWN_APIC_ID) among them in every case. */
 size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
+
+/*
+ * Starts all other cores of a machine without a MADT at once, and writes the APIC ids of at most SPACE of them to
+ * IDS. They halt until they are started again. Takes 30 ms, and up to 1 s more if fewer come than CPUID knows of.
+ * Returns the number of ids. It is 0 if the boot core is alone, or has no memory or no local APIC to start others.
+ */
+size_t cores_find(uint32_t *ids, size_t space);
 
 /*
  * Starts the cores of MADT within LIMITS, and makes SMP of them. True where at least one more than

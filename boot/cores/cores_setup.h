@@ -22,8 +22,9 @@ struct core_setup { /* but for its end constant while cores run */
 	uint64_t count;
 	struct core_slot *slots;
 	uint64_t x2apic;
-	/* Written by cores that find no slot: how many, and the id of the last. */
-	uint32_t unlisted, unlisted_id;
+	/* Written by cores that find no slot: how many, then the ids of the first unlisted_space of them. */
+	uint32_t unlisted, unlisted_space;
+	uint32_t *unlisted_ids;
 };
 
 struct far_pointer {
@@ -80,7 +81,8 @@ SAME_OFFSET(core_setup, count, 72);
 SAME_OFFSET(core_setup, slots, 80);
 SAME_OFFSET(core_setup, x2apic, 88);
 SAME_OFFSET(core_setup, unlisted, 96);
-SAME_OFFSET(core_setup, unlisted_id, 100);
+SAME_OFFSET(core_setup, unlisted_space, 100);
+SAME_OFFSET(core_setup, unlisted_ids, 104);
 
 SAME_OFFSET(trampoline_parameters, gdtr, 0);
 SAME_OFFSET(trampoline_parameters, to_protected, 8);

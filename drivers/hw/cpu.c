@@ -53,6 +53,26 @@ cpu_apic_id(void)
 	return 0;
 }
 
+uint32_t
+cpu_threads(void)
+{
+	uint32_t basic_leaf_max = hw_cpuid(0, 0).eax, count = 0;
+	struct hw_cpuid r;
+
+	if (basic_leaf_max >= LEAF_TOPOLOGY)
+		for (uint32_t level = 0; level < LEVELS_MAX; level++) {
+			r = hw_cpuid(LEAF_TOPOLOGY, level);
+			if (TOPOLOGY_ECX_TYPE(r) == TYPE_NONE)
+				break;
+			count = r.ebx & TOPOLOGY_EBX_COUNT; /* the last level is the package */
+		}
+	if (!count && basic_leaf_max >= LEAF_FEATURES) {
+		r = hw_cpuid(LEAF_FEATURES, 0);
+		count = r.edx & FEATURES_EDX_THREADS ? FEATURES_EBX_COUNT(r) : 0;
+	}
+	return count ? count : 1;
+}
+
 static void
 read_features(struct cpu_facts *facts, bool *hypervisor)
 {

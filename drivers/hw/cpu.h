@@ -53,6 +53,9 @@ bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 /* The SMIs that the core which asks has taken since its reset, modulo 2^32. Only where counts_smis. */
 uint32_t cpu_smi_count(void);
 
+/* How many threads the package of the core that asks has, as CPUID says; at least 1. */
+uint32_t cpu_threads(void);
+
 /* The APIC id of the core that asks, as in cpu_facts. */
 uint32_t cpu_apic_id(void);
 

@@ -3,8 +3,6 @@
 #include "cpuid.h"
 #include "hw.h"
 
-#define LEVELS_MAX     8u /* six types are known, each at most once */
-
 #define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
 #define MSR_TSC_AUX    0xc0000103u /* likewise */
 

@@ -37,6 +37,8 @@
 #define FEATURES_EDX_TSC        (1u << 4)
 #define FEATURES_EDX_APIC       (1u << 9)
 #define FEATURES_EBX_APIC_SHIFT 24
+#define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* ids of a package, where EDX[28] says so */
+#define FEATURES_EDX_THREADS    (1u << 28)
 #define MWAIT_ECX_USED          3u /* extensions, and interrupts as break events: Linux asks for both */
 #define MWAIT_EDX_DEEPEST       (0xfu << 28) /* sub-states of the deepest: Linux's hpet.c takes them for PC10's */
 #define THERMAL_EAX_ARAT        (1u << 2)  /* the APIC's timer always runs */
@@ -44,6 +46,7 @@
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu
 #define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)
+#define LEVELS_MAX              8u /* six types of levels are known, each at most once */
 #define TYPE_NONE               0u
 #define TYPE_THREAD             1u
 #define FREQUENCY_EAX_MHZ       0xffffu

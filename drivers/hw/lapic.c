@@ -19,6 +19,7 @@
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status */
 #define ICR_ASSERT        0x4000u /* level; trigger mode 0 is edge */
+#define ICR_OTHERS        0xc0000u /* destination shorthand: all but this core, whatever the destination says */
 #define ICR_ID_SHIFT      24      /* of the destination in the high half of xAPIC mode */
 #define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh is the broadcast */
 #define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh is the broadcast */
@@ -129,6 +130,18 @@ bool
 lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page)
 {
 	return lapic_send(lapic, apic_id, ICR_ASSERT | ICR_STARTUP | page);
+}
+
+bool
+lapic_broadcast_init(const struct lapic *lapic)
+{
+	return lapic_send(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_INIT);
+}
+
+bool
+lapic_broadcast_startup(const struct lapic *lapic, uint8_t page)
+{
+	return lapic_send(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_STARTUP | page);
 }
 
 bool

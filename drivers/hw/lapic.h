@@ -57,6 +57,10 @@ bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
 bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* of 4 KiB */
 bool lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
+/* The same to all cores but this one. */
+bool lapic_broadcast_init(const struct lapic *lapic);
+bool lapic_broadcast_startup(const struct lapic *lapic, uint8_t page);
+
 /*
  * On a started core: brings its own LAPIC into the boot core's mode and switches it on by software.
  */

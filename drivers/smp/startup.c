@@ -7,6 +7,7 @@
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
 #define ARRIVAL_NS       WAIT_NS_PER_S         /* patience since the last arrival */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* the same if all that are known of are there */
 #define TRIES            2 /* a SIPI to a core that is in SMM just then is lost, the second one, too */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
@@ -136,6 +137,24 @@ startup_cores(const struct startup *startup)
 	}
 	startup_stop(startup, 1, startup->count, CORE_ASKED, CORE_SILENT);
 	return alive;
+}
+
+void
+startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected)
+{
+	if (!lapic_broadcast_init(&startup->lapic))
+		return;
+	startup_delay(startup, INIT_NS);
+	lapic_broadcast_startup(&startup->lapic, startup->page);
+	startup_delay(startup, SIPI_NS);
+	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that came takes no second one */
+	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
+		struct wait wait = wait_begin(&startup->scale, seen < expected ? ARRIVAL_NS : QUIET_NS);
+
+		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)
+			if (!wait_goes_on(&wait))
+				return;
+	}
 }
 
 void

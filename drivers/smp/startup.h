@@ -78,6 +78,12 @@ struct rate startup_tsc_rate(struct rate tsc);
 size_t startup_cores(const struct startup *startup);
 
 /*
+ * Starts all other cores at once, whatever their ids: INIT, 10 ms, SIPI, 200 us, SIPI. Each adds 1 to ARRIVED. Waits
+ * until none has come for 20 ms, or for 1 s as long as fewer than EXPECTED have.
+ */
+void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
+
+/*
  * Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER.
  * Returns 10 ms later, when none of them executes any more, or at once where there was none.
  */

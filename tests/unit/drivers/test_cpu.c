@@ -518,6 +518,19 @@ on_amd_without_leaf_b_leaf_8000001e_splits_the_id(void **state)
 }
 
 static void
+a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one(void **state)
+{
+	(void)state;
+	set_levels(0xb, 21);
+	assert_int_equal(cpu_threads(), 12);
+	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 4u << 16, 0, 1u << 28 });
+	assert_int_equal(cpu_threads(), 4);
+	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 4u << 16, 0, 0 });
+	assert_int_equal(cpu_threads(), 1);
+}
+
+static void
 topology_that_contradicts_itself_or_is_not_told_is_unknown(void **state)
 {
 	(void)state;
@@ -561,6 +574,7 @@ main(void)
 		cmocka_unit_test_setup(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package, set_up),
 		cmocka_unit_test_setup(levels_without_an_end_are_read_8_deep, set_up),
 		cmocka_unit_test_setup(on_amd_without_leaf_b_leaf_8000001e_splits_the_id, set_up),
+		cmocka_unit_test_setup(a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one, set_up),
 		cmocka_unit_test_setup(topology_that_contradicts_itself_or_is_not_told_is_unknown, set_up),
 	};
 

@@ -427,6 +427,77 @@ a_tsc_of_unknown_rate_counts_as_10_ghz(void **state)
 	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).den, 3);
 }
 
+static uint32_t called;       /* cores that came to a broadcast, */
+static uint32_t calls_left;   /* and that come to its next SIPI each */
+static uint64_t first_call_ps;
+
+static void
+all_hear(uint32_t destination, uint32_t command)
+{
+	assert_int_equal(destination, 0);
+	if ((command & MODE_MASK) != MODE_SIPI)
+		return;
+	if (first_call_ps == 0)
+		first_call_ps = sim.now_ps;
+	called += calls_left;
+	calls_left = 0;
+}
+
+static void
+set_up_calls(uint32_t cores)
+{
+	called = 0;
+	calls_left = cores;
+	first_call_ps = 0;
+	sim.on_ipi = all_hear;
+	open_lapic();
+}
+
+/* The shorthand "all excluding self" is bits 18 and 19: SDM vol. 3A, 10.6.1. */
+static void
+a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others(void **state)
+{
+	(void)state;
+	set_up_calls(3);
+	startup_broadcast(&startup, &called, 3);
+	assert_int_equal(sim.lapic.ipi_count, 3);
+	assert_sent(0, 0, 0xc0000 | INIT);
+	assert_sent(1, 0, 0xc0000 | SIPI);
+	assert_sent(2, 0, 0xc0000 | SIPI);
+	assert_in_range(first_call_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
+	assert_int_equal(called, 3);
+}
+
+static void
+a_broadcast_that_all_have_answered_ends_20_ms_later(void **state)
+{
+	(void)state;
+	set_up_calls(3);
+	startup_broadcast(&startup, &called, 3);
+	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS);
+}
+
+static void
+a_broadcast_that_fewer_have_answered_ends_1_s_later(void **state)
+{
+	(void)state;
+	set_up_calls(2);
+	startup_broadcast(&startup, &called, 3);
+	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
+	assert_int_equal(called, 2);
+}
+
+static void
+a_broadcast_that_the_lapic_does_not_send_waits_for_nobody(void **state)
+{
+	(void)state;
+	set_up_calls(3);
+	sim.lapic.delivery_stuck = true;
+	startup_broadcast(&startup, &called, 3);
+	assert_int_equal(sim.lapic.ipi_count, 0);
+	assert_true(sim.now_ps < 1000 * SIM_PS_PER_MS);
+}
+
 static void
 stopping_sends_init_to_the_living_alone_and_waits_10_ms_once(void **state)
 {
@@ -495,6 +566,10 @@ main(void)
 		CASE(a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls),
 		CASE(a_tsc_of_unknown_rate_counts_as_10_ghz),
 		CASE(an_id_is_the_lapic_s_in_either_mode),
+		CASE(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others),
+		CASE(a_broadcast_that_all_have_answered_ends_20_ms_later),
+		CASE(a_broadcast_that_fewer_have_answered_ends_1_s_later),
+		CASE(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody),
 		CASE(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once),
 	};
 
