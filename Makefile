@@ -48,11 +48,13 @@ visible  = $(sort $(1) $(foreach room,$(USES_$(1)),$(call visible,$(room))))
 includes = $(addprefix -I,$(call visible,$(1)))
 
 SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
-BOOT_SOURCES    := $(filter boot/%,$(SOURCES))
 PORTABLE        := $(filter-out boot/%,$(SOURCES))
-BOOT_ASSEMBLY   := $(sort $(foreach room,$(filter boot%,$(ROOMS)),$(wildcard $(room)/*.nasm)))
 
-OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(SOURCES)) $(patsubst %.nasm,$(BUILD)/efi/%.o,$(BOOT_ASSEMBLY))
+# What a folder's image is linked from: the objects of all that it may use.
+objects_of   = $(addprefix $(BUILD)/efi/,$(addsuffix .o,$(basename $(foreach room,$(call visible,$(1)),\
+               $(wildcard $(room)/*.c $(room)/*.nasm)))))
+OBJECTS      := $(call objects_of,boot/uefi)
+BARE_OBJECTS := $(call objects_of,boot/bare)
 
 # Files of other packages are looked for when they are first needed, because `make run` may have to install them first.
 found         = $(call path_or_stop,$(shell CC='$(CC)' qemu/find $(1) 2>&1))
@@ -67,9 +69,9 @@ EFI_INCLUDES = -isystem $(GNUEFI_INCLUDE) -isystem $(GNUEFI_INCLUDE)/x86_64
 BOOT_FLAGS   = $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 
 .DEFAULT_GOAL := all
-## builds build/baretick.efi; so does make alone
+## builds build/baretick.efi and build/baretick.elf; so does make alone
 .PHONY: all
-all: $(BUILD)/baretick.efi
+all: $(BUILD)/baretick.efi $(BUILD)/baretick.elf
 
 $(BUILD)/efi/%.o: %.c Makefile $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -107,9 +109,9 @@ $(BUILD)/commit: FORCE
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
 .PHONY: FORCE
 
-$(OBJECTS): | deps-build
+$(OBJECTS) $(BARE_OBJECTS): | deps-build
 
--include $(OBJECTS:.o=.d)
+-include $(sort $(OBJECTS:.o=.d) $(BARE_OBJECTS:.o=.d))
 
 LINK := -nostdlib -shared -Wl,-Bsymbolic -Wl,-ztext -Wl,-znocombreloc -Wl,-znoexecstack -Wl,--no-undefined \
         -Wl,--build-id=none -Wl,-T,boot/uefi/efi.lds $(GCC_LINK)
@@ -127,6 +129,14 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.
 		--strip-all -O efi-app-x86_64 $< $@.tmp
 	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
+
+# For loaders that take an ELF, without UEFI.
+$(BUILD)/baretick.elf: $(BARE_OBJECTS) boot/bare/elf.lds
+$(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
+	$(call say,CC    )
+	$(QUIET)$(CC) $(TARGET) -nostdlib -static -no-pie -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--build-id=none \
+		-Wl,-T,boot/bare/elf.lds $(GCC_LINK) $(filter %.o,$^) -o $@.debug
+	$(QUIET)$(OBJCOPY) --strip-all $@.debug $@
 
 OPTIONS :=
 ## installs what is missing, builds, boots in QEMU, leaves build/report (OPTIONS="profile=quick")

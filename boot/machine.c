@@ -12,6 +12,7 @@
 #include "rules.h"
 #include "timers.h"
 
+#define NO_MADT  "ACPI has no MADT, which would list the cores"
 #define QEMU_OEM "BOCHS " /* QEMU, docs/specs: its tables' OEM id, unless x-oem-id= says otherwise */
 
 static const uint8_t *
@@ -33,6 +34,10 @@ machine_read(struct machine *machine, struct report *report)
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
+	if (!firmware_rsdp() && !machine->boot.needs_acpi) {
+		acpi->problem_count = 0;
+		report_note(report, "This machine has no ACPI tables.");
+	}
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins(acpi->oem, QEMU_OEM)) {
@@ -44,19 +49,45 @@ machine_read(struct machine *machine, struct report *report)
 		report_note(report, "%s.", machine->smbios.problem);
 }
 
-void
-machine_choose_way(const struct machine *machine, struct report *report)
+/* Cores that answer are listed as a MADT would list them. */
+static void
+find_cores(struct machine *machine, struct report *report)
 {
-	const char *why = NULL;
+	struct acpi_madt *madt = &machine->platform.acpi.madt;
+	size_t found = cores_find(madt->apic_ids + 1, madt->core_max - 1);
 
-	if (!machine->platform.acpi.madt.found)
-		why = "ACPI has no MADT, which would list the cores";
-	else if (machine->platform.cpu.memory_encrypted)
-		why = "This guest's memory is encrypted, in which a core can't be started from outside";
-	if (!why || report->options.cores != CORES_SIPI)
+	madt->apic_ids[0] = machine->apic_id;
+	madt->core_count = madt->enabled = (uint32_t)(found + 1);
+	report_note(report, NO_MADT ": %zu answered when all were started at once.", found);
+}
+
+/* The firmware's way, or else none. */
+static void
+start_otherwise(const struct machine *machine, const char *why, struct report *report)
+{
+	if (machine->boot.lend) {
+		report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
+		report->options.cores = CORES_MP;
+	} else {
+		report_note(report, "%s: none was started.", why);
+		report->options.cores = CORES_OFF;
+	}
+}
+
+void
+machine_choose_way(struct machine *machine, struct report *report)
+{
+	if (report->options.cores == CORES_MP && !machine->boot.lend)
+		start_otherwise(machine, "No firmware lends the other cores (cores=mp)", report);
+	if (report->options.cores != CORES_SIPI)
 		return;
-	report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
-	report->options.cores = CORES_MP;
+	if (machine->platform.cpu.memory_encrypted)
+		start_otherwise(machine, "This guest's memory is encrypted, in which a core can't be started from outside",
+				report);
+	else if (!machine->platform.acpi.madt.found && machine->boot.finds_cores)
+		find_cores(machine, report);
+	else if (!machine->platform.acpi.madt.found)
+		start_otherwise(machine, NO_MADT, report);
 }
 
 size_t
@@ -80,6 +111,8 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 		    &run->smp);
 	if (machine->cores.taken || !machine->cores.reason[0])
 		return;
+	if (!machine->boot.lend)
+		return; /* start_cores() says why */
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
 	run->report.options.cores = CORES_MP;

@@ -10,8 +10,11 @@
 #include "smbios.h"
 #include "tick.h"
 
-/* Functions that only some boots have. Each may be NULL. */
+/* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
+	bool finds_cores; /* where no table lists them, by a broadcast: no firmware runs that would miss them */
+	bool needs_acpi;  /* else the machine may have no tables */
+
 	/* Cores that the firmware lends, for cores=mp: see boot/uefi/mp. Without them that is cores=off. */
 	size_t (*lent_count)(void); /* the boot core included */
 	bool (*lend)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
@@ -44,10 +47,10 @@ struct machine {
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Has the firmware lend the other cores, and notes why, where INIT-SIPI-SIPI can't: no table lists them, or the
- * guest's memory is encrypted. Where no firmware lends any the boot core is alone.
+ * Chooses how the other cores are started if no table lists them, or the guest's memory is encrypted, and notes why.
+ * Either they are found by a broadcast, or the firmware lends them, or the boot core is alone.
  */
-void machine_choose_way(const struct machine *machine, struct report *report);
+void machine_choose_way(struct machine *machine, struct report *report);
 
 /* How many cores a run may have, as far as is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);

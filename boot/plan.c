@@ -97,7 +97,7 @@ static void
 plan_note(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
-		report_note(report, "The firmware has no %zu MiB of memory for %zu cores: at most %zu are used.",
+		report_note(report, "There are no %zu MiB of memory for %zu cores: at most %zu are used.",
 			    plan_mib(plan->page, cores, TOURNAMENT_STAR, &report->options), cores, plan->cores);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The memory of a run, taken before a core is started, from the number of cores that may come. Where
- * the firmware has too little the plan gets smaller: first without the pairs, then with half as many
+ * there is too little the plan gets smaller: first without the pairs, then with half as many
  * cores, and so on.
  */
 #ifndef BARETICK_PLAN_H

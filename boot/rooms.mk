@@ -14,5 +14,10 @@ USES_boot/uefi/network  := boot/uefi/firmware src/network
 USES_boot/uefi/mp       := boot/uefi/firmware boot/cores
 USES_boot/uefi          := boot boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp
 
+USES_boot/bare/firmware := boot/firmware
+USES_boot/bare/console  := boot/console
+USES_boot/bare          := boot boot/bare/firmware boot/bare/console
+
 ROOMS += boot/firmware boot/guard boot/interrupts boot/console boot/cores boot \
-         boot/uefi/firmware boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp boot/uefi
+         boot/uefi/firmware boot/uefi/console boot/uefi/volume boot/uefi/network boot/uefi/mp boot/uefi \
+         boot/bare/firmware boot/bare/console boot/bare

@@ -17,14 +17,21 @@ $(SKEW_OBJECTS): | deps-build
 FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/guard.o $(BUILD)/efi/tests/fault/timer_lapic.o
 FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
-$(FAULT_OBJECTS): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
+# Parts of them for each boot.
+FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(BUILD)/efi/tests/fault/bare/missing.o
+
+$(FAULT_OBJECTS) $(FAULT_BOOT): $(BUILD)/efi/%.o: %.c Makefile tests/tests.mk | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC    )
-	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(call includes,boot/guard) $(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
+	$(QUIET)$(CC) $(TARGET) $(call includes,drivers/timers) $(call includes,boot/guard) $(call includes,boot/$(notdir $(<D))/firmware) \
+		$(EFI_INCLUDES) -DGNU_EFI_USE_MS_ABI -MMD -MP -c $< -o $@
 
--include $(FAULT_OBJECTS:.o=.d)
+-include $(FAULT_OBJECTS:.o=.d) $(FAULT_BOOT:.o=.d)
 
-$(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) boot/uefi/efi.lds
+$(BUILD)/baretick-fault.so: $(filter-out $(FAULT_REPLACED),$(OBJECTS)) $(FAULT_OBJECTS) $(BUILD)/efi/tests/fault/uefi/missing.o \
+	boot/uefi/efi.lds
+$(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED),$(BARE_OBJECTS)) $(FAULT_OBJECTS) \
+	$(BUILD)/efi/tests/fault/bare/missing.o boot/bare/elf.lds
 
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
@@ -39,7 +46,8 @@ HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,
 # Of boot/, what asks the firmware and no register: on the firmware of tests/firmware.
 FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
-	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c
+	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c \
+	boot/bare/firmware/ram.c boot/bare/console/com.c
 FIRMWARE_OBJECTS := $(FIRMWARE_SOURCES:%.c=$(BUILD)/host/%.o)
 FIRMWARE_LIBRARY := $(BUILD)/host/firmware.a
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*/test_*.c))
@@ -53,7 +61,7 @@ TEST_INCLUDES  += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: HOST_FLAGS += \
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += \
-	$(addprefix -I,$(FIRMWARE_ROOMS) boot boot/uefi tests/firmware)
+	$(addprefix -I,$(FIRMWARE_ROOMS) boot boot/uefi boot/bare/firmware boot/bare/console tests/firmware)
 
 $(BUILD)/host/tests/%.o: tests/%.c Makefile tests/tests.mk $(ROOMS_MK)
 	@mkdir -p $(@D)
@@ -154,7 +162,7 @@ seeds:
 # All tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (what pytest's -k takes).
 TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
-CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
+CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
 ## installs what is missing, builds, runs the tests; TEST=test_table, test_boot.py, name: one
 .PHONY: check

@@ -31,6 +31,7 @@ struct machine_boot
 uefi_machine(struct checkpoint *checkpoint)
 {
 	return (struct machine_boot){
+		.needs_acpi = true,
 		.lent_count = mp_listed,
 		.lend = mp_start,
 		.take_back = mp_stop,

@@ -10,8 +10,6 @@
  * Or no exception, but a firmware that lacks something when cores are started: `lo 0 open`: no memory below 1 MiB is
  * free; `ma 0 open`: the MADT lists another core in the boot core's place.
  */
-#include <efi.h>
-
 #define acpi_pm_driver acpi_pm_well
 #include "../../drivers/clocks/acpi_pm.c"
 #undef acpi_pm_driver
@@ -26,12 +24,12 @@
 #define TOGETHER      128u /* SURVEY_CONTENDED_SAMPLES */
 
 extern const struct driver acpi_pm_driver;
-extern EFI_BOOT_SERVICES *firmware_boot;
+/* uefi/missing.c, bare/missing.c */
+extern void missing_call_firmware(void *to, const void *from); /* it copies a byte there, and faults */
+extern void missing_low_memory(void);                          /* none is free any more */
 
-#define BELOW_1_MIB   UINT64_C(0x100000)
 #define NO_CORE       77u /* of no machine of the tests */
 
-static EFI_STATUS (EFIAPI *allocate_pages)(EFI_ALLOCATE_TYPE, EFI_MEMORY_TYPE, UINTN, EFI_PHYSICAL_ADDRESS *);
 static char kind[3];
 static uint32_t core;
 static bool on_open, together;
@@ -52,7 +50,7 @@ provoke(void)
 		((void (*)(void))(uintptr_t)on_stack)();
 		break;
 	case 'f':
-		firmware_boot->CopyMem(kind, (void *)(uintptr_t)UNMAPPED, 1);
+		missing_call_firmware(kind, (void *)(uintptr_t)UNMAPPED);
 		break;
 	case 'u':
 		__asm__ volatile("ud2");
@@ -66,14 +64,6 @@ provoke(void)
 	}
 }
 
-static EFI_STATUS EFIAPI
-allocate_no_low_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, EFI_PHYSICAL_ADDRESS *address)
-{
-	if (how == AllocateMaxAddress && *address < BELOW_1_MIB)
-		return EFI_OUT_OF_RESOURCES;
-	return allocate_pages(how, type, pages, address);
-}
-
 static void
 take_away(const struct platform *platform)
 {
@@ -81,8 +71,7 @@ take_away(const struct platform *platform)
 
 	switch (kind[0]) {
 	case 'l':
-		allocate_pages = firmware_boot->AllocatePages;
-		firmware_boot->AllocatePages = allocate_no_low_pages;
+		missing_low_memory();
 		break;
 	case 'm':
 		for (size_t i = 0; i < madt->core_count; i++)

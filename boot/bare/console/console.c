@@ -1,0 +1,66 @@
+/* A console that is a serial line alone. See console.h. */
+#include "console.h"
+
+#include "com.h"
+#include "com1.h"
+
+static struct com com1;
+static bool is_open;
+
+void
+console_open(struct console *console)
+{
+	*console = (struct console){ .screen = NULL };
+	is_open = com_open(&com1, COM1_PORT);
+	if (is_open)
+		serial_add(&console->serial, (struct serial_line){ com_write, &com1 });
+}
+
+bool
+com1_read(uint8_t *byte)
+{
+	return is_open && com_read(&com1, byte);
+}
+
+void
+console_put(struct console *console, const char *text)
+{
+	serial_put(&console->serial, text);
+}
+
+void
+console_serial(struct console *console, const char *text)
+{
+	serial_put(&console->serial, text);
+}
+
+void
+console_screen(struct console *console, const char *text)
+{
+	(void)console;
+	(void)text;
+}
+
+void
+console_close(struct console *console)
+{
+	(void)console;
+}
+
+void
+console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
+{
+	(void)console;
+	(void)row;
+	(void)bytes;
+	(void)inks;
+}
+
+void
+console_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+{
+	(void)console;
+	(void)row;
+	(void)ink;
+	(void)text;
+}

@@ -1,0 +1,218 @@
+; The entry of an image that is started by PVH (Xen, docs/misc/pvh.pandoc), the first page tables, and the handlers of
+; exceptions that no guard takes.
+;
+; On entry: 32-bit protected mode without paging, flat segments, interrupts masked, EBX = hvm_start_info.
+; On exit: bare_main(hvm_start_info) in 64-bit mode on a stack of our own, with the first 4 GiB mapped to themselves.
+; The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit mode is reset.
+
+NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
+PAGE		equ 4096
+ENTRIES		equ 512
+TABLES		equ 7			; the top one, one below it, four of 1 GiB each, one of 2 MiB
+GIBS		equ 4
+ENTRY		equ 3			; present, writable: SDM vol. 3A, 4.5.4
+LARGE		equ 80h
+CR0_LONG	equ 80010033h		; PG, WP, NE, ET, MP, PE: SDM vol. 3A, 2.5
+CR4_PAE		equ 20h
+MSR_EFER	equ 0c0000080h		; SDM vol. 3A, 2.2.1
+EFER_LME	equ 100h
+EFER_NXE	equ 800h
+LEAF_EXTENDED_MAX equ 80000000h		; CPUID
+LEAF_EXTENDED	equ 80000001h
+EDX_NX		equ 1 << 20
+EDX_LONG	equ 1 << 29
+CODE64		equ 8			; selectors in the table below
+DATA		equ 10h
+TASK		equ 18h
+STACK_SIZE	equ 256 * 1024		; UEFI promises 128 KiB: 2.3.4
+GUARD_SIZE	equ 64 * 1024		; more than any function has of its own: none skips it
+FAULT_STACK_SIZE equ 8192
+EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
+ERRORS		equ 60227d00h		; FAULT_ERRORS: vectors with an error code
+
+extern bare_main
+extern bare_exception
+
+global bare_entry:function hidden
+global bare_triple_fault:function hidden
+global bare_stubs:data hidden
+global bare_ignore:data hidden
+global bare_low_table:data hidden
+global bare_stack_guard:data hidden
+global bare_stack:data hidden
+
+section .note.pvh note alloc noexec nowrite align=4
+	dd note_data - note_name
+	dd 8
+	dd NOTE_PHYS32_ENTRY
+note_name:
+	db "Xen", 0
+note_data:
+	dq bare_entry
+
+section .text align=16
+bits 32
+bare_entry:
+	cli
+	cld
+	mov esi, ebx			; CPUID changes EBX
+	mov esp, stack_top
+	mov eax, LEAF_EXTENDED_MAX
+	cpuid
+	cmp eax, LEAF_EXTENDED
+	jb .no_long_mode
+	mov eax, LEAF_EXTENDED
+	cpuid
+	test edx, EDX_LONG
+	jz .no_long_mode
+	mov ebp, edx
+
+	mov edi, tables
+	xor eax, eax
+	mov ecx, TABLES * ENTRIES * 2
+	rep stosd
+	mov dword [tables], tables + PAGE + ENTRY
+	mov edi, tables + PAGE
+	mov eax, tables + 2 * PAGE + ENTRY
+	mov ecx, GIBS
+.gib:
+	mov [edi], eax
+	add edi, 8
+	add eax, PAGE
+	loop .gib
+	mov edi, tables + 2 * PAGE
+	mov eax, ENTRY + LARGE
+	mov ecx, GIBS * ENTRIES
+.large:
+	mov [edi], eax
+	add edi, 8
+	add eax, ENTRIES * PAGE
+	loop .large
+	mov dword [tables + 2 * PAGE], bare_low_table + ENTRY
+	mov edi, bare_low_table
+	mov eax, ENTRY
+	mov ecx, ENTRIES
+.page:
+	mov [edi], eax
+	add edi, 8
+	add eax, PAGE
+	loop .page
+
+	mov eax, CR4_PAE
+	mov cr4, eax
+	mov eax, tables
+	mov cr3, eax
+	mov ecx, MSR_EFER
+	rdmsr
+	or eax, EFER_LME
+	test ebp, EDX_NX
+	jz .efer
+	or eax, EFER_NXE
+.efer:
+	wrmsr
+	mov eax, CR0_LONG
+	mov cr0, eax
+	mov eax, task			; the descriptor's base is in four pieces
+	mov [gdt.task + 2], ax
+	shr eax, 16
+	mov [gdt.task + 4], al
+	mov [gdt.task + 7], ah
+	lgdt [gdt_register]
+	jmp CODE64:.long
+
+.no_long_mode:				; the machine resets, because no console is open yet
+	jmp triple_fault_32
+
+bits 64
+.long:
+	mov eax, DATA
+	mov ds, eax
+	mov es, eax
+	mov ss, eax
+	xor eax, eax
+	mov fs, eax
+	mov gs, eax
+	mov eax, TASK
+	ltr ax
+	mov edi, esi			; the upper half is not defined after the change of mode
+	xor ebp, ebp
+	call bare_main
+	jmp bare_triple_fault
+
+; A reset where there is no other: an exception without any table of handlers.
+bits 32
+triple_fault_32:
+	lidt [no_handlers]
+	ud2
+bits 64
+bare_triple_fault:
+	lidt [no_handlers]
+	ud2
+
+; A stub of 16 bytes to each exception. On entry: as the CPU enters an interrupt gate.
+	align 16
+bare_stubs:
+%assign vector 0
+%rep EXCEPTIONS
+	push strict qword vector
+	jmp strict near exception
+	align 16
+%assign vector vector + 1
+%endrep
+
+; void bare_exception(vector, RIP, error code, CR2), which does not return. On entry: [rsp] = vector, then the error
+; code of some vectors, then the CPU's frame.
+exception:
+	mov edi, [rsp]
+	xor edx, edx
+	lea rax, [rsp + 8]
+	mov ecx, ERRORS
+	bt ecx, edi
+	jnc .frame
+	mov rdx, [rax]
+	add rax, 8
+.frame:
+	mov rsi, [rax]
+	mov rcx, cr2
+	and rsp, -16
+	cld
+	call bare_exception
+	jmp bare_triple_fault
+
+	align 16
+bare_ignore:				; a stray interrupt
+	iretq
+
+section .data align=16
+gdt:					; SDM vol. 3A, 3.4.5; accessed, so that nothing is written
+	dq 0
+	dq 00af9b000000ffffh		; code, 64 bits
+	dq 00cf93000000ffffh		; data
+.task:
+	dq 0000890000000067h		; the task state segment of 68h bytes: 7.2.3
+	dq 0
+gdt_end:
+gdt_register:
+	dw gdt_end - gdt - 1
+	dq gdt
+no_handlers:
+	dw 0
+	dq 0
+	align 16
+task:					; 7.7: the stacks of exceptions that name one
+	times 36 db 0
+	dq fault_stack_top		; 1: of a double fault
+	times 68h - 44 db 0
+
+section .bss align=4096
+tables:
+	resb (TABLES - 1) * PAGE
+bare_low_table:
+	resb PAGE
+bare_stack_guard:			; protect_pages() takes it out of the tables
+	resb GUARD_SIZE
+bare_stack:
+	resb STACK_SIZE
+stack_top:
+	resb FAULT_STACK_SIZE
+fault_stack_top:

@@ -1,0 +1,74 @@
+/* QEMU's exit device, ACPI's sleep state S5, a reset. See exit.h. */
+#include "exit.h"
+
+#include "hw.h"
+
+#define RESET_PORT         0xcf9u /* the reset register of Intel's chip sets, which AMD's have, too */
+#define RESET_PREPARE      0x02u
+#define RESET_FULL         0x06u
+#define KEYBOARD_PORT      0x64u  /* the keyboard controller */
+#define KEYBOARD_RESET     0xfeu
+
+#define SLEEP_ENABLE       0x2000u /* ACPI 6.5, table 4.13: SLP_EN */
+#define SLEEP_TYPE_SHIFT   10
+
+/* A read of a port takes a us on a bus: after these 2 s a machine that was switched off is off. */
+#define GONE_POLLS 2000000u
+#define DELAY_PORT 0x80u
+
+/* boot/bare/entry.nasm: a reset by an exception without handlers. */
+extern void bare_triple_fault(void) __attribute__((noreturn, visibility("hidden")));
+
+static void
+wait_until_gone(void)
+{
+	for (unsigned i = 0; i < GONE_POLLS; i++)
+		(void)hw_in8(DELAY_PORT);
+}
+
+void
+exit_reset(void)
+{
+	hw_out8(RESET_PORT, RESET_PREPARE);
+	hw_out8(RESET_PORT, RESET_FULL);
+	hw_out8(KEYBOARD_PORT, KEYBOARD_RESET);
+	wait_until_gone();
+	bare_triple_fault();
+}
+
+static void
+power_off(const struct acpi_facts *acpi)
+{
+	if (!acpi->s5.found || !acpi->fadt.pm1_cnt_blk || acpi->fadt.pm1_cnt_blk > UINT16_MAX)
+		return;
+	hw_out16((uint16_t)acpi->fadt.pm1_cnt_blk, (uint16_t)(acpi->s5.type << SLEEP_TYPE_SHIFT | SLEEP_ENABLE));
+	wait_until_gone();
+}
+
+static void
+say(struct console *console, const char *line)
+{
+	console_serial(console, line);
+	console_serial(console, "\n");
+}
+
+void
+exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
+{
+	while (serial_feed(&console->serial))
+		;
+	if (how == EXIT_DEBUG) {
+		hw_out8(DEBUG_EXIT_PORT, result);
+		wait_until_gone();
+		say(console, "exit=debug-exit: no exit device at port 501h; powering off.");
+	}
+	if (how != EXIT_REBOOT && how != EXIT_RETURN) {
+		power_off(acpi);
+		say(console, "This machine does not power off by ACPI: it is reset.");
+	}
+	if (acpi->fadt.reset_port) {
+		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);
+		wait_until_gone();
+	}
+	exit_reset();
+}

@@ -1,0 +1,20 @@
+/* The way out of a run without UEFI: never back. */
+#ifndef BARETICK_EXIT_H
+#define BARETICK_EXIT_H
+
+#include "acpi.h"
+#include "console.h"
+#include "options.h"
+#include "result.h"
+
+/*
+ * Sends all queued blocks to the serial line, then ends the run as HOW says. EXIT_ASK powers off, because no person can
+ * be asked, and EXIT_RETURN resets, because there is no caller. A machine that does not power off is reset.
+ */
+void exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
+	__attribute__((noreturn));
+
+/* Resets the machine at once. */
+void exit_reset(void) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * A deadline by the PM timer, counted only while the TSC stands. As long as the TSC counts the run ends by that, and a
+ * PM timer that is at fault must not end it. See alarm.h.
+ */
+#include "alarm.h"
+
+#include "hw.h"
+#include "pm_alarm.h"
+
+#define PM_TIMER_HZ UINT64_C(3579545) /* ACPI 6.5, 4.8.3.3 */
+#define NS_PER_S    UINT64_C(1000000000)
+
+static struct {
+	uint16_t port; /* 0: there is none */
+	uint32_t mask, last;
+	uint64_t last_tsc, left_ticks;
+} pm;
+
+void
+pm_alarm_use(uint16_t port, uint32_t mask)
+{
+	pm.port = port;
+	pm.mask = mask;
+}
+
+void
+alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	alarm->event = pm.port ? &pm : NULL;
+	if (!pm.port)
+		return;
+	pm.last = hw_in32(pm.port);
+	pm.last_tsc = hw_tsc();
+	pm.left_ticks = ns / NS_PER_S * PM_TIMER_HZ + ns % NS_PER_S * PM_TIMER_HZ / NS_PER_S;
+}
+
+bool
+alarm_rang(struct alarm *alarm)
+{
+	uint64_t tsc = hw_tsc();
+	uint32_t now, ticks;
+
+	if (!alarm->event)
+		return false;
+	now = hw_in32(pm.port);
+	ticks = tsc == pm.last_tsc ? (now - pm.last) & pm.mask : 0;
+	pm.last = now;
+	pm.last_tsc = tsc;
+	pm.left_ticks -= ticks < pm.left_ticks ? ticks : pm.left_ticks;
+	return pm.left_ticks == 0;
+}
+
+void
+alarm_end(struct alarm *alarm)
+{
+	alarm->event = NULL;
+}

@@ -1,0 +1,72 @@
+/* Memory in whole pages, and empty bodies of services that only a firmware has. See firmware.h. */
+#include "bare.h"
+
+#include "paging.h"
+
+/* In front of what firmware_allocate() gives; its size keeps that aligned. */
+struct head {
+	uint64_t pages, padding;
+};
+
+void *
+firmware_take_pages(uint64_t address_max, size_t pages)
+{
+	void *memory = (void *)(uintptr_t)ram_take(bare_ram(), address_max, pages);
+
+	if (memory)
+		__builtin_memset(memory, 0, pages * PAGE_SIZE);
+	return memory;
+}
+
+void
+firmware_give_pages(void *memory, size_t pages)
+{
+	if (memory)
+		ram_give(bare_ram(), (uintptr_t)memory, pages * PAGE_SIZE);
+}
+
+void *
+firmware_allocate(size_t size)
+{
+	size_t pages = (size + sizeof(struct head) + PAGE_SIZE - 1) / PAGE_SIZE;
+	struct head *head = firmware_take_pages(UINT64_MAX, pages);
+
+	if (!head)
+		return NULL;
+	head->pages = pages;
+	return head + 1;
+}
+
+void
+firmware_free(void *memory)
+{
+	struct head *head = memory;
+
+	if (head)
+		firmware_give_pages(head - 1, head[-1].pages);
+}
+
+/* No kernel follows, because baretick ends by a reset. */
+void *
+firmware_reserve_low(size_t pages)
+{
+	return firmware_take_pages(UINT32_MAX, pages);
+}
+
+void
+firmware_print_time(struct text *text)
+{
+	(void)text;
+}
+
+uint64_t
+firmware_hold(void)
+{
+	return 0;
+}
+
+void
+firmware_release(uint64_t held)
+{
+	(void)held;
+}

@@ -1,0 +1,20 @@
+/* Without UEFI no code but baretick's runs. See code_map.h. */
+#include "code_map.h"
+
+bool
+code_map_open(void)
+{
+	return true;
+}
+
+void
+code_map_close(void)
+{
+}
+
+bool
+code_map_has(uint64_t address)
+{
+	(void)address;
+	return false;
+}

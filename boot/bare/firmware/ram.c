@@ -1,0 +1,87 @@
+/* Free memory. See ram.h. */
+#include "ram.h"
+
+#include "paging.h"
+
+static uint64_t
+round_down(uint64_t address)
+{
+	return address & ~(PAGE_SIZE - 1);
+}
+
+static uint64_t
+round_up(uint64_t address)
+{
+	return address > UINT64_MAX - (PAGE_SIZE - 1) ? round_down(UINT64_MAX) : round_down(address + PAGE_SIZE - 1);
+}
+
+static uint64_t
+end_of(uint64_t begin, uint64_t size)
+{
+	return size > UINT64_MAX - begin ? UINT64_MAX : begin + size;
+}
+
+static void
+add(struct ram *ram, uint64_t begin, uint64_t end)
+{
+	if (begin < end && ram->count < RAM_RANGES_MAX)
+		ram->ranges[ram->count++] = (struct ram_range){ begin, end };
+}
+
+void
+ram_give(struct ram *ram, uint64_t begin, uint64_t size)
+{
+	struct ram_range new = { round_up(begin), round_down(end_of(begin, size)) };
+
+	if (new.begin >= new.end)
+		return;
+	ram_withhold(ram, new.begin, new.end - new.begin); /* maps have ranges that overlap */
+	for (size_t i = 0; i < ram->count;) {
+		const struct ram_range *range = &ram->ranges[i];
+
+		if (range->end != new.begin && range->begin != new.end) {
+			i++;
+			continue;
+		}
+		new.begin = range->begin < new.begin ? range->begin : new.begin;
+		new.end = range->end > new.end ? range->end : new.end;
+		ram->ranges[i] = ram->ranges[--ram->count];
+	}
+	add(ram, new.begin, new.end);
+}
+
+void
+ram_withhold(struct ram *ram, uint64_t begin, uint64_t size)
+{
+	uint64_t first = round_down(begin), end = round_up(end_of(begin, size));
+
+	for (size_t i = 0; i < ram->count;) {
+		struct ram_range range = ram->ranges[i];
+
+		if (range.end <= first || range.begin >= end) {
+			i++;
+			continue;
+		}
+		ram->ranges[i] = ram->ranges[--ram->count];
+		add(ram, range.begin, first);
+		add(ram, end, range.end);
+		i = 0; /* the last range was moved to this place */
+	}
+}
+
+uint64_t
+ram_take(struct ram *ram, uint64_t address_max, size_t pages)
+{
+	uint64_t size = pages * PAGE_SIZE, best = 0;
+
+	for (size_t i = 0; pages && i < ram->count; i++) {
+		const struct ram_range *range = &ram->ranges[i];
+		uint64_t end = range->end - 1 > address_max ? round_down(address_max + 1) : range->end;
+
+		if (end > range->begin && end - range->begin >= size && end - size > best)
+			best = end - size;
+	}
+	if (best)
+		ram_withhold(ram, best, size);
+	return best;
+}

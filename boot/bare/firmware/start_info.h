@@ -1,0 +1,31 @@
+/* The start info of a PVH loader: Xen, public/arch-x86/hvm/start_info.h. */
+#ifndef BARETICK_START_INFO_H
+#define BARETICK_START_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define START_INFO_MAGIC 0x336ec578u
+#define START_INFO_VERSION_MAP 1u /* from this version on it has a memory map */
+
+struct start_info {
+	uint32_t magic, version, flags, module_count;
+	uint64_t modules, command_line, rsdp, memory_map; /* physical addresses, 0 if there is none */
+	uint32_t memory_map_count, reserved;
+};
+
+struct start_info_range {
+	uint64_t begin, size;
+	uint32_t type, reserved; /* E820's: ACPI 6.5, table 15.4 */
+};
+
+struct start_info_module {
+	uint64_t begin, size, command_line, reserved;
+};
+
+#define START_INFO_RAM 1u
+
+_Static_assert(offsetof(struct start_info, memory_map_count) == 48, "Xen's layout");
+_Static_assert(sizeof(struct start_info_range) == 24 && sizeof(struct start_info_module) == 32, "Xen's layout");
+
+#endif

@@ -1,0 +1,172 @@
+/* The loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
+#include "bare.h"
+
+#include "hw.h"
+#include "paging.h"
+#include "ram.h"
+#include "text.h"
+
+#define PAGE_0_SIZE    PAGE_SIZE
+#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: in its upper half the segment of the extended one */
+#define EBDA_SIZE      1024u     /* ACPI 6.5, 5.2.5.1: the RSDP is in its first KiB, or */
+#define BIOS_AREA      0xe0000u  /* in this area, at a multiple of 16 bytes */
+#define BIOS_AREA_SIZE 0x20000u
+#define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
+#define SMBIOS_SIZE    0x10000u
+#define ANCHOR_STEP    16u
+#define RSDP_SIZE      20u       /* that its first checksum is of */
+#define MAP_MAX        4096u     /* entries: no map of a real machine comes near it */
+
+static struct {
+	struct ram ram;
+	uint64_t rsdp, smbios_3, smbios_2;
+	const char *command_line;
+	size_t command_line_length;
+	uint32_t version;
+} found;
+
+/* A pointer to SIZE bytes at ADDRESS; NULL if they are not mapped. Page 0 still is. */
+static const void *
+at(uint64_t address, uint64_t size)
+{
+	return address && address < BARE_MEMORY_MAX && size <= BARE_MEMORY_MAX - address ?
+		(const void *)(uintptr_t)address : NULL;
+}
+
+static bool
+sums_up(const uint8_t *bytes, size_t size)
+{
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (uint8_t)(sum + bytes[i]);
+	return sum == 0;
+}
+
+/* Returns the address of the first ANCHOR in SIZE bytes at BEGIN whose CHECKED bytes sum up to 0, or 0. */
+static uint64_t
+find(uint64_t begin, size_t size, const char *anchor, size_t checked)
+{
+	size_t length = text_length(anchor);
+
+	for (uint64_t address = begin; address + ANCHOR_STEP + checked <= begin + size; address += ANCHOR_STEP) {
+		const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
+
+		if (__builtin_memcmp(bytes, anchor, length) == 0 && sums_up(bytes, checked))
+			return address;
+	}
+	return 0;
+}
+
+static uint64_t
+find_rsdp(void)
+{
+	static const char anchor[] = "RSD PTR ";
+	uint64_t ebda = (uint64_t)(hw_read32(BIOS_DATA_40CH) >> 16) << 4;
+	uint64_t address = ebda >= PAGE_SIZE ? find(ebda, EBDA_SIZE, anchor, RSDP_SIZE) : 0;
+
+	return address ? address : find(BIOS_AREA, BIOS_AREA_SIZE, anchor, RSDP_SIZE);
+}
+
+static void
+withhold(const void *begin, uint64_t size)
+{
+	ram_withhold(&found.ram, (uintptr_t)begin, size);
+}
+
+/* RAM below 4 GiB, less all ranges of another kind, for maps of real firmware overlap. */
+static void
+read_map(const struct start_info_range *map, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (map[i].type == START_INFO_RAM && map[i].begin < BARE_MEMORY_MAX)
+			ram_give(&found.ram, map[i].begin, map[i].size);
+	for (uint32_t i = 0; i < count; i++)
+		if (map[i].type != START_INFO_RAM)
+			ram_withhold(&found.ram, map[i].begin, map[i].size);
+	ram_withhold(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
+}
+
+static void
+read_command_line(uint64_t address)
+{
+	found.command_line = address ? at(address, 1) : NULL;
+	if (!found.command_line)
+		found.command_line = "";
+	while (found.command_line_length < BARE_COMMAND_LINE_MAX && found.command_line[found.command_line_length] &&
+	       at(address, found.command_line_length + 2))
+		found.command_line_length++;
+}
+
+/* The image, and the loader's data in RAM. */
+static void
+withhold_what_is_used(const struct start_info *info, const struct start_info_range *map)
+{
+	const struct start_info_module *modules = at(info->modules, info->module_count * sizeof(*modules));
+
+	withhold(NULL, PAGE_0_SIZE);
+	withhold(image_begin, (uint64_t)(image_end - image_begin));
+	withhold(info, sizeof(*info));
+	withhold(map, info->memory_map_count * sizeof(*map));
+	withhold(found.command_line, found.command_line_length + 1);
+	for (uint32_t i = 0; modules && i < info->module_count && i < MAP_MAX; i++)
+		ram_withhold(&found.ram, modules[i].begin, modules[i].size);
+}
+
+const char *
+bare_take_over(const struct start_info *info)
+{
+	const struct start_info_range *map;
+
+	if (!info || info->magic != START_INFO_MAGIC)
+		return "the loader's start info is not there (PVH)";
+	found.version = info->version;
+	map = info->version >= START_INFO_VERSION_MAP && info->memory_map_count <= MAP_MAX ?
+		at(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
+	if (!map || !info->memory_map_count)
+		return "the loader hands over no memory map (PVH, version 1 of its start info)";
+	read_map(map, info->memory_map_count);
+	read_command_line(info->command_line);
+	withhold_what_is_used(info, map);
+	found.rsdp = info->rsdp ? info->rsdp : find_rsdp();
+	found.smbios_3 = find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
+	found.smbios_2 = find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);
+	return NULL;
+}
+
+struct ram *
+bare_ram(void)
+{
+	return &found.ram;
+}
+
+const char *
+bare_command_line(size_t *length)
+{
+	*length = found.command_line_length;
+	return found.command_line;
+}
+
+uint64_t
+firmware_rsdp(void)
+{
+	return found.rsdp;
+}
+
+uint64_t
+firmware_smbios_3(void)
+{
+	return found.smbios_3;
+}
+
+uint64_t
+firmware_smbios_2(void)
+{
+	return found.smbios_2;
+}
+
+void
+firmware_print_name(struct text *text)
+{
+	text_printf(text, "none (PVH, start info %u)", found.version);
+}

@@ -1,0 +1,25 @@
+/* Without UEFI nothing ticks: there is no tick to stop, and none to wait for. See tick.h. */
+#include "tick.h"
+
+bool
+tick_pause(struct tick *tick)
+{
+	tick->period_100ns = 0;
+	return true;
+}
+
+bool
+tick_quiet(struct tick *tick, bool quiet)
+{
+	(void)tick;
+	(void)quiet;
+	return false;
+}
+
+bool
+tick_is_alive(uint64_t (*tsc)(void), uint64_t bound)
+{
+	(void)tsc;
+	(void)bound;
+	return false;
+}

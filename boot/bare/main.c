@@ -1,0 +1,235 @@
+/*
+ * From the loader's jump to the way out, without a firmware's services: console, options, facts of the machine, the
+ * run, its report on the serial line. Everything that lasts longer than a function is in one struct application.
+ */
+#include "bare.h"
+#include "blocks.h"
+#include "console.h"
+#include "cpu.h"
+#include "describe.h"
+#include "drivers.h"
+#include "exit.h"
+#include "guard.h"
+#include "hw.h"
+#include "lapic.h"
+#include "leaves.h"
+#include "machine.h"
+#include "options_print.h"
+#include "pic_registers.h"
+#include "plan.h"
+#include "pm_alarm.h"
+#include "protect.h"
+#include "report.h"
+#include "rules.h"
+#include "rules_print.h"
+#include "run.h"
+#include "sources.h"
+#include "text.h"
+#include "vectors.h"
+
+#define LIST_SIZE (64u << 10)
+#define NO_MEMORY "this machine has too little memory for a report"
+
+struct application {
+	struct console console;
+	struct machine machine;
+	struct plan plan;
+	struct run run;
+	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
+	const char *rule_ids[RULES_MAX + 1];
+};
+
+/* boot/bare/entry.nasm calls both. */
+void bare_main(const struct start_info *info) __attribute__((noreturn, visibility("hidden")));
+void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
+	__attribute__((noreturn, visibility("hidden")));
+
+static struct application *application; /* for bare_exception(); NULL before there is one */
+
+static void
+leave(struct application *app, enum exit_result result)
+{
+	exit_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
+}
+
+/* The run did not start: says why, and ends as an error. */
+static void
+refuse(struct application *app, const char *error)
+{
+	console_serial(&app->console, "error: ");
+	console_serial(&app->console, error);
+	console_serial(&app->console, "\nNothing was measured.\n");
+	leave(app, EXIT_ERROR);
+}
+
+/* The options rules and help: a list instead of a run. */
+static void
+show_list(struct application *app)
+{
+	const struct options_names names = { app->clock_ids, app->rule_ids };
+	char *bytes = firmware_allocate(LIST_SIZE);
+	struct text text;
+
+	if (!bytes)
+		refuse(app, NO_MEMORY);
+	text_init(&text, bytes, LIST_SIZE);
+	if (app->run.report.options.help)
+		options_print(&text, &names);
+	else
+		rules_print(&text, &app->run.report.options);
+	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
+	leave(app, EXIT_PASS);
+}
+
+/* Reads the options into the run's report. Returns false if one is wrong; ERROR then says which. */
+static bool
+read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
+{
+	const struct options_names names = { app->clock_ids, app->rule_ids };
+	struct sources sources = sources_begin(&names, &app->run.report, error);
+	char *buffer = firmware_allocate(SOURCES_READ_SIZE);
+	size_t length;
+	const char *line = bare_command_line(&length);
+
+	run_clock_ids(drivers, app->clock_ids);
+	rules_limit_ids(app->rule_ids);
+	if (options_are_foreign(line, length)) /* libkrun and others add words for Linux */
+		sources_note_foreign(&sources, "The words of the command line", line, length);
+	else
+		sources_take(&sources, line, length, length, "the command line");
+	if (buffer)
+		sources_take_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
+	firmware_free(buffer);
+	return sources_end(&sources);
+}
+
+/* The report on the serial line, which is all that there is. False: it does not fit, which was said. */
+static bool
+deliver(struct application *app)
+{
+	const struct text *texts[SAVE_FILES];
+
+	if (!plan_render(&app->plan, &app->run.report, texts)) {
+		console_serial(&app->console, "error: the report does not fit the memory that was taken for it\n");
+		return false;
+	}
+	blocks_queue(&app->console.serial, &app->plan, &app->run.report);
+	return true;
+}
+
+static void
+use_pm_timer(const struct acpi_fadt *fadt)
+{
+	if (fadt->found && fadt->pm_tmr_blk && fadt->pm_tmr_len)
+		pm_alarm_use((uint16_t)fadt->pm_tmr_blk, fadt->tmr_val_ext ? UINT32_MAX : 0xffffff);
+}
+
+static void
+run_all(void *argument)
+{
+	struct application *app = argument;
+	struct machine *machine = &app->machine;
+	struct report *report = &app->run.report;
+	char error[OPTIONS_ERROR_SIZE];
+
+	machine->boot.finds_cores = true;
+	cpu_read_facts(&machine->platform.cpu);
+	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
+	machine_read(machine, report);
+	bool good = read_options(app, error);
+
+	serial_speak(&app->console.serial, report->options.serial);
+	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	if (!good)
+		refuse(app, error);
+	if (report->options.rules || report->options.help)
+		show_list(app);
+	report_note(report, "Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, "
+		    "no network, and no Secure Boot.");
+	machine_choose_way(machine, report);
+	describe_machine(report, &machine->platform, &machine->smbios);
+	use_pm_timer(&machine->platform.acpi.fadt);
+	if (!plan_take(&app->plan, machine_cores(machine, &report->options), NULL, report))
+		refuse(app, NO_MEMORY);
+	machine_open(machine, &app->plan, &app->console, &app->run);
+	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
+	run_measure(&app->run);
+	run_close(&app->run);
+	leave(app, deliver(app) ? exit_result_of(report->verdict) : EXIT_ERROR);
+}
+
+static void
+end_run(void *run)
+{
+	run_end(run);
+}
+
+/* An exception that ended more than a measurement: there is no report. */
+static void
+end_by_fault(struct application *app, const struct fault *fault)
+{
+	char bytes[OPTIONS_ERROR_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	text_put(&text, "baretick itself took an exception: ");
+	fault_print(&text, fault);
+	text_put(&text, ".\n");
+	console_serial(&app->console, bytes);
+	leave(app, EXIT_ERROR);
+}
+
+/* Prints an exception that no guard takes. A second one in here ends in a reset. */
+void
+bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
+{
+	struct application *app = application;
+	const struct fault fault = guard_fault(vector, at, error, address);
+
+	application = NULL;
+	if (!app)
+		exit_reset();
+	end_by_fault(app, &fault);
+	__builtin_unreachable();
+}
+
+/* Interrupts that a firmware left open would come to handlers that are not there. */
+static void
+silence_interrupts(void)
+{
+	struct lapic lapic;
+
+	hw_out8(PIC_MASTER_MASK, PIC_ALL_MASKED);
+	hw_out8(PIC_SLAVE_MASK, PIC_ALL_MASKED);
+	if (!lapic_open(&lapic))
+		lapic_join(&lapic);
+}
+
+void
+bare_main(const struct start_info *info)
+{
+	const char *refusal = bare_take_over(info);
+	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
+	struct console console;
+	struct fault fault, again;
+
+	vectors_load();
+	protect_pages();
+	silence_interrupts();
+	if (!app) {
+		console_open(&console);
+		serial_speak(&console.serial, SERIAL_FULL);
+		console_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
+		console_serial(&console, refusal ? refusal : NO_MEMORY);
+		console_serial(&console, "\nNothing was measured.\n");
+		exit_reset();
+	}
+	application = app;
+	console_open(&app->console);
+	guard_open();
+	if (!guard_run(run_all, app, &fault)) {
+		guard_run(end_run, &app->run, &again);
+		end_by_fault(app, &fault);
+	}
+	exit_reset(); /* not reached: the run has left */
+}

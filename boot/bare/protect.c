@@ -1,0 +1,57 @@
+/* Which pages may be written, and which executed. See protect.h. */
+#include "protect.h"
+
+#include "bare.h"
+#include "hw.h"
+#include "paging.h"
+
+#define PAGE_NOT_EXECUTABLE (UINT64_C(1) << 63) /* SDM vol. 3A, 4.5.4 */
+#define MSR_EFER            0xc0000080u         /* 2.2.1 */
+#define EFER_NXE            (UINT64_C(1) << 11)
+#define GIBS                4u
+
+/* boot/bare/elf.lds */
+extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
+extern const uint8_t image_data_begin[] __attribute__((visibility("hidden")));
+/* boot/bare/entry.nasm: the entries of the first 2 MiB, and the pages below the stack. */
+extern uint64_t bare_low_table[PAGE_ENTRIES] __attribute__((visibility("hidden")));
+extern const uint8_t bare_stack_guard[] __attribute__((visibility("hidden")));
+extern const uint8_t bare_stack[] __attribute__((visibility("hidden")));
+
+static void
+set(const uint8_t *begin, const uint8_t *end, uint64_t flags)
+{
+	for (const uint8_t *page = begin; page < end; page += PAGE_SIZE)
+		bare_low_table[(uintptr_t)page / PAGE_SIZE] = flags ? (uintptr_t)page | flags : 0;
+}
+
+/* All large pages of all tables but the first's first, which is the table of the low pages. */
+static void
+forbid_execution(uint64_t never)
+{
+	const uint64_t *top = (const uint64_t *)(uintptr_t)(read_cr3() & PAGE_ADDRESS);
+	const uint64_t *second = (const uint64_t *)(uintptr_t)(top[0] & PAGE_ADDRESS);
+
+	for (unsigned gib = 0; gib < GIBS; gib++) {
+		uint64_t *third = (uint64_t *)(uintptr_t)(second[gib] & PAGE_ADDRESS);
+
+		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
+			if (third[i] & PAGE_LARGE)
+				third[i] |= never;
+	}
+	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
+		bare_low_table[i] |= never;
+}
+
+void
+protect_pages(void)
+{
+	uint64_t never = hw_msr_read(MSR_EFER) & EFER_NXE ? PAGE_NOT_EXECUTABLE : 0;
+
+	forbid_execution(never);
+	set(image_begin, image_text_end, PAGE_PRESENT);
+	set(image_text_end + (-(uintptr_t)image_text_end & (PAGE_SIZE - 1)), image_data_begin, PAGE_PRESENT | never);
+	set(bare_stack_guard, bare_stack, 0);
+	bare_low_table[0] = 0;
+	__asm__ volatile("movq %0, %%cr3" : : "r"(read_cr3()) : "memory");
+}

@@ -1,0 +1,22 @@
+/* A machine without UEFI that lacks something: see acpi_pm.c. */
+#include "bare.h"
+
+#define BELOW_1_MIB UINT64_C(0x100000)
+
+extern void missing_call_firmware(void *to, const void *from);
+extern void missing_low_memory(void);
+
+/* As a memory map without any there. */
+void
+missing_low_memory(void)
+{
+	ram_withhold(bare_ram(), 0, BELOW_1_MIB);
+}
+
+/* There is none. */
+void
+missing_call_firmware(void *to, const void *from)
+{
+	(void)to;
+	(void)from;
+}

@@ -1,0 +1,156 @@
+/* A serial port of a boot without UEFI, on ports that behave as a 16550 with and without its queue, or not at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "com.h"
+#include "sim.h"
+
+enum { DATA, FIFO = 2, LINE = 3, STATUS = 5, SCRATCH = 7, REGISTERS };
+
+static struct {
+	uint8_t registers[REGISTERS];
+	uint8_t status;
+	bool has_queue;
+	char written[64];
+	size_t count, status_reads;
+} port;
+
+static uint32_t
+in(void *context, uint16_t at, unsigned width)
+{
+	unsigned number = at - COM1_PORT;
+
+	(void)context;
+	assert_int_equal(width, 1);
+	port.status_reads += number == STATUS;
+	if (number == STATUS)
+		return port.status;
+	return number == FIFO ? (port.has_queue ? 0xc1 : 0x01) : port.registers[number];
+}
+
+static void
+out(void *context, uint16_t at, uint32_t value, unsigned width)
+{
+	unsigned number = at - COM1_PORT;
+
+	(void)context;
+	assert_int_equal(width, 1);
+	if (number == DATA && !(port.registers[LINE] & 0x80) && port.count < sizeof(port.written))
+		port.written[port.count++] = (char)value;
+	port.registers[number] = (uint8_t)value;
+}
+
+static int
+plug(void **state)
+{
+	(void)state;
+	sim_reset();
+	memset(&port, 0, sizeof(port));
+	port.status = 0x60;
+	port.has_queue = true;
+	sim_hook_ports((struct sim_port_hook){ COM1_PORT, COM1_PORT + SCRATCH, in, out, NULL });
+	return 0;
+}
+
+static int
+unplug(void **state)
+{
+	(void)state;
+	sim_reset();
+	return 0;
+}
+
+static void
+a_port_that_is_not_there_is_not_opened(void **state)
+{
+	struct com com;
+
+	(void)state;
+	assert_false(com_open(&com, COM1_PORT));
+}
+
+static void
+a_port_without_a_status_is_not_opened(void **state)
+{
+	struct com com;
+
+	(void)state;
+	port.status = 0xff;
+	assert_false(com_open(&com, COM1_PORT));
+}
+
+static void
+sixteen_bytes_go_into_an_empty_queue_after_one_look(void **state)
+{
+	struct com com;
+
+	(void)state;
+	assert_true(com_open(&com, COM1_PORT));
+	port.status_reads = 0;
+	assert_true(com_write(&com, "0123456789abcdef0123", 20));
+	assert_int_equal(port.status_reads, 2);
+	assert_int_equal(port.count, 20);
+	assert_memory_equal(port.written, "0123456789abcdef0123", 20);
+}
+
+static void
+without_a_queue_each_byte_waits_for_the_one_before(void **state)
+{
+	struct com com;
+
+	(void)state;
+	port.has_queue = false;
+	assert_true(com_open(&com, COM1_PORT));
+	port.status_reads = 0;
+	assert_true(com_write(&com, "0123", 4));
+	assert_int_equal(port.status_reads, 4);
+}
+
+static void
+a_port_that_never_gets_empty_is_given_up_and_nothing_is_written(void **state)
+{
+	struct com com;
+
+	(void)state;
+	assert_true(com_open(&com, COM1_PORT));
+	port.status = 0;
+	assert_false(com_write(&com, "0", 1));
+	assert_int_equal(port.count, 0);
+}
+
+static void
+a_byte_is_read_only_if_one_came_in(void **state)
+{
+	struct com com;
+	uint8_t byte;
+
+	(void)state;
+	assert_true(com_open(&com, COM1_PORT));
+	port.registers[DATA] = 'q';
+	assert_false(com_read(&com, &byte));
+	port.status |= 1;
+	assert_true(com_read(&com, &byte));
+	assert_int_equal(byte, 'q');
+	port.status = 0xff;
+	assert_false(com_read(&com, &byte));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_port_that_is_not_there_is_not_opened, unplug),
+		cmocka_unit_test_setup(a_port_without_a_status_is_not_opened, plug),
+		cmocka_unit_test_setup(sixteen_bytes_go_into_an_empty_queue_after_one_look, plug),
+		cmocka_unit_test_setup(without_a_queue_each_byte_waits_for_the_one_before, plug),
+		cmocka_unit_test_setup(a_port_that_never_gets_empty_is_given_up_and_nothing_is_written, plug),
+		cmocka_unit_test_setup(a_byte_is_read_only_if_one_came_in, plug),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
