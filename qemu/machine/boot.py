@@ -55,7 +55,8 @@ def attempt(run, accelerator, console, words, deadline, on_trial):
             guest.run(lambda fd: command.build(run, accelerator, private, fd), deadline, keep=private.fds,
                       may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
                       on_trial=on_trial and "-serial" not in run.qemu_arg,
-                      events=run.event, say=console.say, attended=bool(run.display))
+                      events=run.event, say=console.say, attended=bool(run.display),
+                      keyboard=run.boot != "bare")
             guest.secure_boot = secure_boot_is_on(private.content_of("variables", command.VARIABLES_MAX))
         finally:
             transcript.close()

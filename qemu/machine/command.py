@@ -135,7 +135,7 @@ def firmware_arguments(code, private):
 
 
 def boot_arguments(boot, image, out):
-    if boot == "efi":
+    if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
         # A copy, for the report is written to the stick; but one that an earlier run left here goes on.
@@ -215,13 +215,14 @@ def build(run, accelerator, private, monitor_fd):
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
         command += screen(run)
-    if "-vga" not in own:
+    if "-vga" not in own and run.code:
         command += ["-vga", "std"]
     if "-serial" not in own:
         command += ["-chardev", "stdio,id=line,signal=off", "-serial", "chardev:line"]
     command += ["-chardev", monitor(monitor_fd), "-qmp", "chardev:monitor",
                 "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x2"]
-    command += firmware_arguments(run.code, private)
+    if run.code:
+        command += firmware_arguments(run.code, private)
     command += boot_arguments(run.boot, run.image, run.out)
     words = private.path_of("options", options_of(run.words))
     command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]

@@ -45,14 +45,16 @@ class Guest:
         self._key_s = None         # when the key was sent that ends the measuring early
 
     def run(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
-            events=(), say=None, attended=False):
+            events=(), say=None, attended=False, keyboard=True):
         """Runs COMMAND_OF(fd), a command line whose machine protocol is on FD, to its end or DEADLINE
         (of time.monotonic()). KEEP: descriptors that QEMU gets as well; COMMAND_OF may add to them. MAY_STICK:
         under this accelerator a guest may get stuck, so QEMU is asked about it; asking disturbs the guest. ON_TRIAL: it
         is given up where it says nothing and gets nowhere.
         PICTURE names the PNG file that the last screen goes to. EVENTS happen to the guest meanwhile, and
-        SAY(sentence) is called after each that did. ATTENDED: somebody may press the key that the firmware waits for."""
+        SAY(sentence) is called after each that did. ATTENDED: somebody may press the key that the firmware waits for.
+        KEYBOARD: the application reads keys, and one of them ends its measuring early."""
         self._keep, self._deadline, self._say = keep, deadline, say
+        self._key_s = None if keyboard else 0.0
         self._events = Events(events, self, say)
         try:
             self._start(command_of)

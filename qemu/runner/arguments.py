@@ -14,8 +14,8 @@ from runner import grammar
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(ROOT, "build")
-IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso"}
-MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image"}
+IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", "cd": "baretick.iso", "bare": "baretick.elf"}
+MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
 DISK = 510, b"\x55\xaa", "disk with a boot sector"
 LISTS = ("rules", "help")  # words of baretick that print a list in place of a run
 FAIL_ON = ("fail", "warn")  # verdicts
@@ -23,14 +23,14 @@ OUTPUTS = ("junit", "summary", "screenshot")
 # Where in each is what: Microsoft PE and COFF specification, "MS-DOS Stub"; UEFI 2.10, 5.2.1 "Legacy Master Boot
 # Record"; ECMA-119, 8.1.2 "Standard Identifier" of the volume descriptor in sector 16.
 MAGIC = {"efi": (0, b"MZ", "UEFI application"), "usb": DISK, "disk": DISK,
-         "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660")}
+         "cd": (0x8001, b"CD001", "CD with a file system of ISO 9660"), "bare": (0, b"\x7fELF", "ELF")}
 
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
 SHOWN_MAX = 100  # characters of what is none
-# A name of QEMU's list of machines (-machine help) that is of a PC with PCI, and its properties.
-MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
+# A name of QEMU's list of machines (-machine help) that is of a PC, and its properties.
+MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
 MEMORY_MIB = 64  # with 32 Debian's firmware never speaks; with 64 baretick itself says what is missing
 
 
@@ -150,10 +150,10 @@ def event(text):
     return Event(text, phase, time_s(later) if plus else 0.0, what, time_s(lasts))
 
 
-@kind("q35, pc, or a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, with its "
-      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel", ("q35", "pc"))
+@kind("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
+      "properties behind commas, as pc-q35-7.2,hpet=off; what runs it is chosen by --accel", ("q35", "pc", "microvm"))
 def machine_type(text):
-    """Others have no PCI, or nothing that UEFI starts on."""
+    """Others are no PC."""
     if not re.fullmatch(MACHINE, text) or ",accel=" in text:
         raise ValueError
     return text
@@ -180,13 +180,14 @@ def parser():
     option("--cpus", type=cores, default=usual_cpus(), metavar="N",
            help="cores (default: as many as this machine has, from 2, so that there is a pair, to 4)")
     option("--machine", type=machine_type, default="q35", metavar="TYPE[,PROPERTY=VALUE...]",
-           help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off (default: q35)")
+           help="q35, pc, or a version of them that QEMU has, as pc-q35-7.2,hpet=off; with --boot bare also microvm "
+           "(default: q35)")
     option("--memory", type=size, default="512M", metavar="SIZE", help="default: 512M")
     option("--boot", type=one_of(*IMAGES), default="efi", metavar="{%s}" % ",".join(IMAGES),
            help="the application itself, which has nowhere to save its report and gets save=off, the stick, the "
-           "same image as an IDE disk, or the CD (default: efi)")
+           "same image as an IDE disk, the CD, or bare: an ELF by QEMU's -kernel, without UEFI (default: efi)")
     option("--efi", metavar="PATH", help="the application (default: build/baretick.efi)")
-    option("--image", metavar="PATH", help="the stick or CD (default: that of `make image`)")
+    option("--image", metavar="PATH", help="the stick, CD or ELF (default: that of `make`)")
     option("--timeout", type=seconds, metavar="SECONDS", help="default: 300; with --display: none")
     option("--display", type=display, nargs="?", const="auto", metavar="window|vnc",
            help="show the guest's screen, in a window where there is a desktop, else on a VNC port of this machine; "
@@ -338,6 +339,11 @@ def grammar_of(named, boot):
 
 
 def check_firmware(run):
+    if run.boot == "bare":
+        run.code = None
+        if run.firmware:
+            raise Wrong("--firmware does not go with --boot bare, which has no UEFI")
+        return
     run.code = command.find_firmware(run.firmware)
     command.variables_of(run.code)
     if command.needs_smm(run.code) and "q35" not in run.machine.partition(",")[0]:
@@ -350,6 +356,10 @@ def check_rest(run):
         wrong.append("--tolerance goes with --baseline")
     wrong += [f"--event {each.text} does not go with --boot {run.boot}: what was written to the stick is not set back"
               for each in run.event if each.what == "snapshot" and run.boot in command.STICKS]
+    if run.boot == "bare" and (run.display or run.screenshot):
+        wrong.append("--display and --screenshot do not go with --boot bare, which has no screen")
+    if run.boot != "bare" and run.machine.partition(",")[0] == "microvm":
+        wrong.append("--machine microvm has no UEFI: use --boot bare")
     if run.display and run.screenshot:
         wrong.append("--screenshot does not go with --display: it is taken where a run ends by itself")
     if [word for word in ["serial=full", *run.words] if word.startswith("serial=")][-1] != "serial=full":

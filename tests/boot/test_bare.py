@@ -1,0 +1,119 @@
+"""Booted without UEFI: the ELF by QEMU's -kernel (PVH)."""
+import re
+import subprocess
+
+import pytest
+
+from boots import SHORT, VERDICT_STATUS, checked, clocks, qemu
+from harness import ROOT
+from test_exceptions import KINDS, check_row
+
+ELF, EFI = ROOT / "build" / "baretick.elf", ROOT / "build" / "baretick.efi"
+FAULTING = ROOT / "build" / "baretick-fault.elf"
+BARE = ["--accel", "tcg", "--boot", "bare"]
+WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
+                "network, and no Secure Boot.")
+ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
+LINE_MAX = 8192  # bytes of a command line
+
+pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
+
+
+def measured(run, *arguments, started, words=SHORT, lacking=()):
+    """The report of a run that found no fault and measured every clock, except clocks that are LACKING."""
+    report = checked(run(*BARE, "--cpus", str(started), *arguments, "--", *words), started)
+    assert WITHOUT_UEFI in report["notes"], report["notes"]
+    assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
+    rows = clocks(report)
+    assert [name for name in ALL if rows[name]["state"] == "absent"] == [name for name in ALL if name in lacking]
+    assert all(rows[name]["latency"]["count"] for name in ALL if name not in lacking)
+    assert not [found for found in report["findings"] if found["severity"] == "fail"], report["findings"]
+    assert not [found for found in report["findings"] if found["rule"] == "acpi-table"], report["findings"]
+    return report
+
+
+@pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2)])
+def test_every_clock_and_every_core_is_measured(run, machine, cpus):
+    report = measured(run, "--machine", machine, started=cpus)
+    states = {timer["source"]: timer["state"] for timer in report["intervals"]}
+    assert states["lapic"] == states["self_ipi"] == "present", states
+    assert states["hpet0"] == "present" or machine == "pc", states  # its HPET reaches only a pin that is in use
+
+
+def test_a_machine_without_an_hpet_has_a_row_that_says_so(run):
+    measured(run, "--machine", "q35,hpet=off", started=1, lacking=["hpet"])
+
+
+def test_a_microvm_lacks_hpet_and_pm_timer(run):
+    measured(run, "--machine", "microvm", started=2, lacking=["hpet", "acpi_pm"])
+
+
+def test_without_acpi_and_rsdp_all_cores_are_found_by_a_broadcast(run):
+    report = measured(run, "--machine", "microvm,acpi=off", started=4, lacking=["hpet", "acpi_pm"])
+    assert "This machine has no ACPI tables." in report["notes"]
+    assert "ACPI has no MADT, which would list the cores: 3 answered when all were started at once." in report["notes"]
+    assert sorted(core["apic_id"] for core in report["cores"]) == [0, 1, 2, 3]
+
+
+def test_a_microvm_without_pit_and_rtc_has_the_tsc_alone(run):
+    report = run(*BARE, "--cpus", "1", "--machine", "microvm,acpi=off,pit=off,rtc=off,pic=off", "--", *SHORT).report
+    assert clocks(report)["tsc"]["latency"]["count"]
+    assert all(clocks(report)[name]["state"] != "present" for name in ALL[1:]), report["clocks"]
+
+
+def test_the_command_line_has_options(run):
+    done = run(*BARE, "--cpus", "1", *qemu("-append", "profile=quick duration=10ms label=rack"), "--")
+    assert done.report["options"]["label"] == "rack", done
+
+
+@pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
+def test_a_command_line_that_is_too_long_is_an_error(run, length):
+    """On a microvm: for q35 and pc QEMU's option ROM for PVH has a buffer of 4 KiB, which a longer line overflows."""
+    words = "exit=debug-exit #" + "x" * (length - 17)
+    done = run(*BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
+    assert done.status == 2, done
+    assert f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read." in done.stdout + done.stderr
+
+
+def test_a_wrong_option_of_the_command_line_is_named(run):
+    done = run(*BARE, "--cpus", "1", *qemu("-append", "profil=quick"), "--")
+    assert done.status == 2 and "In the command line" in done.stdout + done.stderr, done
+
+
+@pytest.mark.parametrize("way", ["reboot", "poweroff", "ask", "return"])
+def test_each_way_out_ends_the_machine_with_its_report(run, way):
+    words = [*SHORT, "clocks=tsc", "cores=off", f"exit={way}"]
+    done = run(*BARE, "--cpus", "1", "--", *words)
+    assert done.status == VERDICT_STATUS[done.report["verdict"]], done
+
+
+def faulted(run, kind, core, when, *words):
+    done = run("--accel", "tcg", "--boot", "bare", "--image", FAULTING, "--cpus", "2",
+               *qemu("-fw_cfg", f"name=opt/baretick/fault,string={kind} {core} {when}"), "--",
+               "profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm", *words)
+    assert done.status == VERDICT_STATUS[done.report["verdict"]], done
+    return done.report
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_clock_whose_read_faults_is_broken_and_all_others_are_measured(run, kind):
+    check_row(faulted(run, kind, 0, "0"), kind)
+
+
+def test_a_core_whose_job_faults_is_lost_and_the_run_goes_on(run):
+    report = faulted(run, "ud", 1, "3")
+    assert re.fullmatch(f"took an exception in a job: {KINDS['ud']}", report["cores"][1]["reason"]), report["cores"]
+    assert clocks(report)["acpi_pm"]["state"] == "present"
+
+
+def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
+    report = faulted(run, "lo", 0, "open")
+    assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+    assert [core["started"] for core in report["cores"]] == [True]
+
+
+def test_the_image_has_nothing_that_only_uefi_needs():
+    names = subprocess.run(["nm", f"{ELF}.debug"], check=True, capture_output=True, text=True).stdout
+    assert "bare_main" in names
+    assert not re.search(r"efi_main|firmware_system|page_bytes|html_render", names)
+    assert ELF.stat().st_size < 0.6 * EFI.stat().st_size
