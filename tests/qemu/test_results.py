@@ -469,7 +469,7 @@ def test_a_report_of_schema_1_says_the_same_in_the_words_of_today():
         if clock["latency"]:
             clock["latency"].update({f"p{p}_within_ns": None for p in (50, 90, 99, 999)})
     for core in older["cores"]:
-        core.update(drifts=False, offset_budget=None, last_offset_ns=None)
+        core.update(drifts=False, offset_budget=None, last_offset_ns=None, steps_back=False, monotonic=None)
     for behaviour_ in older["behaviours"]:
         behaviour_.update(severity="warn", limit=None)
     for finding in older["findings"]:
