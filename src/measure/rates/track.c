@@ -4,6 +4,8 @@
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms: seldom enough, often enough */
 #define EDGE_SAMPLES      64  /* of an edge clock, between two looks at the time */
 #define EDGE_TURNS        2400000 /* no batch is shorter than a microsecond: bounds a wait of 2.4 s by count */
+#define AWAY_NS      (100 * SURVEY_NS_PER_MS) /* from one batch to the next: the core was preempted, */
+#define AWAYS_MAX    4       /* and so often at most the wait starts anew */
 #define KNOWN_SHARE       2       /* of that wait, 1.2 s, is enough for a clock whose rate is known and right */
 #define KNOWN_LATE_NUM    6       /* so many fifths of its period for one whose rate is known and lower */
 #define KNOWN_LATE_DEN    5
@@ -206,19 +208,27 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 	return own_ticks > right_ticks ? own_ticks : right_ticks;
 }
 
-/* The others are not looked at in the first moments: then the edge is near. */
+/*
+ * The others are not looked at in the first moments: then the edge is near. If the core comes back in an RTC's update,
+ * the seconds still read as before, whatever time has passed. So the wait starts anew.
+ */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)
 {
 	const struct clock *clock = &track->entry->clock;
+	unsigned aways = 0;
 	uint64_t start = track->tsc, bound_ticks = edge_bound_ticks(survey, track);
 
 	if (window)
 		window->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_if_due(survey); turn++) {
+		uint64_t before = track->tsc;
+
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_edges(survey, track, EDGE_SAMPLES, window))
 			return true;
+		if (track->tsc - before > scale_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
+			start = track->tsc;
 		if (track->tsc - start > bound_ticks)
 			break;
 		if (window)

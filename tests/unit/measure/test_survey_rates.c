@@ -1008,6 +1008,26 @@ so_is_one_whose_edges_came_while_the_core_was_away(void **state)
 	}
 }
 
+/* It comes back in the update of the second edge after that. The seconds are not read in an update. */
+static void
+an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update(void **state)
+{
+	(void)state;
+	begin_well();
+	become_a_guest();
+	survey_prepare(&bench->survey);
+	survey_rates(&bench->survey);
+	sim_advance_ps(2 * SIM_PS_PER_S);
+	bench->away_at_rtc = true;
+	bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S - 3 * SIM_PS_PER_MS;
+	bench->away_ps = 2 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS;
+	survey_rates_again(&bench->survey);
+	judge_report(&bench->report);
+	assert_int_equal(bench->away_at_ps, SIM_NEVER);
+	assert_int_equal(bench->report.finding_count, 0);
+	close_clocks();
+}
+
 /*
  * In a soak the first half of the window and the rest of the run show it, without one more stretch of 10 s. A stop at
  * the edge between the window and the rest is in both of these, and not in that half.
@@ -1738,6 +1758,7 @@ main(void)
 		RATE_TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean),
 		RATE_TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run),
 		RATE_TEST(so_is_one_whose_edges_came_while_the_core_was_away),
+		RATE_TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update),
 		RATE_TEST(so_is_one_that_the_first_half_of_the_window_confirms),
 		RATE_TEST(so_is_one_that_is_little_off_in_a_soak_of_hours),
 		RATE_TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only),
