@@ -21,7 +21,7 @@ sources_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes exit=, save= and serial= out of a source that is wrong elsewhere, or too long; all other words of it stay unread. */
+/* Takes exit=, save= and serial= out of a source that is wrong elsewhere or too long. Its other words stay unread. */
 static void
 salvage(struct sources *sources, const char *text, size_t length)
 {

@@ -234,7 +234,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_of_8_KiB_is_read, open_volume, close_volume),
-		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded, open_volume, close_volume),
+		cmocka_unit_test_setup_teardown(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded, open_volume,
+						close_volume),
 		cmocka_unit_test_setup_teardown(of_a_file_of_a_mebibyte_the_begin_is_looked_at, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(what_stands_in_for_the_file_is_read_where_there_is_none, open_volume, close_volume),
 		cmocka_unit_test_setup_teardown(load_options_that_are_too_long_are_named_too, open_volume, close_volume),
