@@ -7,7 +7,9 @@
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* wider counters don't wrap while one is looked at */
 #define TRUST_FRACTION     4 /* of its range: by then a difference of more than half can only be one back */
-#define PASS_SHARE         3 /* of the time up to the deadline, for one pass over all cores */
+/* A pass over all cores takes at most this fraction of the time up to the deadline, without what later phases need. */
+#define PASS_SHARE         3
+#define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
 #define STOPPED_READS      65536u /* of the TSC, 0.5 ms and more: no counter that moves is still for so long */
 
 void
@@ -180,9 +182,10 @@ survey_end_if_due(struct survey *survey)
 uint64_t
 survey_pass_end(const struct survey *survey)
 {
-	uint64_t now = survey->hooks.tsc_ordered();
+	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ticks(&survey->scale, PASS_REST_NS);
+	uint64_t left = survey->deadline_tsc > now ? survey->deadline_tsc - now : 0;
 
-	return survey->deadline_tsc > now ? now + (survey->deadline_tsc - now) / PASS_SHARE : UINT64_MAX;
+	return left ? now + (left - (rest < left / 2 ? rest : left / 2)) / PASS_SHARE : UINT64_MAX;
 }
 
 bool

@@ -34,8 +34,8 @@ survey_end_if_untimed(struct survey *survey)
 
 /*
  * A pass is a part of the run that asks one core after another, or all of them again and again. With hundreds of cores
- * on a few processors of a host it may take longer than planned by any factor. It ends at the TSC that this function
- * returns, a third of the time up to the deadline, so that what follows can end before the deadline, too.
+ * on a few processors of a host it may take longer than planned by any factor. This function returns the TSC at which
+ * it ends: after a third of the time up to ten seconds before the deadline, so that later phases end in time, too.
  */
 uint64_t survey_pass_end(const struct survey *survey);
 

@@ -19,6 +19,7 @@ survey_tournament_begin(struct survey_tournament *tournament, struct survey *sur
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = survey_pingpong_bound_ns(survey->report, kind, offsets->cores),
+		.end_tsc = survey_pass_end(survey),
 		.plan_ns = survey_tournament_ns(survey->report, offsets->cores),
 		.late_ns = survey_late_tournament_ns(survey),
 		.best_trip_ticks = UINT64_MAX,
@@ -114,7 +115,7 @@ survey_tournament_batch(struct survey_tournament *tournament)
 	uint64_t begin_ns = survey_tournament_elapsed_ns(tournament);
 	size_t count, played;
 
-	if (survey_end_if_due(survey) ||
+	if (survey_end_if_due(survey) || survey_pass_is_over(survey, tournament->end_tsc) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_tournament_budget_ns(survey->report))
 		return false;
 	count = fill_batch(tournament);
