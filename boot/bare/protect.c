@@ -40,7 +40,8 @@ forbid_execution(uint64_t never)
 				third[i] |= never;
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
-		bare_low_table[i] |= never;
+		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
+			bare_low_table[i] |= never; /* this code stays executable while it runs */
 }
 
 void
