@@ -57,6 +57,8 @@ def loader_files(system, path, folder):
 def options_file(words):
     """The bytes of baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
     given = {word.partition("=")[0] for word in words}
+    if given & {"duration", "profile"} and not {"profile=quick", "profile=standard"} & set(words):
+        given.add("deadline")  # the application's own: three times the plan, which may be hours
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.options_of([*words, *added])
     flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).flaws(data)
@@ -112,7 +114,7 @@ def prepare(system, path, words):
             _forget(system, folder)
             state = {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder),
                      "had_reports": os.path.isdir(os.path.join(folder, volume.REPORTS))}
-            os.makedirs(own)
+            os.makedirs(own, exist_ok=True)  # files of others may lie there
             _write(os.path.join(own, STATE), json.dumps(state, indent=1).encode())  # first: it marks the others as ours
             for name, data in {**loaded, OPTIONS: options}.items():
                 _write(os.path.join(own, name), data)
@@ -164,6 +166,8 @@ def collect(system, target):
         source = os.path.join(folder, volume.REPORTS, new[-1])
         try:
             report = json.loads(files.read(os.path.join(source, "report.json"), volume.REPORT_MAX))
+            if not isinstance(report, dict):
+                raise ValueError("report.json is no report")
             os.makedirs(target, exist_ok=True)
             for name in sorted(os.listdir(source)):
                 files.replace(os.path.join(target, name), files.read(os.path.join(source, name), volume.REPORT_MAX))

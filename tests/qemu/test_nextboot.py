@@ -157,6 +157,36 @@ def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     assert machine.state() == before
 
 
+def test_a_long_run_gets_no_deadline_of_30_minutes():
+    assert actions.options_file(["profile=soak", "duration=2h"]) == b"profile=soak\nduration=2h\nexit=reboot\n"
+
+
+def test_a_restart_that_fails_leaves_nothing_prepared(command, machine, application, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    machine.command("systemctl", "import sys; sys.exit('an inhibitor is in the way')")
+    before = machine.state()
+    assert command.main(["--efi", application, "--reboot"], machine.system) == 2
+    assert "an inhibitor is in the way" in capsys.readouterr().err
+    assert machine.state() == before
+
+
+def test_a_file_of_others_in_its_folder_stays_and_is_no_obstacle(machine, application):
+    actions.prepare(machine.system, application, [])
+    (machine.esp / volume.OWN / "notes.txt").write_text("mine")
+    actions.prepare(machine.system, application, [])
+    assert (machine.esp / volume.OWN / "notes.txt").read_text() == "mine"
+
+
+def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
+    (tmp_path / "odd.json").write_text("[]")
+    (tmp_path / "odd.txt").write_text("")
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(tmp_path / "odd")
+    with pytest.raises(Refused, match="no report"):
+        list(actions.collect(machine.system, str(tmp_path / "collected")))
+    assert not (tmp_path / "collected").exists()
+
+
 def test_prepared_twice_there_is_one_entry(machine, application):
     actions.prepare(machine.system, application, [])
     once = machine.state()
