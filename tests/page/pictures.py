@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser as chromium  # noqa: E402
 
 WIDTH = 1120
-COLOURS = 96  # of the palette that a picture gets: a third of its size
+COLOURS = 64  # of the palette that a picture gets: a third of its size
 
 
 def save(image, path):
