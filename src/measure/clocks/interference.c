@@ -132,8 +132,8 @@ survey_interference(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		if (survey_pass_is_over(survey, end_tsc)) {
-			report_note(report, "The time of %zu of %zu cores was watched for gaps: more would have taken too much of "
-				    "the time up to the deadline.", watched, living);
+			report_note(report, "Gaps were looked for on %zu of %zu cores: more would have taken too much of the time "
+				    "up to the deadline.", watched, living);
 			return;
 		}
 		watched++;
