@@ -66,7 +66,7 @@ def test_the_images_have_what_is_signed_and_nothing_of_the_key(keys, tmp_path):
     signed = (tmp_path / "signed.efi").read_bytes()
     found = on_stick(tmp_path)
     assert found["boot"] == {"BOOTX64.EFI": signed}
-    assert set(found["/"]) == {"baretick.cfg"}
+    assert set(found["/"]) == {"README.txt", "baretick.cfg"}
     assert signed in (tmp_path / "signed.iso").read_bytes()
 
 
@@ -76,7 +76,7 @@ def test_with_a_shim_firmware_starts_that_and_the_certificate_is_there_in_der_fo
     assert found["boot"] == {"BOOTX64.EFI": b"shimx64.efi.signed", "grubx64.efi": (tmp_path / "signed.efi").read_bytes(),
                              "mmx64.efi": b"mmx64.efi.signed"}
     der = subprocess.run(["openssl", "x509", "-in", keys[1], "-outform", "DER"], check=True, stdout=subprocess.PIPE).stdout
-    assert found["/"]["baretick.cer"] == der and set(found["/"]) == {"baretick.cer", "baretick.cfg"}
+    assert found["/"]["baretick.cer"] == der and set(found["/"]) == {"README.txt", "baretick.cer", "baretick.cfg"}
 
 
 def test_what_is_wrong_is_a_sentence_and_an_earlier_image_stays(keys, shims, tmp_path):
