@@ -129,7 +129,7 @@ ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*ONE_CORE, *qemu(*ICOUNT), "--", "duration=2s", f"clocks={','.join(ROWS)}"]
 HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # IA-PC HPET 1.0a, 2.3
 HPET_ENABLE = 1
-TRIES = 3
+TRIES = 5
 
 
 def stop_hpet(registers):
@@ -160,12 +160,13 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# All are disturbed after the rates' window and while there are seconds left. The HPET that is moved back must have
-# fewer left than the window had, 10: else it is past what it read there when it is read again, and shows by its rate.
+# The fault comes after the window of the rates and before the cores are started. Later on, two seconds pass between two
+# sweeps of all clocks, and the wraps of the PM timer are not counted there. Then the TSC and the RTC alone stand against
+# the HPET, and the report warns that the clocks parted.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
-    pytest.param("hpet", move_hpet_back, "acpi_pm", "clock-backward", "present", marks=long),  # passed unseen twice
+    ("hpet", move_hpet_back, "hpet", "clock-backward", "present"),
     ("rtc", stop_rtc, "hpet", "clock-stuck", "stuck"),
 ], ids=["hpet-stops", "hpet-goes-back", "rtc-stops"])
 def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_before(
@@ -175,9 +176,9 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
         if machine.wait_for(f"\n  {after} ".encode()):
             with machine.registers() as registers:
                 disturb(registers)
-            late[-1] = machine.has_said(b"\nphase: rates-again")
+            late[-1] = machine.has_said(b"\nphase: start-cores")
 
-    late = []  # for each try, whether a busy host held this thread until the clocks were read for the last time
+    late = []  # for each try, whether a busy host held this thread until the last row was measured
     while len(late) < TRIES and False not in late:
         done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
     assert False in late, done
