@@ -1,7 +1,11 @@
 /* Which texts the serial lines get. See blocks.h. */
 #include "blocks.h"
 
+#include "firmware.h"
+#include "rules_print.h"
 #include "table_sections.h"
+
+#define LIST_SIZE (64u << 10)
 
 /* TEXT up to the detail, which fills many screens. */
 static size_t
@@ -27,4 +31,21 @@ blocks_queue(struct serial *serial, struct plan *plan, const struct report *repo
 	plan_render_serial(plan, report, &json, &csv);
 	serial_block(serial, "CSV", csv->bytes, csv->length);
 	serial_block(serial, "REPORT", json->bytes, json->length);
+}
+
+char *
+blocks_queue_list(struct serial *serial, const struct options *options, const struct options_names *names)
+{
+	char *bytes = firmware_allocate(LIST_SIZE);
+	struct text text;
+
+	if (!bytes)
+		return NULL;
+	text_init(&text, bytes, LIST_SIZE);
+	if (options->help)
+		options_print(&text, names);
+	else
+		rules_print(&text, options);
+	serial_block(serial, "TEXT", text.bytes, text.length);
+	return bytes;
 }

@@ -2,6 +2,7 @@
 #ifndef BARETICK_BLOCKS_H
 #define BARETICK_BLOCKS_H
 
+#include "options_print.h"
 #include "plan.h"
 #include "serial.h"
 
@@ -10,5 +11,11 @@
  * report was saved: see plan_render_serial().
  */
 void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
+
+/*
+ * Queues the list that the option rules or help asks for. Returns its text, which the caller gives to firmware_free()
+ * after the block was sent, or NULL if there is no memory.
+ */
+char *blocks_queue_list(struct serial *serial, const struct options *options, const struct options_names *names);
 
 #endif

@@ -2,10 +2,13 @@
 #include "machine.h"
 
 #include "checks.h"
+#include "cpu.h"
 #include "drivers.h"
 #include "firmware.h"
+#include "guard.h"
 #include "hw.h"
 #include "interrupts.h"
+#include "leaves.h"
 #include "processor.h"
 #include "registers.h"
 #include "reserve.h"
@@ -30,6 +33,8 @@ machine_read(struct machine *machine, struct report *report)
 	struct acpi_facts *acpi = &machine->platform.acpi;
 	struct lapic lapic;
 
+	cpu_read_facts(&machine->platform.cpu);
+	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
 	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
@@ -222,8 +227,8 @@ quiet_tick(void *context, bool quiet)
 	return tick_quiet(&machine->tick, quiet);
 }
 
-void
-machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+static void
+open_machine(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
@@ -251,6 +256,15 @@ machine_open(struct machine *machine, const struct plan *plan, struct console *c
 	};
 	machine->progress.meanwhile = meanwhile;
 	machine->progress.meanwhile_context = machine;
+}
+
+void
+machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+{
+	open_machine(machine, plan, console, run);
+	run_open(run, &machine->run, plan->memory, plan->cores, plan->widest);
+	run_measure(run);
+	run_close(run);
 }
 
 void

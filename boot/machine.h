@@ -43,7 +43,7 @@ struct machine {
 	struct run_machine run;   /* what is handed to run_open() */
 };
 
-/* Reads ACPI's and SMBIOS's tables; what is wrong is a finding or a note in REPORT. platform.cpu is filled already. */
+/* Reads the processor's facts, and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error in them. */
 void machine_read(struct machine *machine, struct report *report);
 
 /*
@@ -55,13 +55,10 @@ void machine_choose_way(struct machine *machine, struct report *report);
 /* How many cores a run may have, as far as is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
-/*
- * Makes MACHINE one that a run can be played on, within PLAN. What goes on is shown on CONSOLE. RUN is the one that it
- * will be: its smp is the boot core alone until then.
- */
-void machine_open(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
+/* Does the whole of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. */
+void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
-/* Gives the firmware back what machine_open() took. */
+/* Gives back what machine_measure() took of the firmware. */
 void machine_close(struct machine *machine);
 
 #endif

@@ -5,29 +5,24 @@
 #include "bare.h"
 #include "blocks.h"
 #include "console.h"
-#include "cpu.h"
 #include "describe.h"
 #include "drivers.h"
 #include "exit.h"
 #include "guard.h"
 #include "hw.h"
 #include "lapic.h"
-#include "leaves.h"
 #include "machine.h"
-#include "options_print.h"
 #include "pic_registers.h"
 #include "plan.h"
 #include "pm_alarm.h"
 #include "protect.h"
 #include "report.h"
 #include "rules.h"
-#include "rules_print.h"
 #include "run.h"
 #include "sources.h"
 #include "text.h"
 #include "vectors.h"
 
-#define LIST_SIZE (64u << 10)
 #define NO_MEMORY "this machine has too little memory for a report"
 
 struct application {
@@ -67,17 +62,9 @@ static void
 show_list(struct application *app)
 {
 	const struct options_names names = { app->clock_ids, app->rule_ids };
-	char *bytes = firmware_allocate(LIST_SIZE);
-	struct text text;
 
-	if (!bytes)
+	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &names))
 		refuse(app, NO_MEMORY);
-	text_init(&text, bytes, LIST_SIZE);
-	if (app->run.report.options.help)
-		options_print(&text, &names);
-	else
-		rules_print(&text, &app->run.report.options);
-	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
 	leave(app, EXIT_PASS);
 }
 
@@ -133,8 +120,6 @@ run_all(void *argument)
 	char error[OPTIONS_ERROR_SIZE];
 
 	machine->boot.finds_cores = true;
-	cpu_read_facts(&machine->platform.cpu);
-	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
 	machine_read(machine, report);
 	bool good = read_options(app, error);
 
@@ -151,10 +136,7 @@ run_all(void *argument)
 	use_pm_timer(&machine->platform.acpi.fadt);
 	if (!plan_take(&app->plan, machine_cores(machine, &report->options), NULL, report))
 		refuse(app, NO_MEMORY);
-	machine_open(machine, &app->plan, &app->console, &app->run);
-	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
-	run_measure(&app->run);
-	run_close(&app->run);
+	machine_measure(machine, &app->plan, &app->console, &app->run);
 	leave(app, deliver(app) ? exit_result_of(report->verdict) : EXIT_ERROR);
 }
 

@@ -2,23 +2,20 @@
  * From the firmware's call to the way out: console, options, facts of the machine, the run, its report. Everything
  * that lasts longer than a function is in one struct application, allocated before the first measurement.
  */
+#include "blocks.h"
 #include "booted.h"
 #include "checkpoint.h"
 #include "console.h"
-#include "cpu.h"
 #include "deliver.h"
 #include "describe.h"
 #include "drivers.h"
 #include "exit.h"
 #include "guard.h"
-#include "leaves.h"
 #include "machine.h"
-#include "options_print.h"
 #include "page.h"
 #include "plan.h"
 #include "report.h"
 #include "rules.h"
-#include "rules_print.h"
 #include "run.h"
 #include "send.h"
 #include "settings.h"
@@ -26,7 +23,6 @@
 #include "uefi.h"
 #include "uefi_machine.h"
 
-#define LIST_SIZE (64u << 10)
 #define PATIENCE  1900 /* waits of 30 ms: less than 60 s, in which a person who reads the error presses a key */
 #define NO_MEMORY "the firmware has too little memory for a report"
 
@@ -90,21 +86,14 @@ static EFI_STATUS
 show_list(struct application *app)
 {
 	const struct options_names names = { app->clock_ids, app->rule_ids };
-	char *bytes = firmware_allocate(LIST_SIZE);
-	struct text text;
+	char *bytes = blocks_queue_list(&app->console.serial, &app->run.report.options, &names);
 
 	if (!bytes)
 		return refuse(app, NO_MEMORY, "");
-	text_init(&text, bytes, LIST_SIZE);
-	if (app->run.report.options.help)
-		options_print(&text, &names);
-	else
-		rules_print(&text, &app->run.report.options);
-	serial_block(&app->console.serial, "TEXT", text.bytes, text.length);
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	leave(app, EXIT_PASS, true);
 	give_back(app);
-	firmware_boot->FreePool(bytes);
+	firmware_free(bytes);
 	return EFI_SUCCESS;
 }
 
@@ -141,8 +130,6 @@ run_all(struct application *app)
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = uefi_machine(&app->checkpoint);
-	cpu_read_facts(&machine->platform.cpu);
-	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
 	machine_read(machine, report);
 	bool good = read_options(app, error);
 
@@ -160,10 +147,7 @@ run_all(struct application *app)
 		return refuse(app, NO_MEMORY, "");
 	}
 	checkpoint_planned(&app->checkpoint, &app->plan);
-	machine_open(machine, &app->plan, &app->console, &app->run);
-	run_open(&app->run, &machine->run, app->plan.memory, app->plan.cores, app->plan.widest);
-	run_measure(&app->run);
-	run_close(&app->run);
+	machine_measure(machine, &app->plan, &app->console, &app->run);
 
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
