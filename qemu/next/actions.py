@@ -16,7 +16,7 @@ STATE = "prepared.json"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # a shim starts the file of that name beside it
-DEFAULTS = {"exit": "reboot", "deadline": "30m"}
+DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool}
 STATE_MAX = 1 << 20
 APPLICATION_MAX = 16 << 20
@@ -57,8 +57,6 @@ def loader_files(system, path, folder):
 def options_file(words):
     """The bytes of baretick.cfg: WORDS, and what a machine without a visitor needs where they do not say otherwise."""
     given = {word.partition("=")[0] for word in words}
-    if given & {"duration", "profile"} and not {"profile=quick", "profile=standard"} & set(words):
-        given.add("deadline")  # the application's own: three times the plan, which may be hours
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.options_of([*words, *added])
     flaws = grammar.Grammar(os.path.join(os.path.dirname(grammar.__file__), grammar.NAME)).flaws(data)

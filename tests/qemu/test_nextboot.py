@@ -139,7 +139,7 @@ def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, a
                    *(f"{firmware.FOLDER[1:]}/{name}-{firmware.GLOBAL}" for name in ("Boot0000", "BootNext"))}
     assert all(after[name] == before[name] for name in before), "the boot order, or an entry of others, has changed"
     assert (machine.esp / volume.OWN / "baretick.cfg").read_text() == (
-        'profile=quick\nlabel="rack 7"\nexit=reboot\ndeadline=30m\n')
+        'profile=quick\nlabel="rack 7"\nexit=reboot\ndeadline=auto\n')
     assert "\\EFI\\baretick\\baretick.efi".encode("utf-16-le") in firmware.variable(machine.system, "Boot0000")
     assert firmware.number(machine.system, "BootNext") == 0
     assert actions.remove(machine.system, False) == "removed"
@@ -155,10 +155,6 @@ def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     with pytest.raises(Refused, match='"exit=restart" is not valid: exit= takes'):
         actions.prepare(machine.system, application, ["exit=restart"])
     assert machine.state() == before
-
-
-def test_a_long_run_gets_no_deadline_of_30_minutes():
-    assert actions.options_file(["profile=soak", "duration=2h"]) == b"profile=soak\nduration=2h\nexit=reboot\n"
 
 
 def test_a_restart_that_fails_leaves_nothing_prepared(command, machine, application, capsys, monkeypatch):
