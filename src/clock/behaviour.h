@@ -15,7 +15,7 @@
 /* The kind of reason why a promise was not checked; the row's text has the reason itself. */
 enum unchecked {
 	UNCHECKED_OTHER,
-	UNCHECKED_GUEST,        /* the promise does not apply to a guest or an emulator */
+	UNCHECKED_GUEST,        /* a guest or an emulator cannot show it, or its host may be the cause */
 	UNCHECKED_NO_REFERENCE, /* nothing independent to compare the figure with */
 };
 

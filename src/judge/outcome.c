@@ -107,7 +107,7 @@ put_reason(struct text *text, bool *first, size_t count, const char *of_one, con
 	*first = false;
 }
 
-/* Ends the reasons. The rows without one of these have a sentence of their own. */
+/* Ends the list of reasons. NONE: no row has a reason of the list, and each row has its own sentence. */
 static void
 end_reasons(struct text *text, bool none)
 {
@@ -120,7 +120,8 @@ say_unjudged(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
-	bool emulated = report_is_emulated(report), none = true;
+	const char *guest = report_is_emulated(report) ? "cannot be judged in an emulator" : "cannot be judged in a guest";
+	bool none = true;
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
@@ -133,9 +134,7 @@ say_unjudged(struct report *report)
 		return;
 	text_printf(&text, "%s%zu not checked", open ? ", " : "", unchecked);
 	none = true;
-	put_reason(&text, &none, count_unchecked(report, UNCHECKED_GUEST),
-		   emulated ? "does not apply to an emulator" : "does not apply to a guest",
-		   emulated ? "do not apply to an emulator" : "do not apply to a guest");
+	put_reason(&text, &none, count_unchecked(report, UNCHECKED_GUEST), guest, guest);
 	put_reason(&text, &none, count_unchecked(report, UNCHECKED_NO_REFERENCE), "has no independent reference",
 		   "have no independent reference");
 	end_reasons(&text, none);

@@ -252,7 +252,7 @@ def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):
 
 
 def test_the_summary_says_why_promises_are_not_judged():
-    unjudged = "2 not checked (2 do not apply to an emulator)"
+    unjudged = "2 not checked (2 cannot be judged in an emulator)"
     assert f"Promises: 2 passed, 2 failed; {unjudged}." in summary.render({**full(), "unjudged": unjudged}, None).splitlines()
 
 

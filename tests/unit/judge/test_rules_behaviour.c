@@ -444,8 +444,8 @@ static void
 counts_of_what_is_not_judged_have_their_reasons(void **state)
 {
 	static const char *const said[] = {
-		"2 not determined (1 too coarse), 4 not checked (2 do not apply to an emulator, 1 has no independent reference)",
-		"2 not determined (1 too coarse), 4 not checked (2 do not apply to a guest, 1 has no independent reference)",
+		"2 not determined (1 too coarse), 4 not checked (2 cannot be judged in an emulator, 1 has no independent reference)",
+		"2 not determined (1 too coarse), 4 not checked (2 cannot be judged in a guest, 1 has no independent reference)",
 	};
 
 	(void)state;
