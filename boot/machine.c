@@ -54,7 +54,7 @@ machine_read(struct machine *machine, struct report *report)
 		report_note(report, "%s.", machine->smbios.problem);
 }
 
-/* Cores that answer are listed as a MADT would list them. */
+/* Starts all cores by a broadcast, and enters those that answer where a MADT would list them. */
 static void
 find_cores(struct machine *machine, struct report *report)
 {
@@ -66,7 +66,7 @@ find_cores(struct machine *machine, struct report *report)
 	report_note(report, NO_MADT ": %zu answered when all were started at once.", found);
 }
 
-/* The firmware's way, or else none. */
+/* Lets the firmware start the other cores if it can. Otherwise no other core is started. */
 static void
 start_otherwise(const struct machine *machine, const char *why, struct report *report)
 {

@@ -12,7 +12,7 @@
 
 /* Functions and properties that differ between boots. Each function may be NULL. */
 struct machine_boot {
-	bool finds_cores; /* where no table lists them, by a broadcast: no firmware runs that would miss them */
+	bool finds_cores; /* by a broadcast if no table lists the cores; a running firmware would lose its own */
 	bool needs_acpi;  /* else the machine may have no tables */
 
 	/* Cores that the firmware lends, for cores=mp: see boot/uefi/mp. Without them that is cores=off. */
@@ -43,12 +43,12 @@ struct machine {
 	struct run_machine run;   /* what is handed to run_open() */
 };
 
-/* Reads the processor's facts, and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error in them. */
+/* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */
 void machine_read(struct machine *machine, struct report *report);
 
 /*
- * Chooses how the other cores are started if no table lists them, or the guest's memory is encrypted, and notes why.
- * Either they are found by a broadcast, or the firmware lends them, or the boot core is alone.
+ * Replaces the usual start of the other cores if no table lists them or the guest's memory is encrypted, and notes why.
+ * The replacement is a broadcast, the firmware's own services, or no other core.
  */
 void machine_choose_way(struct machine *machine, struct report *report);
 

@@ -13,20 +13,20 @@
 
 /* The page report.html and the screen, which only some boots have. */
 struct plan_page {
-	size_t (*size)(size_t cores); /* of the page, at most, but for the series */
+	size_t (*size)(size_t cores); /* the most bytes of the page, without the series */
 	void (*render)(struct text *page, const struct report *report);
-	size_t screen_size;           /* of the pager's buffer */
+	size_t screen_size;           /* bytes of the pager's buffer */
 };
 
 struct plan {
-	const struct plan_page *page; /* the caller's; NULL: no page, and no screen */
+	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
 	size_t cores;            /* that may be listed, the boot core included */
 	enum tournament widest;
 	void *memory;            /* for survey_lay_out(), zeroed */
 	void *series;            /* for run_machine.series; NULL where the run has none */
-	/* The report's, each large enough for whatever it may say; not initialised. Without a page html has no bytes. */
+	/* Buffers for the report's forms, each as large as the longest text. Without a page html has no bytes. */
 	struct text table, json, html, csv;
-	struct text screen;      /* the pager's buffer, likewise */
+	struct text screen;      /* the buffer of the pager */
 	void *taken;             /* the memory as the firmware gave it */
 };
 

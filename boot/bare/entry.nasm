@@ -1,8 +1,8 @@
 ; The entry of an image that is started by PVH (Xen, docs/misc/pvh.pandoc), the first page tables, and the handlers of
 ; exceptions that no guard takes.
 ;
-; On entry: 32-bit protected mode without paging, flat segments, interrupts masked, EBX = hvm_start_info.
-; On exit: bare_main(hvm_start_info) in 64-bit mode on a stack of our own, with the first 4 GiB mapped to themselves.
+; The loader enters in 32-bit protected mode with flat segments and EBX = hvm_start_info. Paging and interrupts are off.
+; bare_main(hvm_start_info) is called in 64-bit mode on a stack of our own. The first 4 GiB are mapped to themselves.
 ; The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit mode is reset.
 
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
@@ -139,7 +139,7 @@ bits 64
 	call bare_main
 	jmp bare_triple_fault
 
-; A reset where there is no other: an exception without any table of handlers.
+; Resets the machine if no other way works: an exception without a table of handlers is a triple fault.
 bits 32
 triple_fault_32:
 	lidt [no_handlers]

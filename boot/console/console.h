@@ -19,9 +19,9 @@
 #define CONSOLE_LINE        128 /* what is said in one line, and its final 0 */
 
 struct console {
-	void *screen;       /* the boot's own; NULL: none */
+	void *screen;       /* private to the boot; NULL if there is no screen */
 	size_t columns, rows;
-	int32_t found_mode, found_attribute; /* of the screen, to be restored */
+	int32_t found_mode, found_attribute; /* mode and attribute to restore */
 	bool found_cursor;                   /* is shown */
 	bool shared;        /* what is written on the screen goes over serial lines, too */
 	bool was_graphics;  /* the firmware's console was not in its text mode */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct keys {
-	void *tick; /* the boot's own, by which the processor sleeps between two questions; NULL: none */
+	void *tick; /* wakes the processor between two questions; private to the boot; NULL if there is none */
 	bool ticks;     /* it was seen to; else the processor waits awake */
 };
 

@@ -14,7 +14,7 @@
 /* SIZE bytes, all 0; NULL where there is no more memory. */
 void *firmware_allocate(size_t size);
 
-/* Gives back what firmware_allocate() gave. NULL is nothing. */
+/* Frees memory of firmware_allocate(). Does nothing if MEMORY is NULL. */
 void firmware_free(void *memory);
 
 /* Returns PAGES pages of 4 KiB, all 0, at or below ADDRESS_MAX. Returns NULL if there is no such memory. */
@@ -41,8 +41,8 @@ void firmware_print_name(struct text *text);
 void firmware_print_time(struct text *text);
 
 /*
- * No callback of the firmware runs on this core between the two, which interrupts that are masked alone would not
- * ensure. firmware_release() takes the value that firmware_hold() returned.
+ * No callback of the firmware runs on this core between the two calls. Masked interrupts alone do not ensure that.
+ * firmware_release() takes the value that firmware_hold() returned.
  */
 uint64_t firmware_hold(void);
 void firmware_release(uint64_t held);

@@ -5,7 +5,7 @@
 #include "text.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
-#define SHOWN_MAX   48   /* characters of what is not for baretick, in a note */
+#define SHOWN_MAX   48   /* characters of foreign words in a note */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources

@@ -18,16 +18,15 @@ struct sources {
 struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
 
 /*
- * Takes the options of SOURCE, a name for errors. SOURCE has LENGTH bytes, and TEXT the first HELD of them. Of a source
- * that is wrong, exit=, save= and serial= are taken all the same, so that the run ends, writes and is silent as it was
- * asked to.
+ * Takes the options of SOURCE, a name for errors. SOURCE has LENGTH bytes, and TEXT the first HELD of them. If one is
+ * wrong, exit=, save= and serial= are still taken: they say how the run ends and where its error goes.
  */
 void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
 /* Notes that TEXT, which SUBJECT names, has no option of baretick: see options_are_foreign(). */
 void sources_note_foreign(struct sources *sources, const char *subject, const char *text, size_t length);
 
-/* Takes those of QEMU's fw_cfg, by way of BUFFER of SOURCES_READ_SIZE bytes. It is asked only if CPU is a guest's. */
+/* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
 void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
 /* False, and an error, where a source was wrong, or they do not go together. */

@@ -71,7 +71,7 @@ refuse(struct application *app, const char *error, const char *saved)
 	text_printf(&text, "error: %s\nNothing was measured.\n", error);
 	if (saved[0])
 		text_printf(&text, "%s\n", saved);
-	if (alone) /* perhaps: a boot entry, a rack; in a shell somebody has typed the options */
+	if (alone) /* a machine in a rack may have no visitor; in a shell a person has typed the options */
 		text_put(&text, "Without a key this machine restarts after a minute.\n");
 	console_put(&app->console, bytes);
 	pager_document(&app->pager, &app->console, "Error", bytes);

@@ -5,7 +5,7 @@ import stat
 FILES_MAX = 200_000  # of one call
 DEPTH_MAX = 32       # of folders
 NAMES = (".json", ".csv")
-NO_REPORTS = ("kernel.json",)  # what nextboot --collect leaves beside a report
+NO_REPORTS = ("kernel.json",)  # nextboot --collect writes it next to a report
 STICKS = (".img", ".iso", ".raw")
 
 

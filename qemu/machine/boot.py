@@ -37,7 +37,7 @@ def take_from_stick(run, guest, before):
     if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
         return
     image = os.path.join(run.out, command.STICK)
-    # Checkpoints have higher numbers than the report of their run.
+    # The lowest new number is the report of the run, because its checkpoints have higher numbers.
     for partition, name in sorted(reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):

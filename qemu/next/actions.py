@@ -1,4 +1,4 @@
-"""What nextboot does: prepare one start, tell what is prepared, collect the report, take all of it away."""
+"""The actions of nextboot: prepare one start, tell the state, collect the report, remove everything."""
 import contextlib
 import glob
 import json
@@ -15,7 +15,7 @@ from runner import grammar
 STATE = "prepared.json"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
-SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # a shim starts the file of that name beside it
+SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool}
 STATE_MAX = 1 << 20
@@ -43,8 +43,8 @@ def application(path):
 
 
 def loader_files(system, path, folder):
-    """{name: bytes}; the firmware starts the first: the application PATH, or a shim where only the shim knows its key.
-    FOLDER is the system partition."""
+    """{name: bytes} of the files to copy. The firmware starts the first of them: the application PATH, or a shim if only
+    the shim knows its key. FOLDER is the system partition."""
     data = application(path)
     if not firmware.enforces_signatures(system) or firmware.accepted_by(system, path) == "db":
         return {APPLICATION: data}
@@ -96,7 +96,7 @@ def _forget(system, folder):
 
 
 def prepare(system, path, words):
-    """Prepares one start of the application PATH with the options WORDS; what was prepared before is replaced."""
+    """Prepares one start of the application PATH with the options WORDS. It replaces an earlier one."""
     application(path)
     options = options_file(words)
     partition = volume.find(system)
@@ -145,7 +145,7 @@ def _new_reports(folder, state):
 
 
 def status(system):
-    """Lines on what is prepared and what reports there are."""
+    """Yields lines: the prepared start, and the reports on the partition."""
     with volume.mounted(system, volume.find(system)) as folder:
         state = _state(folder)
         yield _situation(system, state, _new_reports(folder, state)) if state else "nothing is prepared"
@@ -153,7 +153,7 @@ def status(system):
 
 
 def collect(system, target):
-    """Copies the newest report of what was prepared to the folder TARGET, with kernel.json; yields the comparison."""
+    """Copies the newest report of the prepared start to the folder TARGET, adds kernel.json, and yields the comparison."""
     with volume.mounted(system, volume.find(system)) as folder:
         state = _state(folder)
         if not state:

@@ -16,14 +16,14 @@ def difference(kernel, report):
     believed, measured = kernel["tsc"]["believed_hz"], _tsc_of(report).get("measured_hz")
     if not believed or not measured:
         return None
-    # A TSC that is faster than the kernel believes makes the kernel's time too fast.
+    # If the TSC is faster than the rate in the kernel, the kernel's time is too fast.
     ppm = [(measured[end] / believed - 1) * 1e6 for end in ("value", "low", "high")]
     return {"ppm": ppm, "seconds_a_day": [each * SECONDS_A_DAY / 1e6 for each in ppm],
             "excluded": not measured["low"] <= believed <= measured["high"]}
 
 
 def taken(kernel, report):
-    """(the kernel's clock, the one that baretick expected of Linux), both by baretick's names; None: not known."""
+    """Returns the kernel's clock and the clock that the report expected, by the report's names. None is not known."""
     current = kernel["clocksource"]
     expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
     return NAMES.get(current, current), expected

@@ -15,7 +15,7 @@ ATTRIBUTES_SIZE = 4  # in front of the value: Documentation/filesystems/efivarfs
 LABEL = "baretick, once"
 # UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID at 24 and its kind at 41.
 HARD_DRIVE, BY_GUID = (4, 1, 42), 2
-# UEFI 2.10, 32.4.1 "Signature Database": lists of signatures, of which those of this type are certificates in DER form.
+# UEFI 2.10, 32.4.1 "Signature Database": the signatures in a list of this type are certificates in DER form.
 CERTIFICATES = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072").bytes_le
 LIST_SIZE, OWNER_SIZE = 28, 16  # the header of a list, and the owner in front of each signature
 KEYS = (("db", "d719b2cb-3d3a-4596-a3bc-dad00e67656f"), ("MokListRT", "605dab50-e046-4300-abb6-3dd810dd8b23"))
@@ -81,7 +81,7 @@ def _certificates(lists):
 
 
 def accepted_by(system, application):
-    """Whose key signed the file APPLICATION: "db", so the firmware starts it, or "MokListRT", so a shim does.
+    """Returns the list with the key that signed APPLICATION: the firmware starts it by "db", a shim by "MokListRT".
     Refused: neither."""
     for name, vendor in KEYS:
         for der in _certificates(variable(system, name, vendor) or b""):

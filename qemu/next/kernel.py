@@ -1,4 +1,4 @@
-"""What the running kernel believes about the clocks: its files in /sys, and its messages.
+"""The running kernel's view of the clocks: its files in /sys, and its messages.
 
 The messages are those of Linux 6.17: arch/x86/kernel/tsc.c ("tsc: ...") and kernel/time/clocksource.c ("clocksource: ...").
 """
@@ -16,7 +16,7 @@ MESSAGES_MAX = 200
 STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
 MHZ = r"(\d+)\.(\d{3}) MHz"
 
-# What each message says of the rate's source, the last one that comes is the one that holds.
+# The source of the rate by message. The last message counts.
 SOURCES = [
     (r"Fast TSC calibration using PIT", "fast calibration by the PIT"),
     (r"Fast TSC calibration failed", None),
@@ -40,9 +40,9 @@ def messages(text):
 
 
 def rates(lines):
-    """What the messages LINES say of the TSC: rates in Hz, their source, why it is unstable, and which clock was taken.
+    """Returns the statements of the messages LINES on the TSC: rates in Hz, source, instability, and the clocks taken.
 
-    The kernel counts with whole kHz: the figure is exactly what it believes, with no rounding of ours."""
+    The kernel counts with whole kHz, so these figures are exact."""
     said = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
             "unstable": None, "switched_to": []}
     for line in lines:
@@ -100,7 +100,7 @@ def _tick_devices(system):
 
 
 def facts(system):
-    """`kernel.json`: what this kernel believes."""
+    """Returns the content of `kernel.json`."""
     text = log(system)
     lines = list(messages(text))
     about = [{"at_s": at, "text": line} for at, line in lines if ABOUT_CLOCKS.search(line)]

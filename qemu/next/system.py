@@ -7,7 +7,7 @@ SAID_MAX = 300  # characters of what a failed command said
 
 
 class Refused(Exception):
-    """One sentence: what is in the way. Nothing has been changed."""
+    """One sentence with the obstacle. Nothing has been changed."""
 
 
 class System:

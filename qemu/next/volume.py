@@ -12,7 +12,7 @@ from results import files
 # An EFI system partition: UEFI 2.10, tables 5.7 (GPT) and 5.4 (MBR).
 KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
 PLACES = ("/boot/efi", "/efi", "/boot")
-OWN = "EFI/baretick"     # the application, its options, and what was prepared
+OWN = "EFI/baretick"     # the application, its options, and prepared.json
 REPORTS = "baretick"     # a folder for each run: boot/README.md, "What is on the stick afterwards"
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
@@ -20,7 +20,7 @@ COLUMNS = "PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,FSTYPE,MOUNTPOINTS"
 
 
 class Partition:
-    """A system partition: its device PATH, the DISK that it is NUMBER of, its GUID, and where it is mounted or None."""
+    """A system partition: its device path, its disk, its number on the disk, its GUID, and its mount points."""
 
     def __init__(self, row):
         self.path = row["path"]

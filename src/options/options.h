@@ -94,9 +94,9 @@ struct option {
 	const char *key;
 	enum option_kind kind;
 	const char *const *words;   /* valid values, NULL at the end; the index is stored in WORD. NULL: none */
-	struct option_field word;   /* a bool or an enum; at its default if the value is no word */
-	struct option_field given;  /* a bool: true if the value is a word */
-	struct option_field value;  /* a number or a string; at its default if the value is a word */
+	struct option_field word;   /* a bool or an enum; its default if the value is not in WORDS */
+	struct option_field given;  /* a bool: true if the value is in WORDS */
+	struct option_field value;  /* a number or a string; its default if the value is in WORDS */
 	uint64_t min, max;          /* limits of the stored number; MAX of a text is its length */
 	const char *noun;           /* the value in an error; NULL if the kind's noun fits */
 	const char *sample;         /* as it is typed */
@@ -104,7 +104,7 @@ struct option {
 	const char *meaning;        /* one sentence */
 };
 
-/* In the order that people see. A row with key NULL ends the table. The last, limit.RULE, stands for all rules. */
+/* The rows have the order of the help text. A row with key NULL ends the table. The row limit.RULE is for all rules. */
 extern const struct option options_table[];
 
 struct option_unit {

@@ -21,7 +21,7 @@ least(unsigned one, unsigned other)
 static unsigned
 count_edits(struct word word, struct word name)
 {
-	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* of the first I, I - 1 and I - 2 letters of WORD */
+	uint8_t rows[3][OPTIONS_NAME_SIZE]; /* rows[i % 3][j]: edits from the first I letters of WORD to the first J of NAME */
 
 	for (size_t j = 0; j <= name.length; j++)
 		rows[0][j] = (uint8_t)j;

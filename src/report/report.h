@@ -87,7 +87,7 @@ struct report_clock {
 	struct rate_interval implied;
 	enum rate_fit rate_fit;    /* how its readings fit one rate */
 	bool rate_whole_run;       /* that is over the whole run, not over the rates' window alone */
-	struct rate_interval implied_window; /* likewise, over the rates' window alone, or over its first half */
+	struct rate_interval implied_window; /* the same over the window of the rates, or its first half */
 	struct rate_interval implied_since;  /* likewise, from that window to the end of the run, or at its end */
 	/*
 	 * Of its rate against the TSC's: from the first half of the rates' window to the second, from the window
@@ -380,7 +380,7 @@ struct report {
 	size_t interval_count;
 	struct report_interval intervals[REPORT_INTERVALS_MAX];
 	struct behaviours behaviours;
-	char unjudged[REPORT_SENTENCE]; /* how many of them are not determined or not checked, and why; "": none */
+	char unjudged[REPORT_SENTENCE]; /* counts of the rules not determined or not checked, with reasons; may be empty */
 	size_t taken_count;
 	struct report_taken taken[REPORT_TAKEN_MAX];
 	struct report_advice advice;

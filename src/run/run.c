@@ -17,7 +17,7 @@
 
 #define NS_PER_MS         UINT64_C(1000000)
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS) /* firmware ticks each 10 ms, and a busy host keeps it waiting */
-#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* before the TSC's rate is known: 0.2 s at 5 GHz, 1 s at 1 GHz */
+#define FIRST_TICK_TSC   (UINT64_C(1) << 30) /* bounds a wait before the rate is known: 0.2 s at 5 GHz */
 #define DEADLINE_FACTOR   3
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000))
 

@@ -94,7 +94,7 @@ def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
 
 
 def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
-    """Its time goes by the host, and that of all others by the instructions that QEMU executes."""
+    """The RTC counts the host's time. All other clocks count the instructions that QEMU executes."""
     line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "README.md").read_text(), re.M)
     report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
     assert report["verdict"] == "fail"

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser as chromium  # noqa: E402
 
 WIDTH = 1120
-COLOURS = 64  # of the palette that a picture gets: a third of its size
+COLOURS = 64  # the palette of a picture: fewer colours make a smaller file
 
 
 def save(image, path):

@@ -16,7 +16,7 @@ enum {
 #define MODEM_READY     0x03u /* DTR, RTS */
 #define STATUS_RECEIVED 0x01u
 #define STATUS_EMPTY    0x20u
-#define STATUS_NOTHING  0xffu /* as a bus without a device reads */
+#define STATUS_NOTHING  0xffu /* the value of a port without a device */
 
 /* A read takes 1 us on a bus, so this takes 4 s. Sixteen bytes are sent within 1.4 ms. */
 #define POLLS_MAX 4000000u

@@ -101,7 +101,7 @@ take_keys(struct pager *pager)
 
 	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++) {
 		way = screen_key(&pager->screen, key);
-		pager->patience = 0; /* somebody is there */
+		pager->patience = 0; /* a person is there */
 	}
 	return way;
 }

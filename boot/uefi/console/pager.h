@@ -15,7 +15,7 @@ struct pager {
 	struct screen_row *shown; /* what is in each row of the console's screen; NULL: not known */
 	char *taken;              /* a document's buffer; NULL: SCRAP has to do */
 	char scrap[8];
-	unsigned patience;        /* waits for a first key, each POLL_US of keys.c or less; 0: without a bound */
+	unsigned patience;        /* the number of waits for a first key, 30 ms each at most; 0 is without a bound */
 	void (*last)(void *context); /* see pager_finish(); NULL: nothing is left to do */
 	void *last_context;
 };

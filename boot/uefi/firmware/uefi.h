@@ -27,7 +27,7 @@ EFI_HANDLE *firmware_handles(const EFI_GUID *guid, size_t *count);
 void *firmware_take_low(size_t size);
 void firmware_give_low(void *memory, size_t size);
 
-/* Copies at most SIZE - 1 characters of WIDE to ASCII; what is not printable ASCII becomes '?'. */
+/* Copies at most SIZE - 1 characters of WIDE to ASCII. Other characters than printable ASCII become '?'. */
 void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
 
 extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_text_output,

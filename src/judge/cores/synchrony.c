@@ -93,7 +93,7 @@ put_then(struct text *text, const struct report *report, const char *words)
 {
 	const struct offsets *shown = report_shown(report);
 	uint64_t begin_ns = report_moment_ns(report, shown->begin_tsc), end_ns = report_moment_ns_max(report, shown->end_tsc);
-	bool is_long = end_ns >= begin_ns + LONG_NS; /* each pair's moment is one between the two */
+	bool is_long = end_ns >= begin_ns + LONG_NS; /* the pairs were measured one by one in this time */
 
 	text_put(text, words);
 	if (is_long) {

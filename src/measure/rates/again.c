@@ -224,10 +224,9 @@ are_apart(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * A guest that is stopped as an edge is due sees that edge late, and its clock ahead on both sides of it. So one stop
- * may be in both stretches and look like a rate. Two stretches that share no edge decide: the first half of the window
- * and the rest of the run, or else the window and one more stretch. One more stretch is also needed if the rest of the
- * run says too little, because the core was preempted at its last edge.
+ * A pause of the guest makes the edge that was due late. The stretches before and after this edge then both show a
+ * false rate. So two stretches without a common edge are compared: the first half of the window and the rest of the
+ * run, or else the window and one more stretch. That one is also measured if the last edge of the run was late.
  */
 static void
 confirm_edges(struct survey *survey)
