@@ -1,6 +1,7 @@
 /* The loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
 #include "bare.h"
 
+#include "anchor.h"
 #include "hw.h"
 #include "paging.h"
 #include "ram.h"
@@ -9,11 +10,10 @@
 #define PAGE_0_SIZE    PAGE_SIZE
 #define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: in its upper half the segment of the extended one */
 #define EBDA_SIZE      1024u     /* ACPI 6.5, 5.2.5.1: the RSDP is in its first KiB, or */
-#define BIOS_AREA      0xe0000u  /* in this area, at a multiple of 16 bytes */
+#define BIOS_AREA      0xe0000u  /* in this area */
 #define BIOS_AREA_SIZE 0x20000u
 #define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
-#define ANCHOR_STEP    16u
 #define RSDP_SIZE      20u       /* that its first checksum is of */
 #define MAP_MAX        4096u     /* entries: no map of a real machine comes near it */
 
@@ -33,39 +33,14 @@ at(uint64_t address, uint64_t size)
 		(const void *)(uintptr_t)address : NULL;
 }
 
-static bool
-sums_up(const uint8_t *bytes, size_t size)
-{
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (uint8_t)(sum + bytes[i]);
-	return sum == 0;
-}
-
-/* Returns the address of the first ANCHOR in SIZE bytes at BEGIN whose CHECKED bytes sum up to 0, or 0. */
-static uint64_t
-find(uint64_t begin, size_t size, const char *anchor, size_t checked)
-{
-	size_t length = text_length(anchor);
-
-	for (uint64_t address = begin; address + ANCHOR_STEP + checked <= begin + size; address += ANCHOR_STEP) {
-		const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
-
-		if (__builtin_memcmp(bytes, anchor, length) == 0 && sums_up(bytes, checked))
-			return address;
-	}
-	return 0;
-}
-
 static uint64_t
 find_rsdp(void)
 {
 	static const char anchor[] = "RSD PTR ";
 	uint64_t ebda = (uint64_t)(hw_read32(BIOS_DATA_40CH) >> 16) << 4;
-	uint64_t address = ebda >= PAGE_SIZE ? find(ebda, EBDA_SIZE, anchor, RSDP_SIZE) : 0;
+	uint64_t address = ebda >= PAGE_SIZE ? anchor_find(ebda, EBDA_SIZE, anchor, RSDP_SIZE) : 0;
 
-	return address ? address : find(BIOS_AREA, BIOS_AREA_SIZE, anchor, RSDP_SIZE);
+	return address ? address : anchor_find(BIOS_AREA, BIOS_AREA_SIZE, anchor, RSDP_SIZE);
 }
 
 static void
@@ -129,8 +104,8 @@ bare_take_over(const struct start_info *info)
 	read_command_line(info->command_line);
 	withhold_what_is_used(info, map);
 	found.rsdp = info->rsdp ? info->rsdp : find_rsdp();
-	found.smbios_3 = find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
-	found.smbios_2 = find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);
+	found.smbios_3 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
+	found.smbios_2 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);
 	return NULL;
 }
 
