@@ -17,8 +17,11 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # another one after each start
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool}
+# earlier: reports of earlier preparations that were not collected; collected: reports of this one that were.
+STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list}
+NEW = ".new"  # a file that is not yet in its place
 STATE_MAX = 1 << 20
+FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
 APPLICATION_MAX = 16 << 20
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
@@ -72,6 +75,11 @@ def _write(path, data):
         os.fsync(file.fileno())
 
 
+def _replace(path, data):
+    _write(path + NEW, data)
+    os.replace(path + NEW, path)
+
+
 def _state(folder):
     try:
         state = json.loads(files.read(os.path.join(folder, volume.OWN, STATE), STATE_MAX))
@@ -84,19 +92,33 @@ def _state(folder):
     raise Refused(f"{volume.OWN}/{STATE} on the EFI system partition is damaged: --remove takes it away")
 
 
-def _forget(system, folder):
-    """Takes away what prepare() made; files of others in the folder stay."""
-    firmware.remove_entries(system)
-    own = os.path.join(folder, volume.OWN)
-    for name in (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE) if os.path.exists(os.path.join(own, STATE)) else ():
+def _delete(own, names):
+    """Deletes the files NAMES in the folder OWN, and the folder if it is empty; files of others in it stay."""
+    for name in names:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(own, name))
     with contextlib.suppress(OSError):
         os.rmdir(own)
 
 
+def _is_ours(own):
+    return any(os.path.exists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW))
+
+
+def _new_state(system, folder):
+    """Returns the state for a preparation now. Reports of an earlier preparation that were not collected are kept."""
+    try:
+        old = _state(folder)
+    except Refused:  # damaged: its reports are taken for older ones
+        old = {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.reports(folder)}
+    waiting = [*old["earlier"], *(name for name in _new_reports(folder, old) if name not in old["collected"])] if old else []
+    had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
+    return {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder), "had_reports": had_reports,
+            "earlier": waiting, "collected": []}
+
+
 def prepare(system, path, words):
-    """Prepares one start of the application PATH with the options WORDS. It replaces an earlier one."""
+    """Prepares one start of the application PATH with the options WORDS. It replaces an earlier one, unless it is refused."""
     application(path)
     options = options_file(words)
     partition = volume.find(system)
@@ -106,24 +128,30 @@ def prepare(system, path, words):
         loaded = loader_files(system, path, folder)
         volume.check_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
-        if os.path.exists(own) and not os.path.exists(os.path.join(own, STATE)):
+        if os.path.exists(own) and not _is_ours(own):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
-        try:
-            _forget(system, folder)
-            state = {"boot_id": system.text(BOOT_ID) or "", "reports_before": volume.reports(folder),
-                     "had_reports": os.path.isdir(os.path.join(folder, volume.REPORTS))}
-            os.makedirs(own, exist_ok=True)  # files of others may lie there
-            _write(os.path.join(own, STATE), json.dumps(state, indent=1).encode())  # first: it marks the others as ours
-            for name, data in {**loaded, OPTIONS: options}.items():
-                _write(os.path.join(own, name), data)
-            loader = "\\".join(["", *volume.OWN.split("/"), next(iter(loaded))])
-            entry = firmware.add_entry(system, partition.disk, partition.number, loader)
-            firmware.choose_once(system, entry)
-        except (OSError, Refused) as error:
-            with contextlib.suppress(OSError, Refused):
-                _forget(system, folder)
-            said = files.flaw(error) if isinstance(error, OSError) else error
-            raise Refused(f"{said}; nothing is prepared") from error
+        state = json.dumps(_new_state(system, folder), indent=1).encode()
+        made = {STATE: state, **loaded, OPTIONS: options}  # the state first: it marks the others as nextboot's
+        loader = "\\".join(["", *volume.OWN.split("/"), next(iter(loaded))])
+        is_first = not os.path.exists(os.path.join(own, STATE))
+        with firmware.undone_if_refused(system):
+            try:
+                os.makedirs(own, exist_ok=True)  # files of others may lie there
+                for name, data in made.items():
+                    _write(os.path.join(own, name + NEW), data)
+                old = firmware.own_entries(system)
+                entry = firmware.add_entry(system, partition.disk, partition.number, loader)
+                firmware.choose_once(system, entry)
+            except (OSError, Refused) as error:
+                _delete(own, [name + NEW for name in made])
+                said = files.flaw(error) if isinstance(error, OSError) else error
+                left = "nothing is prepared" if is_first else "what was prepared before stays"
+                raise Refused(f"{said}; {left}") from error
+        for name in made:
+            os.replace(os.path.join(own, name + NEW), os.path.join(own, name))
+        _delete(own, [name for name in FILES if name not in made])
+        with contextlib.suppress(Refused):  # --remove deletes an entry that stays
+            firmware.remove_entries(system, old)
     return f"prepared: the next restart runs baretick from {partition.path}, boot entry {entry:04X}, and comes back"
 
 
@@ -152,32 +180,49 @@ def status(system):
         yield f"reports: {', '.join(volume.reports(folder)) or 'none'}"
 
 
+def _copy(source, target):
+    os.makedirs(target, exist_ok=True)
+    for name in sorted(os.listdir(source)):
+        files.replace(os.path.join(target, name), files.read(os.path.join(source, name), volume.REPORT_MAX))
+
+
 def collect(system, target):
-    """Copies the newest report of the prepared start to the folder TARGET, adds kernel.json, and yields the comparison."""
+    """Copies the newest report to the folder TARGET, adds kernel.json, and yields the comparison. Reports of starts before
+    it that were not collected go to folders in TARGET."""
     with volume.mounted(system, volume.find(system)) as folder:
         state = _state(folder)
         if not state:
             raise Refused("nothing was prepared on this machine, so no report is of nextboot")
         new = _new_reports(folder, state)
-        if not new:
+        reports = [name for name in volume.reports(folder) if name in state["earlier"] or name in new]
+        if not reports:
             raise Refused(_situation(system, state, new))
-        source = os.path.join(folder, volume.REPORTS, new[-1])
+        newest = reports.pop()
+        source = os.path.join(folder, volume.REPORTS, newest)
         try:
             report = json.loads(files.read(os.path.join(source, "report.json"), volume.REPORT_MAX))
             if not isinstance(report, dict):
                 raise ValueError("report.json is no report")
-            os.makedirs(target, exist_ok=True)
-            for name in sorted(os.listdir(source)):
-                files.replace(os.path.join(target, name), files.read(os.path.join(source, name), volume.REPORT_MAX))
+            _copy(source, target)
+            for name in reports:
+                _copy(os.path.join(folder, volume.REPORTS, name), os.path.join(target, name))
             believed = kernel.facts(system)
             files.replace(os.path.join(target, "kernel.json"), (json.dumps(believed, indent=1) + "\n").encode())
         except OSError as error:
             raise Refused(files.flaw(error)) from error
         except ValueError as error:
-            raise Refused(f"report {new[-1]} cannot be read: {error}") from error
+            raise Refused(f"report {newest} cannot be read: {error}") from error
+        situation = None if new else _situation(system, state, new)
+        state.update(earlier=[], collected=new)
+        with contextlib.suppress(OSError):  # then the next preparation keeps them once more
+            _replace(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.lines(believed, report)
     if report.get("verdict") == "incomplete":
         yield f"cut off  {'; '.join((report.get('notes') or ['the report does not say where'])[:1])}"
+    if situation:
+        yield f"earlier  report {newest} is of a start before the prepared one: {situation}"
+    for name in reports:
+        yield f"earlier  report {name} was not collected before: it is in {os.path.join(target, name)}"
 
 
 def remove(system, with_reports):
@@ -187,7 +232,10 @@ def remove(system, with_reports):
             state = _state(folder)
         except Refused:  # damaged: whether there were reports before is not known, so they stay
             state = {"had_reports": True}
-        _forget(system, folder)
+        firmware.remove_entries(system, firmware.own_entries(system))
+        own = os.path.join(folder, volume.OWN)
+        if _is_ours(own):
+            _delete(own, [name + suffix for name in FILES for suffix in ("", NEW)])
         reports = os.path.join(folder, volume.REPORTS)
         if with_reports:
             shutil.rmtree(reports, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The firmware's side: EFI variables, Secure Boot, and the boot entries by efibootmgr."""
 import base64
+import contextlib
 import os
 import re
 import struct
@@ -138,14 +139,36 @@ def add_entry(system, disk, partition, loader):
 
 
 def choose_once(system, entry):
-    system.run("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
+    _set_next(system, entry)
     if number(system, "BootNext") != entry:
         raise Refused("the firmware did not keep the variable BootNext")
 
 
-def remove_entries(system):
-    """Takes all of nextboot's entries away, and BootNext where it names one."""
-    for entry in sorted(own_entries(system)):
-        if number(system, "BootNext") == entry:
-            system.run("efibootmgr", "--quiet", "--delete-bootnext")
+def _set_next(system, entry):
+    """Sets BootNext to ENTRY, or deletes it if ENTRY is None."""
+    if entry is not None:
+        system.run("efibootmgr", "--quiet", "--bootnext", f"{entry:04X}")
+    elif number(system, "BootNext") is not None:
+        system.run("efibootmgr", "--quiet", "--delete-bootnext")
+
+
+def remove_entries(system, which):
+    """Deletes the entries WHICH, and BootNext if it names one of them."""
+    if number(system, "BootNext") in which:
+        _set_next(system, None)
+    for entry in sorted(which):
         system.run("efibootmgr", "--quiet", "--delete-bootnum", "--bootnum", f"{entry:04X}")
+
+
+@contextlib.contextmanager
+def undone_if_refused(system):
+    """Deletes nextboot's new entries and sets BootNext as before if the block raises Refused."""
+    before, chosen = own_entries(system), number(system, "BootNext")
+    try:
+        yield
+    except Refused:
+        with contextlib.suppress(OSError, Refused):
+            remove_entries(system, own_entries(system) - before)
+            if number(system, "BootNext") != chosen:
+                _set_next(system, chosen)
+        raise

@@ -185,9 +185,67 @@ def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
 
 def test_prepared_twice_there_is_one_entry(machine, application):
     actions.prepare(machine.system, application, [])
-    once = machine.state()
+    once = set(machine.state())
     actions.prepare(machine.system, application, [])
-    assert machine.state() == once
+    entry, = firmware.own_entries(machine.system)
+    assert firmware.number(machine.system, "BootNext") == entry
+    assert len(set(machine.state()) ^ once) == 2, "the old entry is replaced by the new one, and nothing else is there"
+
+
+def refuse_bootnext(machine):
+    path = machine.bin / "efibootmgr"
+    path.write_text(path.read_text().replace("import os", "import os, sys\nif '--bootnext' in sys.argv: sys.exit('no BootNext')\nimport os", 1))
+
+
+@pytest.mark.parametrize("spoil", [lambda machine: machine.full.touch(), refuse_bootnext])
+def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, application, spoil):
+    actions.prepare(machine.system, application, ["profile=quick"])
+    before = machine.state()
+    spoil(machine)
+    with pytest.raises(Refused, match="; what was prepared before stays"):
+        actions.prepare(machine.system, application, ["profile=standard"])
+    assert machine.state() == before
+
+
+def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch):
+    actions.prepare(machine.system, application, ["profile=quick"])
+    before = machine.state()
+
+    def write(path, data):
+        open(path, "wb").write(data[:10])
+        raise OSError(28, "No space left on device", path)
+    monkeypatch.setattr(actions, "_write", write)
+    with pytest.raises(Refused, match="No space left on device; what was prepared before stays"):
+        actions.prepare(machine.system, application, [])
+    assert machine.state() == before
+
+
+def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(machine, application, tmp_path):
+    actions.prepare(machine.system, application, [])
+    machine.is_restarted(CLEAN)
+    actions.prepare(machine.system, application, [])
+    said = list(actions.collect(machine.system, str(tmp_path / "first")))
+    assert said[-1] == ("earlier  report 0001 is of a start before the prepared one: "
+                        "prepared, and the machine was not restarted since")
+    assert (tmp_path / "first/report.json").exists()
+    machine.is_restarted()
+    with pytest.raises(Refused, match="there is no report"):  # 0001 was collected, and is no report of this start
+        list(actions.collect(machine.system, str(tmp_path / "second")))
+
+
+def test_reports_of_two_preparations_are_collected_together(machine, application, tmp_path):
+    for _ in range(2):
+        actions.prepare(machine.system, application, [])
+        machine.is_restarted(CLEAN)
+    target = tmp_path / "collected"
+    assert list(actions.collect(machine.system, str(target)))[-1] == (
+        f"earlier  report 0001 was not collected before: it is in {target}/0001")
+    assert (target / "report.json").exists() and (target / "0001/report.json").exists()
+    actions.prepare(machine.system, application, [])
+    with pytest.raises(Refused, match="was not restarted since"):
+        list(actions.collect(machine.system, str(target)))
+    actions.remove(machine.system, True)
+    assert not (machine.esp / volume.REPORTS).exists()
 
 
 def platform(machine, processor="x86_64", is_root=True):
@@ -297,13 +355,13 @@ def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, a
     real = actions._write
 
     def write(path, data):
-        if path.endswith(actions.APPLICATION):
+        if actions.APPLICATION in path:
             real(path, data[:100])
             raise OSError(28, "No space left on device", path)
         real(path, data)
     monkeypatch.setattr(actions, "_write", write)
     before = machine.state()
-    with pytest.raises(Refused, match="baretick.efi: No space left on device; nothing is prepared"):
+    with pytest.raises(Refused, match="baretick.efi.new: No space left on device; nothing is prepared"):
         actions.prepare(machine.system, application, [])
     assert machine.state() == before
 
