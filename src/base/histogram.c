@@ -53,13 +53,21 @@ histogram_bucket_high(size_t bucket)
 }
 
 uint64_t
-histogram_octave(const struct histogram *histogram, size_t octave)
+histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high)
 {
-	uint64_t high = octave_high(octave), count = 0;
+	uint64_t count = 0;
 
-	for (size_t i = histogram_bucket(high - high / 2); i <= histogram_bucket(high); i++)
+	for (size_t i = histogram_bucket(low); i <= histogram_bucket(high); i++)
 		count += histogram->counts[i];
 	return count;
+}
+
+uint64_t
+histogram_octave(const struct histogram *histogram, size_t octave)
+{
+	uint64_t high = octave_high(octave);
+
+	return histogram_count(histogram, high - high / 2, high);
 }
 
 uint64_t

@@ -1,12 +1,13 @@
-/* Read latency of the clocks side by side: a row for each power of two of nanoseconds, a share and a bar each. */
+/* Read latency of the clocks side by side: rows chosen from their reads, and a share and a bar for each clock. */
 #include "table_sections.h"
 
+#include "histogram_rows.h"
 #include "number.h"
 #include "scale.h"
 
 #define LABEL_COLUMNS 9 /* "<= 1.02us" */
 #define SHARE_COLUMNS 5 /* "100.0" */
-#define BAR_COLUMNS   7 /* at least; the whole of it is all samples */
+#define BAR_COLUMNS   7 /* at least */
 #define BAR_MAX       40
 #define GAP_COLUMNS   2 /* before a share, and before a bar */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
@@ -24,76 +25,66 @@ share_of(uint64_t count, uint64_t total)
 	return number_percent(count, total, 1);
 }
 
+/* A bar in halves of a column: a full one is MOST reads. Reads that are too few for a half have no bar, but a share. */
 static void
-put_share(struct text *out, uint64_t count, uint64_t total, size_t bar_columns)
+put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
 {
-	uint64_t bar = scale_mul_div_nearest(count, bar_columns, total);
+	uint64_t halves = scale_mul_div_nearest(count, 2 * bar_columns, most);
 
-	if (count == 0) {
-		text_printf(out, "%*s", (int)(CLOCK_COLUMNS + bar_columns), "");
-		return;
-	}
-	text_printf(out, " %*s ", SHARE_COLUMNS, share_of(count, total).text);
 	for (uint64_t i = 0; i < bar_columns; i++)
-		text_put_char(out, i < bar ? '#' : i == 0 ? '.' : ' ');
+		text_put_char(out, 2 * i + 1 < halves ? '#' : 2 * i < halves ? ':' : ' ');
 }
 
 /* Clocks side by side. */
 struct block {
-	const struct report *report;
-	const size_t *picked;
 	size_t count, bar_columns;
+	const char *ids[REPORT_CLOCKS_MAX];
+	const struct latency *clocks[REPORT_CLOCKS_MAX];
+	uint64_t most[REPORT_CLOCKS_MAX]; /* reads of the clock in its fullest row */
 };
 
-static const struct latency *
-latency_of(const struct block *block, size_t i)
-{
-	return block->report->clocks[block->picked[i]].latency;
-}
-
 static uint64_t
-count_of(const struct block *block, size_t i, size_t octave)
+count_of(const struct block *block, size_t i, const struct histogram_row *row)
 {
-	return histogram_octave(&latency_of(block, i)->histogram, octave);
-}
-
-static bool
-is_hit(const struct block *block, size_t octave)
-{
-	for (size_t i = 0; i < block->count; i++)
-		if (count_of(block, i, octave))
-			return true;
-	return false;
+	return histogram_count(&block->clocks[i]->histogram, row->low_ns, row->high_ns);
 }
 
 static void
-put_row(struct text *out, const struct block *block, size_t octave)
+put_row(struct text *out, const struct block *block, const struct histogram_row *row)
 {
-	text_printf(out, "<= %6s", number_ns(octave_high(octave)).text);
-	for (size_t i = 0; i < block->count; i++)
-		put_share(out, count_of(block, i, octave), latency_of(block, i)->count, block->bar_columns);
-	table_end_line(out);
-}
-
-static void
-put_block(struct text *out, const struct block *block)
-{
-	size_t first = 0, last = OCTAVES - 1;
-
-	while (first < last && !is_hit(block, first))
-		first++;
-	while (last > first && !is_hit(block, last))
-		last--;
-	text_printf(out, "\n%*s", LABEL_COLUMNS, "");
+	if (row->after_gap)
+		text_printf(out, "%*s\n", LABEL_COLUMNS, ". . .");
+	text_printf(out, "<= %6s", number_ns(row->high_ns).text);
 	for (size_t i = 0; i < block->count; i++) {
-		const char *id = block->report->clocks[block->picked[i]].clock.id;
-		int columns = (int)(SHARE_COLUMNS + block->bar_columns);
+		uint64_t count = count_of(block, i, row);
 
-		text_printf(out, "  %-*.*s", columns, columns, id);
+		text_printf(out, " %*s ", SHARE_COLUMNS, count ? share_of(count, block->clocks[i]->count).text : "");
+		put_bar(out, count, block->most[i], block->bar_columns);
 	}
 	table_end_line(out);
-	for (size_t octave = first; octave <= last; octave++)
-		put_row(out, block, octave);
+}
+
+static void
+put_block(struct text *out, struct block *block)
+{
+	struct histogram_rows rows;
+
+	histogram_pick_rows(&rows, block->clocks, block->count);
+	text_printf(out, "\n%*s", LABEL_COLUMNS, "");
+	for (size_t i = 0; i < block->count; i++) {
+		int columns = (int)(SHARE_COLUMNS + block->bar_columns);
+
+		text_printf(out, "  %-*.*s", columns, columns, block->ids[i]);
+		block->most[i] = 0;
+		for (size_t row = 0; row < rows.count; row++) {
+			uint64_t count = count_of(block, i, &rows.rows[row]);
+
+			block->most[i] = count > block->most[i] ? count : block->most[i];
+		}
+	}
+	table_end_line(out);
+	for (size_t row = 0; row < rows.count; row++)
+		put_row(out, block, &rows.rows[row]);
 }
 
 /* Bars as wide as the screen lets those of ABREAST clocks be; all alike in a file. */
@@ -118,6 +109,19 @@ clocks_abreast(size_t columns)
 	return abreast > TABLE_CLOCKS_ABREAST ? abreast : TABLE_CLOCKS_ABREAST;
 }
 
+/* PICKED clocks of REPORT. */
+static struct block
+make_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
+{
+	struct block block = { .count = count, .bar_columns = bar_columns(out, count) };
+
+	for (size_t i = 0; i < count; i++) {
+		block.ids[i] = report->clocks[picked[i]].clock.id;
+		block.clocks[i] = report->clocks[picked[i]].latency;
+	}
+	return block;
+}
+
 static size_t
 put_blocks(struct text *out, const struct report *report, bool main)
 {
@@ -125,11 +129,8 @@ put_blocks(struct text *out, const struct report *report, bool main)
 	size_t count = table_pick_clocks(report, main, picked);
 
 	for (size_t at = 0; at < count; at += abreast) {
-		struct block block = { report, picked + at, count - at, 0 };
+		struct block block = make_block(out, report, picked + at, count - at < abreast ? count - at : abreast);
 
-		if (block.count > abreast)
-			block.count = abreast;
-		block.bar_columns = bar_columns(out, block.count);
 		put_block(out, &block);
 	}
 	return count;
@@ -138,10 +139,14 @@ put_blocks(struct text *out, const struct report *report, bool main)
 void
 table_histogram_main(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING,
-		       "\nLatency with the bracket, % of each clock's reads (each bar is out of 100 %)\n");
-	if (!put_blocks(out, report, true))
+	text_put_inked(out, INK_HEADING, "\nLatency with the bracket, % of each clock's reads\n");
+	if (!put_blocks(out, report, true)) {
 		text_put(out, "\nNo clock's latency was measured.\n");
+		return;
+	}
+	text_put(out, "\n");
+	table_paragraph(out, 0, "A full bar is a clock's fullest row. Rows are narrow where the reads are, and octaves in "
+				"the tails. A row of dots is a longer empty stretch.");
 }
 
 void
@@ -155,8 +160,10 @@ void
 table_histogram_of(struct text *out, const struct report *report, size_t clock)
 {
 	const struct latency *latency = report->clocks[clock].latency;
-	struct block block = { report, &clock, 1, bar_columns(out, 1) };
 
-	if (latency && latency->count)
+	if (latency && latency->count) {
+		struct block block = make_block(out, report, &clock, 1);
+
 		put_block(out, &block);
+	}
 }

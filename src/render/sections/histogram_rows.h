@@ -1,0 +1,28 @@
+/* The rows of a histogram of several clocks, chosen from their reads: narrow where the reads are, octaves in the tails. */
+#ifndef BARETICK_HISTOGRAM_ROWS_H
+#define BARETICK_HISTOGRAM_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "latency.h"
+
+#define HISTOGRAM_LINES_MAX 40 /* rows, and a line for each long empty stretch between two rows */
+
+struct histogram_row {
+	uint64_t low_ns, high_ns; /* shortest and longest read in the row, as far as the buckets tell */
+	uint64_t width_ns;        /* of the whole row, its empty ends included */
+	bool after_gap;           /* before this row some quarter of an octave is empty, or more where rows are wide */
+};
+
+struct histogram_rows {
+	size_t count;
+	size_t lines; /* rows and gaps */
+	struct histogram_row rows[HISTOGRAM_LINES_MAX];
+};
+
+/* No bucket is split: a row is never narrower than a bucket of the histogram. At most HISTOGRAM_LINES_MAX lines. */
+void histogram_pick_rows(struct histogram_rows *picked, const struct latency *const clocks[], size_t clock_count);
+
+#endif

@@ -1,0 +1,247 @@
+/* The comparative histogram: which rows it has, their bars, and that it fits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "histogram_rows.h"
+#include "random.h"
+#include "report_literal.h"
+#include "table_sections.h"
+
+#define CLOCKS 5
+
+static char buffer[1 << 16];
+
+/* The histogram of a report of two clocks, whose reads are A and B; B may be NULL. */
+static const char *
+render(const struct literal_duration *a, const struct literal_duration *b)
+{
+	struct report *report = literal_clean();
+	size_t clock_count = report->clock_count;
+	struct text text;
+
+	report->clock_count = b ? 2 : 1;
+	for (size_t i = 0; i < report->clock_count; i++) {
+		free(report->clocks[i].latency);
+		report->clocks[i].latency = literal_latency(i ? b : a);
+		report->clocks[i].clock.main = report->clocks[i].clock.id = i ? "hpet" : "tsc";
+	}
+	text_init(&text, buffer, sizeof(buffer));
+	table_histogram(&text, report);
+	assert_false(text.truncated);
+	report->clock_count = clock_count;
+	literal_free(report);
+	*strstr(buffer, "\n\nA full bar is") = '\0';
+	return strstr(buffer, "reads\n\n") + sizeof("reads\n\n") - 1;
+}
+
+static void
+one_peak_shows_its_width(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 96, 10 }, { 100, 200 }, { 104, 600 }, { 108, 150 },
+								 { 116, 40 }, { 0, 0 } }, NULL),
+			    "           tsc\n"
+			    "<=  96 ns   1.0\n"
+			    "<= 100 ns  20.0 ##:\n"
+			    "<= 104 ns  60.0 #######\n"
+			    "<= 108 ns  15.0 ##\n"
+			    "<= 116 ns   4.0 :");
+}
+
+static void
+two_peaks_have_a_valley_between_them(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 40, 50 }, { 42, 400 }, { 44, 30 }, { 46, 15 },
+								 { 48, 50 }, { 50, 425 }, { 52, 30 }, { 0, 0 } }, NULL),
+			    "           tsc\n"
+			    "<=  40 ns   5.0 #\n"
+			    "<=  42 ns  40.0 ######:\n"
+			    "<=  44 ns   3.0 :\n"
+			    "<=  46 ns   1.5\n"
+			    "<=  48 ns   5.0 #\n"
+			    "<=  50 ns  42.5 #######\n"
+			    "<=  52 ns   3.0 :");
+}
+
+/* Below 1 % in each: 700 and 900 ns share the octave up to 1023, 1100 and 2000 ns that up to 2047. */
+static void
+a_tail_has_a_row_for_each_octave(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 500, 99900 }, { 700, 30 }, { 900, 40 },
+								 { 1100, 1 }, { 2000, 9 }, { 3000, 20 }, { 0, 0 } }, NULL),
+			    "           tsc\n"
+			    "<= 503 ns  99.9 #######\n"
+			    "<= 903 ns   0.1\n"
+			    "<= 2.02us  <0.1\n"
+			    "<= 3.00us  <0.1");
+}
+
+static void
+a_long_empty_stretch_is_one_row_of_dots(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 20, 500 }, { 0, 0 } },
+				   (struct literal_duration[]){ { 300, 499 }, { 100000, 1 }, { 0, 0 } }),
+			    "           tsc           hpet\n"
+			    "<=  20 ns 100.0 #######\n"
+			    "    . . .\n"
+			    "<= 303 ns                99.8 #######\n"
+			    "    . . .\n"
+			    "<= 100 us                 0.2");
+}
+
+/* The step of many TSCs is 10 ns. Without an exception there would be dots after nearly each row. */
+static void
+the_step_of_a_coarse_tsc_is_no_empty_stretch(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 0, 100 }, { 10, 700 }, { 20, 100 }, { 30, 100 },
+								 { 0, 0 } }, NULL),
+			    "           tsc\n"
+			    "<=   0 ns  10.0 #\n"
+			    "<=  10 ns  70.0 #######\n"
+			    "<=  20 ns  10.0 #\n"
+			    "<=  30 ns  10.0 #");
+}
+
+static void
+reads_that_are_all_alike_are_one_row(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 26, 100000 }, { 0, 0 } }, NULL),
+			    "           tsc\n<=  26 ns 100.0 #######");
+	assert_string_equal(render((struct literal_duration[]){ { UINT64_MAX, 1 }, { 0, 0 } }, NULL),
+			    "           tsc\n<= >1 day 100.0 #######");
+}
+
+static void
+one_read_is_one_row(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 1234, 1 }, { 0, 0 } }, NULL),
+			    "           tsc\n<= 1.23us 100.0 #######");
+	assert_string_equal(render((struct literal_duration[]){ { 0, 1 }, { 0, 0 } }, NULL),
+			    "           tsc\n<=   0 ns 100.0 #######");
+}
+
+/* One of 3,000,000 reads is 0.00003 %, and would be left out by rounding. */
+static void
+a_single_read_beside_millions_is_seen(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(render((struct literal_duration[]){ { 26, 2999999 }, { 60, 1 }, { 0, 0 } }, NULL),
+			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
+}
+
+/* Each clock's bars are out of its own fullest row, whatever the other's are. */
+static void
+bars_are_scaled_for_each_clock(void **state)
+{
+	(void)state;
+	assert_string_equal(render((struct literal_duration[]){ { 20, 10 }, { 22, 5 }, { 24, 5 }, { 0, 0 } },
+				   (struct literal_duration[]){ { 22, 100 }, { 24, 900000 }, { 0, 0 } }),
+			    "           tsc           hpet\n"
+			    "<=  20 ns  50.0 #######\n"
+			    "<=  22 ns  25.0 ###:     <0.1\n"
+			    "<=  24 ns  25.0 ###:    >99.9 #######");
+}
+
+/* A few narrow peaks, a flat stretch of values, or values of any length. */
+static void
+draw(struct latency *latency, uint64_t *seed)
+{
+	uint64_t kind = random_next(seed) % 3, base = random_next(seed) >> (random_next(seed) % 64);
+
+	latency_clear(latency);
+	for (size_t i = 0; i < 300; i++) {
+		uint64_t value = random_next(seed) >> (random_next(seed) % 64), count = 1 + (value >> 50);
+
+		if (kind == 0)
+			value = (base >> (value % 3)) + value % 7;
+		else if (kind == 1)
+			value = base / 2 + value % (base + 1) / 2;
+		literal_record(latency, value, count);
+	}
+}
+
+static void
+drawn_histograms_fit_and_lose_no_read(void **state)
+{
+	static struct latency latencies[CLOCKS];
+	uint64_t seed = 2026;
+
+	(void)state;
+	for (size_t turn = 0; turn < 300; turn++) {
+		const struct latency *clocks[CLOCKS];
+		struct histogram_rows rows;
+		size_t count = 1 + turn % CLOCKS, lines = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			draw(&latencies[i], &seed);
+			clocks[i] = &latencies[i];
+		}
+		histogram_pick_rows(&rows, clocks, count);
+		for (size_t row = 0; row < rows.count; row++) {
+			lines += rows.rows[row].after_gap ? 2 : 1;
+			assert_true(rows.rows[row].low_ns <= rows.rows[row].high_ns);
+			assert_true(row == 0 || rows.rows[row].low_ns > rows.rows[row - 1].high_ns);
+		}
+		assert_in_range(rows.count, 1, HISTOGRAM_LINES_MAX);
+		assert_in_range(lines, 1, 40);
+		for (size_t i = 0; i < count; i++) {
+			uint64_t total = 0;
+
+			for (size_t row = 0; row < rows.count; row++)
+				total += histogram_count(&clocks[i]->histogram, rows.rows[row].low_ns,
+							 rows.rows[row].high_ns);
+			assert_int_equal(total, clocks[i]->histogram.total);
+		}
+	}
+}
+
+static void
+drawn_histograms_are_no_wider_than_79_columns(void **state)
+{
+	struct report *report = literal_clean();
+	uint64_t seed = 7;
+
+	(void)state;
+	for (size_t turn = 0; turn < 100; turn++) {
+		struct text text;
+
+		for (size_t i = 0; i < report->clock_count; i++)
+			if (report->clocks[i].latency)
+				draw(report->clocks[i].latency, &seed);
+		text_init(&text, buffer, sizeof(buffer));
+		table_histogram(&text, report);
+		assert_false(text.truncated);
+		for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)
+			assert_in_range(strcspn(line, "\n"), 0, 79);
+	}
+	literal_free(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_peak_shows_its_width),
+		cmocka_unit_test(two_peaks_have_a_valley_between_them),
+		cmocka_unit_test(a_tail_has_a_row_for_each_octave),
+		cmocka_unit_test(a_long_empty_stretch_is_one_row_of_dots),
+		cmocka_unit_test(the_step_of_a_coarse_tsc_is_no_empty_stretch),
+		cmocka_unit_test(reads_that_are_all_alike_are_one_row),
+		cmocka_unit_test(one_read_is_one_row),
+		cmocka_unit_test(a_single_read_beside_millions_is_seen),
+		cmocka_unit_test(bars_are_scaled_for_each_clock),
+		cmocka_unit_test(drawn_histograms_fit_and_lose_no_read),
+		cmocka_unit_test(drawn_histograms_are_no_wider_than_79_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
