@@ -74,18 +74,19 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
 	const struct options_names names = { app->clock_ids, app->rule_ids };
 	struct sources sources = sources_begin(&names, &app->run.report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE);
-	size_t length;
+	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* the line itself lies in the loader's memory */
+	size_t length, held;
 	const char *line = bare_command_line(&length);
 
 	run_clock_ids(drivers, app->clock_ids);
 	rules_limit_ids(app->rule_ids);
-	if (options_are_foreign(line, length)) /* libkrun and others add words for Linux */
-		sources_note_foreign(&sources, "The words of the command line", line, length);
-	else
-		sources_take(&sources, line, length, length, "the command line");
-	if (buffer)
+	if (buffer) {
+		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
+		for (size_t i = 0; i < held; i++)
+			buffer[i] = line[i];
+		sources_take_handed(&sources, buffer, held, length, "the command line");
 		sources_take_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
+	}
 	firmware_free(buffer);
 	return sources_end(&sources);
 }

@@ -67,16 +67,17 @@ sources_take(struct sources *sources, const char *text, size_t held, size_t leng
 }
 
 void
-sources_note_foreign(struct sources *sources, const char *subject, const char *text, size_t length)
+sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source)
 {
 	char shown[SHOWN_MAX + 1];
-	size_t i = 0;
+	struct text foreign;
 
-	for (; i < length && i < SHOWN_MAX; i++)
-		shown[i] = sources_is_blank(text[i]) ? ' ' : text[i];
-	shown[i] = '\0';
-	report_note(sources->report, "%s \"%s%s\" have no option of baretick: they are not used.", subject, shown,
-		    i < length ? "..." : "");
+	text_init(&foreign, shown, sizeof(shown));
+	options_remove_foreign(text, held, &foreign);
+	if (foreign.length)
+		report_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
+			    foreign.truncated ? "..." : "", source);
+	sources_take(sources, text, held, length, source);
 }
 
 void

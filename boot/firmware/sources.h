@@ -23,8 +23,8 @@ struct sources sources_begin(const struct options_names *names, struct report *r
  */
 void sources_take(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
-/* Notes that TEXT, which SUBJECT names, has no option of baretick: see options_are_foreign(). */
-void sources_note_foreign(struct sources *sources, const char *subject, const char *text, size_t length);
+/* As sources_take(), for words that a loader handed over. Its own words are removed from TEXT and noted. */
+void sources_take_handed(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
 /* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
 void sources_take_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);

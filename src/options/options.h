@@ -127,10 +127,12 @@ bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, char *error);
 
 /*
- * Returns true if TEXT has words, and none of them has a key of an option, not even a misspelled one. Firmware and
- * loaders hand such load options over for another program: U-Boot has Linux's root= there by default.
+ * Moves the words of another program from TEXT to FOREIGN, separated by blanks, and leaves blanks in TEXT. Firmware and
+ * loaders hand such words over: U-Boot has Linux's root= by default, and QEMU appends virtio_mmio.device=. A word with a
+ * key of ours, even a misspelled key, stays. Other words are moved if one of them has a mark of Linux or is a path, or
+ * if none of them looks like an option. Otherwise all words stay.
  */
-bool options_are_foreign(const char *text, size_t length);
+void options_remove_foreign(char *text, size_t length, struct text *foreign);
 
 /* After the last source: options that exclude each other (exit=return goes with cores=mp or off only). */
 bool options_check(const struct options *options, char *error);

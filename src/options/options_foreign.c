@@ -3,82 +3,103 @@
 
 #include "text.h"
 
-/* Shorter keys are close to parameters of Linux: "pci" and "apic" are one edit from "pic". */
-#define KEY_EDITED_MIN 4
+#define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
 
-static bool
-is_same_letter(char a, char b)
-{
-	return (a | 0x20) == (b | 0x20);
-}
+enum owner {
+	OWNER_US,      /* the word has a key of the table, or a misspelled one */
+	OWNER_OTHER,   /* the word has a mark of another program */
+	OWNER_UNKNOWN, /* the words around it decide */
+};
 
-static struct word
-without_first(struct word word)
-{
-	return (struct word){ word.bytes + 1, word.length - 1 };
-}
-
-static void
-remove_common_start(struct word *a, struct word *b)
-{
-	while (a->length && b->length && is_same_letter(a->bytes[0], b->bytes[0])) {
-		*a = without_first(*a);
-		*b = without_first(*b);
-	}
-}
-
-static void
-remove_common_end(struct word *a, struct word *b)
-{
-	while (a->length && b->length && is_same_letter(a->bytes[a->length - 1], b->bytes[b->length - 1])) {
-		a->length--;
-		b->length--;
-	}
-}
-
-/* Returns true if WORD is KEY, but for its case and at most one letter that is wrong, missing, added or exchanged. */
-static bool
-is_close_to(struct word word, struct word key)
-{
-	bool may_be_edited = key.length >= KEY_EDITED_MIN;
-
-	remove_common_start(&word, &key);
-	remove_common_end(&word, &key);
-	if (!word.length && !key.length)
-		return true;
-	if (!may_be_edited)
-		return false;
-	if (word.length == 2 && key.length == 2)
-		return is_same_letter(word.bytes[0], key.bytes[1]) && is_same_letter(word.bytes[1], key.bytes[0]);
-	return word.length <= 1 && key.length <= 1;
-}
+/* Kernel parameters without a point or a path. "pci" and "apic" are here because they are close to "pic". */
+static const char *const linux_keys[] = {
+	"BOOT_IMAGE", "acpi", "apic", "clocksource", "console", "crashkernel", "earlycon", "earlyprintk", "hpet", "init",
+	"initrd", "irqpoll", "loglevel", "maxcpus", "mitigations", "noapic", "nokaslr", "nolapic", "nomodeset", "nosmp",
+	"panic", "pci", "quiet", "reboot", "ro", "root", "rootfstype", "rootwait", "rw", "splash", "tsc", NULL,
+};
 
 /* "limit.RULE" is compared up to its point. A user of a shell may type dashes before a key. */
 static bool
-is_for_us(struct word word)
+is_near_a_key(struct word key)
+{
+	struct near near = { .word = options_take_until(&key, '.') };
+
+	while (near.word.length && near.word.bytes[0] == '-')
+		near.word = (struct word){ near.word.bytes + 1, near.word.length - 1 };
+	for (const struct option *option = options_table; option->key; option++)
+		options_try_near(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
+	return near.name;
+}
+
+static bool
+is_path(struct word word)
+{
+	return word.length && (word.bytes[0] == '/' || word.bytes[0] == '\\');
+}
+
+static enum owner
+owner_of(struct word word)
+{
+	struct word value = word, module, key = options_take_until(&value, '=');
+	struct word parameter = key;
+	bool has_value = key.length < word.length;
+
+	if (options_find_name(linux_keys, key))
+		return OWNER_OTHER;
+	if (is_near_a_key(key))
+		return OWNER_US;
+	module = options_take_until(&parameter, '.'); /* as in virtio_mmio.device=512@0xfeb00000:5 */
+	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
+												   : OWNER_UNKNOWN;
+}
+
+/* Returns true if WORD may be an option whose key is wrong or left out: "timeout=5m", "quick". */
+static bool
+may_be_an_option(struct word word)
 {
 	struct word key = options_take_until(&word, '=');
 
-	key = options_take_until(&key, '.');
-	while (key.length && key.bytes[0] == '-')
-		key = without_first(key);
-	for (const struct option *option = options_table; option->key; option++) {
-		struct word own = { option->key, text_length(option->key) };
-
-		if (is_close_to(key, options_take_until(&own, '.')))
+	if (key.bytes + key.length != word.bytes)
+		return true;
+	for (const struct option *option = options_table; option->key; option++)
+		if (option->words && options_find_name(option->words, key))
 			return true;
-	}
 	return false;
 }
 
-bool
-options_are_foreign(const char *text, size_t length)
+/* Returns true if the words that are not ours in TEXT belong to another program. */
+static bool
+is_shared(struct word text)
+{
+	bool may_be_ours = false, is_empty = true;
+	struct word word;
+
+	for (; options_next_word(&text, &word); is_empty = false) {
+		enum owner owner = owner_of(word);
+
+		if (owner == OWNER_OTHER)
+			return true;
+		may_be_ours |= owner == OWNER_US || may_be_an_option(word);
+	}
+	return !may_be_ours && !is_empty;
+}
+
+void
+options_remove_foreign(char *text, size_t length, struct text *foreign)
 {
 	struct word rest = options_text(text, length), word;
-	bool is_empty = true;
+	bool shared = is_shared(rest);
 
-	for (; options_next_word(&rest, &word); is_empty = false)
-		if (is_for_us(word))
-			return false;
-	return !is_empty;
+	while (options_next_word(&rest, &word)) {
+		char *at = text + (word.bytes - text);
+
+		if (!shared || owner_of(word) == OWNER_US)
+			continue;
+		if (foreign->length)
+			text_put_char(foreign, ' ');
+		for (size_t i = 0; i < word.length; i++) {
+			text_put_char(foreign, at[i]);
+			at[i] = ' ';
+		}
+	}
 }

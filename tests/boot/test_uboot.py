@@ -18,5 +18,5 @@ def test_uboot_boots_the_stick_and_its_report_has_a_verdict(run):
     # U-Boot cannot rename. An EFI_SERIAL_IO_PROTOCOL is missing too, so the runner takes this report from the stick.
     assert "\\baretick\\0001.new" in done.file("serial.log").decode("ascii", "replace")
     notes = [note for note in report["notes"] if "load options" in note or "call back" in note]
-    assert notes == ['The load options "root=/dev/sdb3 init=/sbin/init rootwait ro" have no option of baretick: they are not used.']
+    assert notes == ['The words "root=/dev/sdb3 init=/sbin/init rootwait ro" in the load options are no options of baretick: they are not used.']
     assert all(row["verdict"] in ("pass", "warn", "not_determined") for row in report["clocks"] if row["state"] == "present")

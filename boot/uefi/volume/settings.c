@@ -60,10 +60,10 @@ take_load_options(struct sources *sources, char *buffer)
 	if (typed)
 		while (skip < held && !sources_is_blank(buffer[skip]))
 			skip++;
-	if (!typed && options_are_foreign(buffer, held))
-		sources_note_foreign(sources, "The load options", buffer, held);
-	else
+	if (typed)
 		sources_take(sources, buffer + skip, held - skip, length - skip, "the load options");
+	else
+		sources_take_handed(sources, buffer, held, length, "the load options");
 }
 
 bool

@@ -134,12 +134,12 @@ load_options_of_linux_are_a_note(void **state)
 	(void)state;
 	assert_true(reads_load_options(linux_arguments, sizeof(linux_arguments), error));
 	assert_int_equal(report.note_count, 1);
-	assert_string_equal(report.notes[0], "The load options \"root=/dev/sdb3 init=/sbin/init rootwait ro \" have no "
-					     "option of baretick: they are not used.");
+	assert_string_equal(report.notes[0], "The words \"root=/dev/sdb3 init=/sbin/init rootwait ro\" in the load options "
+					     "are no options of baretick: they are not used.");
 	assert_true(reads_load_options(longer, sizeof(longer), error));
 	assert_int_equal(report.note_count, 2);
-	assert_string_equal(report.notes[1], "The load options \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" "
-					     "have no option of baretick: they are not used.");
+	assert_string_equal(report.notes[1], "The words \"root=UUID=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f r...\" in the "
+					     "load options are no options of baretick: they are not used.");
 }
 
 static void

@@ -270,27 +270,63 @@ utf16_is_named_with_and_without_its_mark(void **state)
 }
 
 static void
-words_without_a_key_of_ours_are_foreign(void **state)
+words_of_a_loader_are_moved_and_what_may_be_ours_stays(void **state)
 {
-	static const char *const foreign[] = {
-		"root=/dev/sdb3 init=/sbin/init rootwait ro", "console=ttyS0,115200 quiet splash", "pci=noaer apic irqpoll",
-		"BOOT_IMAGE=/vmlinuz clocksource=tsc tsc=reliable hpet=force", "crashkernel=256M", "\\EFI\\BOOT\\BOOTX64.EFI",
-		"=", "ro # profile=quick",
-	};
-	static const char *const ours[] = {
-		"profile=quick", "ro profile=quick", "help", "limit.clock-backward=3", "irq=off", "IRQ=off", "pic=on",
-		"profil=quick", "proflie=quick", "profiles=quick", "profule=quick", "Profile=quick", "--profile=quick",
-		"profile", "limits.tsc-warp=1", "clock=tsc", "core=2", "ecit=poweroff", "eixt=poweroff", "duration:=3s",
+	static const struct {
+		const char *text, *foreign; /* FOREIGN "": nothing is moved */
+	} lines[] = {
+		{ "root=/dev/sdb3 init=/sbin/init rootwait ro", "root=/dev/sdb3 init=/sbin/init rootwait ro" },
+		{ "console=ttyS0,115200 quiet splash", "console=ttyS0,115200 quiet splash" },
+		{ "pci=noaer apic irqpoll", "pci=noaer apic irqpoll" },
+		{ "BOOT_IMAGE=/vmlinuz clocksource=tsc hpet=force", "BOOT_IMAGE=/vmlinuz clocksource=tsc hpet=force" },
+		{ "reboot=k panic=-1 nomodule console=hvc0", "reboot=k panic=-1 nomodule console=hvc0" },
+		{ "crashkernel=256M", "crashkernel=256M" },
+		{ "\\EFI\\BOOT\\BOOTX64.EFI", "\\EFI\\BOOT\\BOOTX64.EFI" },
+		{ "image=/boot/x", "image=/boot/x" },
+		{ "Windows Boot Manager", "Windows Boot Manager" },
+		{ "ro # profile=quick", "ro" },
+		{ "root=/dev/sdb3 timeout=5m", "root=/dev/sdb3 timeout=5m" },
+		{ "profile=quick virtio_mmio.device=512@0xfeb00000:5", "virtio_mmio.device=512@0xfeb00000:5" },
+		{ "profile=quick ro cores=2 x=1", "ro x=1" },
+		{ "profile=quick cores=2", "" }, { "help", "" }, { "limit.clock-backward=3", "" }, { "irq=off", "" },
+		{ "IRQ=off", "" }, { "pic=on", "" }, { "profil=quick", "" }, { "proflie=quick", "" }, { "profiles=quick", "" },
+		{ "profule=quick", "" }, { "Profile=quick", "" }, { "--profile=quick", "" }, { "profile", "" },
+		{ "limits.tsc-warp=1", "" }, { "clock=tsc", "" }, { "core=2", "" }, { "ecit=poweroff", "" },
+		{ "eixt=poweroff", "" }, { "duration:=3s", "" }, { "lable=/rack/7", "" }, { "label=/rack/7", "" },
+		{ "label=\"root=/dev/sda ro\"", "" }, { "save=http://ro/x", "" },
+		{ "dur=3s", "" }, { "quick", "" }, { "timeout=5m", "" }, { "profile=quick timeout=5m", "" }, { "=", "" },
+		{ "durtion=3s root=/dev/sdb3", "root=/dev/sdb3" }, { " # a comment\n", "" }, { "", "" },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (!options_are_foreign(foreign[i], strlen(foreign[i])))
-			fail_msg("%s is taken for options", foreign[i]);
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (options_are_foreign(ours[i], strlen(ours[i])))
-			fail_msg("%s is not taken for options", ours[i]);
-	assert_false(options_are_foreign(" # a comment\n", 13));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char text[80], moved[80];
+		struct text foreign;
+
+		strcpy(text, lines[i].text);
+		text_init(&foreign, moved, sizeof(moved));
+		options_remove_foreign(text, strlen(text), &foreign);
+		if (strcmp(moved, lines[i].foreign))
+			fail_msg("of \"%s\" is moved: \"%s\"", lines[i].text, moved);
+		assert_int_equal(strlen(text), strlen(lines[i].text));
+		if (!moved[0])
+			assert_string_equal(text, lines[i].text);
+	}
+}
+
+static void
+a_run_of_ours_keeps_its_options_next_to_words_of_a_loader(void **state)
+{
+	char text[] = "profile=quick virtio_mmio.device=512@0xfeb00000:5 cores=2", moved[80];
+	struct text foreign;
+
+	(void)state;
+	text_init(&foreign, moved, sizeof(moved));
+	options_remove_foreign(text, strlen(text), &foreign);
+	struct options options = parsed(text);
+
+	assert_int_equal(options.profile, PROFILE_QUICK);
+	assert_int_equal(options.cores_max, 2);
 }
 
 static void
@@ -472,7 +508,8 @@ main(void)
 		cmocka_unit_test(final_zeros_of_a_string_are_no_control_characters),
 		cmocka_unit_test(utf16_is_named_with_and_without_its_mark),
 		cmocka_unit_test(longest_words_that_can_be_given_fit),
-		cmocka_unit_test(words_without_a_key_of_ours_are_foreign),
+		cmocka_unit_test(words_of_a_loader_are_moved_and_what_may_be_ours_stays),
+		cmocka_unit_test(a_run_of_ours_keeps_its_options_next_to_words_of_a_loader),
 		cmocka_unit_test(return_goes_with_mp_or_off_only),
 		cmocka_unit_test(a_label_that_is_no_such_thing_is_refused),
 		cmocka_unit_test(profile_sets_the_duration_unless_one_was_given),
