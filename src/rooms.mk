@@ -2,6 +2,7 @@
 # include path, and tests/test_rooms.py asks the object files as well.
 USES_src/base            :=
 USES_src/clock           := src/base
+USES_src/record          := src/base
 USES_src/stats           := src/clock
 USES_src/consensus       := src/clock
 USES_src/sync            := src/consensus
@@ -28,7 +29,7 @@ USES_src/render/json     := src/render/fields
 USES_src/render/csv      := src/render/fields
 USES_src/run             := src/measure/clocks src/measure/rates src/measure/skew src/measure/timers src/judge src/judge/recommend
 
-ROOMS += src/base src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
+ROOMS += src/base src/record src/clock src/stats src/consensus src/sync src/options src/network src/report src/rules \
          src/measure src/measure/clocks src/measure/rates src/measure/skew src/measure/timers \
          src/judge/cores src/judge/timers src/judge src/judge/recommend \
          src/render/layout src/render/cores src/render/sections src/render/text src/render/screen \

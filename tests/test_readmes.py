@@ -78,3 +78,32 @@ def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
     names = {row.split()[0]: row for row in printed}
     assert head == printed[0] and [row.split()[0] for row in rows] == ["tsc", "tsc_lfence", "tsc_rdtscp", "hpet", "acpi_pm"]
     assert all(len(row) == len(names[row.split()[0]]) for row in rows)
+
+
+C_TYPES = {"uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "int64_t": "i64"}
+
+
+def record_fields(header, kinds, name):
+    """The fields of one kind of entry in the order of the file, as "`name` type"."""
+    body = re.search(rf"struct record_{name} \{{.*?\n\}};", header, re.DOTALL).group(0)
+    types = {}
+    for declared, members in re.findall(r"^\s+(char|u?int\d+_t) ([^;]+);", body, re.MULTILINE):
+        for member in members.split(", "):
+            plain, _, size = member.rstrip("]").partition("[")
+            types[plain] = f"text[{size}]" if size else C_TYPES[declared]
+    row = re.search(rf"record_field {name}\[\] = \{{(.*?)\}};", kinds, re.DOTALL).group(1)
+    return ", ".join(f"`{field}` {types[field]}" for field in re.findall(r"\(record_\w+, (\w+)\)", row))
+
+
+def test_the_entries_of_a_record_are_described_as_the_code_has_them():
+    folder = ROOT / "src" / "record"
+    header, kinds = ((folder / name).read_text() for name in ("record.h", "record_kinds.c"))
+    numbers = dict(re.findall(r"^\tRECORD_([A-Z]+) = (\d+),", header, re.MULTILINE))
+    expected = []
+    for constant, name, size, item, each in re.findall(r"\[RECORD_(\w+)\] = \w+\((\w+), (\d+)(?:, (\w+), (\d+))?\)", kinds):
+        expected.append(f"| {numbers[constant]} | {name} | {size} | {record_fields(header, kinds, name)} | {item}".rstrip() + " |")
+        if item:
+            expected.append(f"| {item} | {each} | {record_fields(header, kinds, item)} |")
+    assert len(expected) > 13
+    told = (folder / "README.md").read_text().splitlines()
+    assert [row for row in expected if row not in told] == []

@@ -1,0 +1,245 @@
+/*
+ * A record: the raw readings of a run as a sequence of entries in memory, in the bytes of the file format
+ * baretick.record/1. README.md describes each byte.
+ *
+ * The writer appends to memory of its caller. The bytes are a valid record after each entry, so a checkpoint can save
+ * them at any time. An entry without space is counted as dropped.
+ *
+ * The reader accepts any bytes. It checks a block before it returns the block's entries, and allocates nothing. It
+ * checks shapes and not meanings: a core number, for example, may be larger than the number of cores.
+ */
+#ifndef BARETICK_RECORD_H
+#define BARETICK_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_MAGIC        "\x89" "BTREC\r\n" /* like PNG's: a transfer in text mode damages it */
+#define RECORD_MAGIC_BYTES  8u
+#define RECORD_VERSION      1u
+#define RECORD_HEADER_BYTES 16u
+#define RECORD_BLOCK_BYTES  12u   /* of a block's header */
+#define RECORD_BLOCK_MAX    4096u /* bytes of entries in a block */
+#define RECORD_ENTRY_BYTES  8u    /* of an entry's header */
+#define RECORD_SIZE_MIN     52u   /* a record without entries: header, block header, and the entry END */
+
+/* Numbers in the file. A new kind gets a new number, and an old number is never used again. */
+enum record_kind {
+	RECORD_RUN = 1,
+	RECORD_SCALE = 2,
+	RECORD_CORE = 3,
+	RECORD_CLOCK = 4,
+	RECORD_MARK = 5,
+	RECORD_READING = 6,
+	RECORD_BATCH = 7,
+	RECORD_LATENCY = 8,
+	RECORD_EXCHANGE = 9,
+	RECORD_INTERRUPTS = 10,
+	RECORD_WATCH = 11,
+	RECORD_GAP = 12,
+	RECORD_END = 13,
+};
+
+/* Texts are ASCII, padded with zeros; one that fills its array has no zero. */
+
+struct record_run { /* the first entry */
+	char version[24], commit[16]; /* of baretick */
+	uint64_t start_tsc;           /* the start of the run, on the boot core */
+};
+
+struct record_scale { /* the TSC's rate as known from TSC on; later entries with ns were converted by it */
+	uint64_t tsc;
+	uint64_t hz_num, hz_den; /* the rate is hz_num / hz_den Hz */
+};
+
+struct record_core {
+	uint32_t core; /* its number in other entries; 0 is the boot core */
+	uint32_t apic_id;
+};
+
+struct record_clock {
+	uint16_t clock; /* its number in other entries */
+	char id[16];
+	uint64_t wrap_ticks;             /* the counter's range; 0: 2^64 */
+	uint64_t claimed_num, claimed_den; /* the nominal rate in Hz as a fraction; den 0: it has none */
+};
+
+enum record_mark_what {
+	RECORD_MARK_PHASE = 1,     /* TEXT is the phase that starts */
+	RECORD_MARK_CORES = 2,     /* all cores are started; VALUE: how many */
+	RECORD_MARK_TICK = 3,      /* the firmware's timer tick; VALUE 1: on, 0: off */
+	RECORD_MARK_SET = 4,       /* the counter of clock VALUE was written */
+	RECORD_MARK_QUICK = 5,     /* somebody asked for the end */
+	RECORD_MARK_DEADLINE = 6,  /* the deadline passed */
+	RECORD_MARK_EXCEPTION = 7, /* the boot core took exception VALUE in the phase TEXT */
+};
+
+struct record_mark {
+	uint64_t tsc;
+	uint16_t what; /* enum record_mark_what */
+	uint64_t value;
+	char text[24];
+};
+
+struct record_sample { /* a clock reading between two readings of the TSC; wraps are not undone */
+	uint64_t begin, ticks, end;
+};
+
+#define RECORD_AT_EDGE 1u /* the first reading after the clock's edge */
+
+struct record_reading {
+	uint16_t clock, flags;
+	uint32_t core;
+	uint64_t begin, ticks, end; /* as in struct record_sample */
+};
+
+struct record_batch { /* many samples at one moment; the items are the struct record_sample that bound a line */
+	uint16_t clock;
+	uint32_t core;
+	uint64_t samples;         /* how many were taken */
+	uint64_t narrowest_ticks; /* the shortest bracket of all samples, in ticks of the TSC */
+};
+
+struct record_cell { /* of a histogram */
+	uint32_t index;
+	uint64_t count;
+};
+
+#define RECORD_CONTENDED 1u /* all cores read the clock at the same time */
+
+struct record_latency { /* of one clock on one core; the items are the struct record_cell that are not 0 */
+	uint16_t clock, flags;
+	uint32_t core;
+	uint64_t count, hits;            /* samples; and those that are 10 us or more above the median */
+	uint64_t sum_ticks;              /* of the TSC: all samples without the hits */
+	uint64_t least_ticks, most_ticks;
+};
+
+struct record_exchange { /* messages between a pair of cores; times are in ticks of the TSCs */
+	uint32_t first, second;     /* cores */
+	uint16_t pass;              /* the number of the pass over all pairs, from 0 */
+	uint16_t concurrency;       /* pairs that ran at the same time */
+	uint64_t begin_tsc, end_tsc; /* on the boot core */
+	uint64_t to_second, to_first; /* messages received on each side */
+	int64_t least_to_second, least_to_first; /* the least of (TSC on arrival - stamp) on each side */
+	uint64_t warps;
+	uint64_t best_trip_ticks, median_trip_ticks;
+};
+
+struct record_event { /* one interrupt */
+	uint64_t count; /* the timer's own counter; 0: it has none */
+	uint64_t tsc;   /* read after the counter */
+};
+
+#define RECORD_PERIODIC 1u
+
+struct record_interrupts { /* one arming of a timer, and the items struct record_event that came of it */
+	char source[16];
+	uint32_t core;
+	uint16_t flags;
+	uint64_t interval_ticks;           /* as programmed, in ticks of the timer */
+	uint64_t deadline;                 /* by the timer's own counter; 0: it has none */
+	uint64_t armed_before, armed_after; /* TSC before and after the programming */
+	uint64_t opened, closed;           /* TSC between which interrupts were open */
+	uint64_t taken;                    /* interrupts; more than there are items if the buffer was full */
+	uint16_t due;                      /* the status register after the wait; 0: not due or not read */
+};
+
+struct record_watch { /* a loop on one core that only reads the TSC; the items are the struct record_cell of its gaps */
+	uint32_t core;
+	uint64_t begin_tsc;       /* on the boot core, before the loop was started */
+	uint64_t observed_ticks;  /* from the loop's first reading to its last, added up over its parts */
+	uint64_t threshold_ticks; /* two adjacent readings that are further apart are a gap */
+	uint64_t gaps, total_ticks, worst_ticks; /* of the gaps: number, sum, longest */
+};
+
+struct record_gap { /* one gap of a watch, for those that are kept singly */
+	uint32_t core;
+	uint64_t tsc;   /* its start: begin_tsc of its part of the watch plus the time observed until then */
+	uint64_t ticks; /* its length */
+};
+
+struct record_end { /* the last entry */
+	uint64_t entries; /* before this one */
+	uint64_t dropped; /* for which there was no space */
+};
+
+struct record_field {
+	const char *name;
+	uint16_t offset, width, count; /* in the struct: COUNT elements of WIDTH bytes */
+};
+
+struct record_shape { /* of an entry's fixed part, or of its items */
+	const struct record_field *fields; /* in the order of the file, without gaps */
+	size_t count;
+	uint16_t bytes; /* in the file */
+};
+
+struct record_kind_row {
+	const char *name; /* NULL: no such kind */
+	struct record_shape fixed, item;
+};
+
+#define RECORD_KINDS (RECORD_END + 1)
+extern const struct record_kind_row record_kinds[RECORD_KINDS];
+
+struct record { /* the writer */
+	uint8_t *bytes;
+	size_t size, length;
+	size_t block;     /* where the header of the open block is; 0: there is none */
+	uint32_t blocks;  /* begun so far */
+	uint64_t entries, dropped;
+	bool ended;
+};
+
+/* Begins a record in SIZE BYTES of the caller's, at least RECORD_SIZE_MIN. */
+void record_begin(struct record *record, void *bytes, size_t size);
+
+/*
+ * Appends an entry of KIND from its struct, with COUNT ITEMS of its item struct. Returns false if it was dropped: there
+ * is no space, it is larger than a block, or the record has ended.
+ */
+bool record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count);
+
+/* Bytes that such an entry takes at most, with the header of a block. */
+size_t record_bytes_of(enum record_kind kind, size_t count);
+
+/* Appends the entry END, for which there always is space. */
+void record_end(struct record *record);
+
+enum record_state {
+	RECORD_READS,   /* up to here it is good */
+	RECORD_WHOLE,   /* all of it was read, up to its entry END */
+	RECORD_CUT,     /* it is good, and ends without an entry END */
+	RECORD_DAMAGED,
+	RECORD_FOREIGN, /* it is no record, or of another version */
+};
+
+struct record_reader {
+	const uint8_t *bytes;
+	size_t size, at;    /* AT: the next entry, or where the reader ended */
+	size_t block_end;
+	uint32_t blocks;
+	uint64_t entries, skipped; /* read so far; of these, of unknown kinds */
+	uint64_t dropped;   /* by the entry END */
+	enum record_state state;
+	const char *error;  /* a sentence; NULL while there is none */
+};
+
+struct record_entry {
+	enum record_kind kind;
+	const uint8_t *fixed, *items;
+	uint16_t item_count, item_bytes;
+};
+
+void record_open(struct record_reader *reader, const void *bytes, size_t size);
+
+/* Returns true and the next entry of a known kind, false after the last one: reader->state then says how it ended. */
+bool record_next(struct record_reader *reader, struct record_entry *entry);
+
+/* Copies the entry's fixed part into FIXED, and item I < item_count into ITEM: the structs of its kind. */
+void record_fixed(const struct record_entry *entry, void *fixed);
+void record_item(const struct record_entry *entry, size_t i, void *item);
+
+#endif

@@ -1,0 +1,152 @@
+/* The reader of records. See record.h. */
+#include "record.h"
+
+#include "crc32.h"
+
+static uint32_t
+number_at(const uint8_t *at, size_t width)
+{
+	uint32_t number = 0;
+
+	__builtin_memcpy(&number, at, width);
+	return number;
+}
+
+static bool
+stop(struct record_reader *reader, enum record_state state, const char *error)
+{
+	reader->state = state;
+	reader->error = error;
+	return false;
+}
+
+void
+record_open(struct record_reader *reader, const void *bytes, size_t size)
+{
+	size_t magic = size < RECORD_MAGIC_BYTES ? size : RECORD_MAGIC_BYTES;
+
+	*reader = (struct record_reader){ .bytes = bytes, .size = size, .state = RECORD_READS };
+	if (magic && __builtin_memcmp(bytes, RECORD_MAGIC, magic)) {
+		stop(reader, RECORD_FOREIGN, "It is no record of baretick.");
+	} else if (size < RECORD_HEADER_BYTES) {
+		stop(reader, RECORD_CUT, "It ends within its header.");
+	} else if (number_at(reader->bytes + 12, 4) != crc32_add(0, bytes, 12)) {
+		stop(reader, RECORD_DAMAGED, "The checksum of its header is wrong.");
+	} else if (number_at(reader->bytes + 8, 4) != RECORD_VERSION) {
+		stop(reader, RECORD_FOREIGN, "Its format has another version.");
+	} else {
+		reader->at = reader->block_end = RECORD_HEADER_BYTES;
+	}
+}
+
+/* Checks the block whose header is next. */
+static bool
+enter_block(struct record_reader *reader)
+{
+	const uint8_t *header = reader->bytes + reader->at;
+	size_t left = reader->size - reader->at, length;
+	uint32_t crc;
+
+	if (left == 0)
+		return stop(reader, RECORD_CUT, "It ends without its last entry.");
+	if (left < RECORD_BLOCK_BYTES)
+		return stop(reader, RECORD_CUT, "It ends within a block.");
+	length = number_at(header + 4, 4);
+	if (length == 0 || length > RECORD_BLOCK_MAX)
+		return stop(reader, RECORD_DAMAGED, "A block has an impossible length.");
+	if (length > left - RECORD_BLOCK_BYTES)
+		return stop(reader, RECORD_CUT, "It ends within a block.");
+	crc = crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length);
+	if (crc != number_at(header + 8, 4))
+		return stop(reader, RECORD_DAMAGED, "The checksum of a block is wrong.");
+	if (number_at(header, 4) != reader->blocks)
+		return stop(reader, RECORD_DAMAGED, "A block is missing, or is there twice.");
+	reader->blocks++;
+	reader->at += RECORD_BLOCK_BYTES;
+	reader->block_end = reader->at + length;
+	return true;
+}
+
+/* Finds the parts of the entry that is next, and moves past it. */
+static bool
+take_entry(struct record_reader *reader, struct record_entry *entry)
+{
+	const uint8_t *header = reader->bytes + reader->at;
+	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
+
+	if (left < RECORD_ENTRY_BYTES)
+		return stop(reader, RECORD_DAMAGED, "A block ends within an entry.");
+	fixed_bytes = number_at(header + 2, 2);
+	*entry = (struct record_entry){
+		.kind = (enum record_kind)number_at(header, 2),
+		.item_count = (uint16_t)number_at(header + 4, 2),
+		.item_bytes = (uint16_t)number_at(header + 6, 2),
+		.fixed = header + RECORD_ENTRY_BYTES,
+		.items = header + RECORD_ENTRY_BYTES + fixed_bytes,
+	};
+	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
+	if (bytes > left)
+		return stop(reader, RECORD_DAMAGED, "A block ends within an entry.");
+	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].name &&
+	    (fixed_bytes < record_kinds[entry->kind].fixed.bytes ||
+	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item.bytes)))
+		return stop(reader, RECORD_DAMAGED, "An entry is shorter than its fields.");
+	reader->at += bytes;
+	return true;
+}
+
+static bool
+take_end(struct record_reader *reader, const struct record_entry *entry)
+{
+	struct record_end end;
+
+	record_fixed(entry, &end);
+	if (reader->at != reader->size)
+		return stop(reader, RECORD_DAMAGED, "More bytes follow its last entry.");
+	if (end.entries != reader->entries)
+		return stop(reader, RECORD_DAMAGED, "Its last entry counts another number of entries.");
+	reader->dropped = end.dropped;
+	return stop(reader, RECORD_WHOLE, NULL);
+}
+
+bool
+record_next(struct record_reader *reader, struct record_entry *entry)
+{
+	while (reader->state == RECORD_READS) {
+		if (reader->at == reader->block_end && !enter_block(reader))
+			break;
+		if (!take_entry(reader, entry))
+			break;
+		if (entry->kind == RECORD_END)
+			return take_end(reader, entry);
+		reader->entries++;
+		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].name)
+			return true;
+		reader->skipped++;
+	}
+	return false;
+}
+
+static void
+take_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
+{
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct record_field *field = &shape->fields[i];
+		size_t bytes = (size_t)field->width * field->count;
+
+		__builtin_memcpy(to + field->offset, from, bytes);
+		from += bytes;
+	}
+}
+
+void
+record_fixed(const struct record_entry *entry, void *fixed)
+{
+	take_fields(&record_kinds[entry->kind].fixed, entry->fixed, fixed);
+}
+
+void
+record_item(const struct record_entry *entry, size_t i, void *item)
+{
+	take_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
+}

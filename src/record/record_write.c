@@ -1,0 +1,139 @@
+/* The writer of records. See record.h. */
+#include "record.h"
+
+#include "crc32.h"
+
+#define END_BYTES (RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES + 16u) /* space that is always kept for the last block */
+
+_Static_assert(RECORD_SIZE_MIN == RECORD_HEADER_BYTES + END_BYTES, "a record without entries");
+
+static void
+put_number(uint8_t *at, uint32_t number, size_t width)
+{
+	__builtin_memcpy(at, &number, width);
+}
+
+/* Copies the fields of the struct FROM to TO, without gaps. Returns the end. */
+static uint8_t *
+put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
+{
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct record_field *field = &shape->fields[i];
+		size_t bytes = (size_t)field->width * field->count;
+
+		__builtin_memcpy(to, from + field->offset, bytes);
+		to += bytes;
+	}
+	return to;
+}
+
+/* Bytes from one item struct to the next. Every item struct has a field of 8 bytes, so it is a multiple of 8. */
+static size_t
+stride(const struct record_shape *shape)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < shape->count; i++)
+		end = shape->fields[i].offset + (size_t)shape->fields[i].width;
+	return (end + 7) / 8 * 8;
+}
+
+void
+record_begin(struct record *record, void *bytes, size_t size)
+{
+	*record = (struct record){ .bytes = bytes, .size = size, .length = RECORD_HEADER_BYTES };
+	__builtin_memcpy(bytes, RECORD_MAGIC, RECORD_MAGIC_BYTES);
+	put_number(record->bytes + 8, RECORD_VERSION, 4);
+	put_number(record->bytes + 12, crc32_add(0, bytes, 12), 4);
+}
+
+static size_t
+entry_bytes(enum record_kind kind, size_t count)
+{
+	return RECORD_ENTRY_BYTES + record_kinds[kind].fixed.bytes + count * record_kinds[kind].item.bytes;
+}
+
+size_t
+record_bytes_of(enum record_kind kind, size_t count)
+{
+	return RECORD_BLOCK_BYTES + entry_bytes(kind, count);
+}
+
+/* Returns true if the open block cannot take an entry of BYTES: no entry lies in two blocks. */
+static bool
+needs_block(const struct record *record, size_t bytes)
+{
+	return !record->block || record->length - record->block - RECORD_BLOCK_BYTES + bytes > RECORD_BLOCK_MAX;
+}
+
+static void
+begin_block(struct record *record)
+{
+	uint8_t *header = record->bytes + record->length;
+
+	record->block = record->length;
+	record->length += RECORD_BLOCK_BYTES;
+	put_number(header, record->blocks++, 4);
+	put_number(header + 4, 0, 4);
+	put_number(header + 8, crc32_add(0, header, 4), 4);
+}
+
+/* Adds to the open block BYTES of an entry that was written after its end. */
+static void
+add_to_block(struct record *record, size_t bytes)
+{
+	uint8_t *header = record->bytes + record->block;
+	uint32_t crc;
+
+	__builtin_memcpy(&crc, header + 8, 4);
+	put_number(header + 8, crc32_add(crc, record->bytes + record->length, bytes), 4);
+	record->length += bytes;
+	put_number(header + 4, (uint32_t)(record->length - record->block - RECORD_BLOCK_BYTES), 4);
+}
+
+static void
+append(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
+{
+	const struct record_kind_row *row = &record_kinds[kind];
+	size_t bytes = entry_bytes(kind, count);
+	uint8_t *at;
+
+	if (needs_block(record, bytes))
+		begin_block(record);
+	at = record->bytes + record->length;
+	put_number(at, kind, 2);
+	put_number(at + 2, row->fixed.bytes, 2);
+	put_number(at + 4, (uint32_t)count, 2);
+	put_number(at + 6, row->item.bytes, 2);
+	at = put_fields(&row->fixed, at + RECORD_ENTRY_BYTES, fixed);
+	for (size_t i = 0; i < count; i++)
+		at = put_fields(&row->item, at, (const uint8_t *)items + i * stride(&row->item));
+	add_to_block(record, bytes);
+}
+
+bool
+record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
+{
+	size_t bytes = count > RECORD_BLOCK_MAX ? SIZE_MAX : entry_bytes(kind, count);
+	size_t header = bytes <= RECORD_BLOCK_MAX && needs_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
+
+	if (record->ended || bytes > RECORD_BLOCK_MAX ||
+	    record->size - record->length < END_BYTES + header + bytes) {
+		record->dropped++;
+		return false;
+	}
+	append(record, kind, fixed, items, count);
+	record->entries++;
+	return true;
+}
+
+void
+record_end(struct record *record)
+{
+	const struct record_end end = { record->entries, record->dropped };
+
+	if (record->ended)
+		return;
+	record->ended = true;
+	append(record, RECORD_END, &end, NULL, 0);
+}

@@ -1,0 +1,90 @@
+/*
+ * libFuzzer target over the reader of records. The first byte of an input chooses: 0, the rest is read as it is; else
+ * the rest is the entries of blocks, in a record whose header and checksums are right, so that entries are reached.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32.h"
+#include "record.h"
+
+#define BLOCKS_MAX 64u
+#define WIDE       512u /* larger than each struct of a kind */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* Blocks of RECORD_BLOCK_MAX bytes around DATA, and before it a header. Returns the size. */
+static size_t
+wrap(uint8_t *to, const uint8_t *data, size_t size)
+{
+	struct record record;
+	uint32_t number = 0;
+	uint8_t *at;
+
+	record_begin(&record, to, RECORD_SIZE_MIN);
+	at = to + record.length;
+	for (; size && number < BLOCKS_MAX; number++) {
+		uint32_t length = size < RECORD_BLOCK_MAX ? (uint32_t)size : RECORD_BLOCK_MAX;
+		uint32_t crc = crc32_add(crc32_add(0, &number, 4), data, length);
+
+		memcpy(at, &number, 4);
+		memcpy(at + 4, &length, 4);
+		memcpy(at + 8, &crc, 4);
+		memcpy(at + RECORD_BLOCK_BYTES, data, length);
+		at += RECORD_BLOCK_BYTES + length;
+		data += length;
+		size -= length;
+	}
+	return (size_t)(at - to);
+}
+
+/* Reads all; the entries that it takes lie within BYTES. Returns how it ended. */
+static enum record_state
+read_all(const uint8_t *bytes, size_t size)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+	uint64_t entries = 0;
+	uint8_t wide[WIDE];
+
+	record_open(&reader, bytes, size);
+	while (record_next(&reader, &entry)) {
+		entries++;
+		record_fixed(&entry, wide);
+		for (size_t i = 0; i < entry.item_count; i++)
+			record_item(&entry, i, wide);
+		require(record_kinds[entry.kind].name != NULL && reader.at <= size);
+	}
+	require(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
+	require((reader.error == NULL) == (reader.state == RECORD_WHOLE));
+	return reader.state;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes;
+
+	if (size == 0 || size > BLOCKS_MAX * RECORD_BLOCK_MAX)
+		return 0;
+	bytes = malloc(RECORD_SIZE_MIN + size + (size_t)BLOCKS_MAX * RECORD_BLOCK_BYTES);
+	require(bytes != NULL);
+	if (data[0] == 0) {
+		memcpy(bytes, data + 1, size - 1);
+		bytes = realloc(bytes, size > 1 ? size - 1 : 1); /* so that the sanitizer sees a read past the end */
+		read_all(bytes, size - 1);
+	} else {
+		size = wrap(bytes, data + 1, size - 1);
+		bytes = realloc(bytes, size);
+		read_all(bytes, size);
+	}
+	free(bytes);
+	return 0;
+}

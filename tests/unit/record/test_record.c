@@ -1,0 +1,429 @@
+/* The file format of records: every kind of entry there and back, and what the reader says of bytes that are not whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crc32.h"
+#include "record.h"
+
+#define SIZE 65536u
+#define WIDE 512u /* larger than each struct of a kind */
+
+static uint8_t bytes[SIZE];
+static struct record record;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	memset(bytes, 0xa5, sizeof(bytes));
+	record_begin(&record, bytes, sizeof(bytes));
+	return 0;
+}
+
+/* Fills the fields of SHAPE with bytes that differ, and all else with zeros. */
+static void
+fill(const struct record_shape *shape, uint8_t *to, uint8_t seed)
+{
+	for (size_t i = 0; i < shape->count; i++)
+		for (size_t k = 0; k < (size_t)shape->fields[i].width * shape->fields[i].count; k++)
+			to[shape->fields[i].offset + k] = ++seed;
+}
+
+/* Reads to the end in a copy of just SIZE bytes, so that the sanitizer sees a read past it. Returns the last state. */
+static enum record_state
+read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	struct record_reader reader;
+	struct record_entry entry;
+	uint8_t wide[WIDE];
+
+	memcpy(copy, from, size);
+	record_open(&reader, copy, size);
+	for (*entries = 0; record_next(&reader, &entry); ++*entries) {
+		record_fixed(&entry, wide);
+		for (size_t i = 0; i < entry.item_count; i++)
+			record_item(&entry, i, wide);
+	}
+	assert_false(record_next(&reader, &entry));
+	assert_int_not_equal(reader.state, RECORD_READS);
+	assert_true((reader.error == NULL) == (reader.state == RECORD_WHOLE));
+	*error = reader.error;
+	free(copy);
+	return reader.state;
+}
+
+/* A record with a few kinds, in two blocks. */
+static void
+put_some(void)
+{
+	struct record_event events[100];
+
+	for (uint64_t i = 0; i < 100; i++)
+		events[i] = (struct record_event){ 7 * i, 1000 + i };
+	record_put(&record, RECORD_RUN, &(struct record_run){ .version = "0.1.0", .start_tsc = 5 }, NULL, 0);
+	record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .source = "lapic" }, events, 100);
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 1, 2, 3 }, NULL, 0);
+	record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .source = "hpet0" }, events, 100);
+	record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .source = "hpet1" }, events, 100);
+	record_end(&record);
+	assert_int_equal(record.blocks, 2);
+}
+
+static void
+every_kind_comes_back_as_it_was_written(void **state)
+{
+	(void)state;
+	for (unsigned kind = RECORD_RUN; kind < RECORD_END; kind++) {
+		const struct record_kind_row *row = &record_kinds[kind];
+		_Alignas(8) uint8_t fixed[WIDE] = { 0 }, item[WIDE] = { 0 }, back[WIDE] = { 0 };
+		struct record_reader reader;
+		struct record_entry entry;
+
+		assert_non_null(row->name);
+		fill(&row->fixed, fixed, (uint8_t)kind);
+		fill(&row->item, item, (uint8_t)(kind + 100));
+		record_begin(&record, bytes, sizeof(bytes));
+		assert_true(record_put(&record, (enum record_kind)kind, fixed, item, row->item.count ? 1 : 0));
+		record_end(&record);
+		record_open(&reader, bytes, record.length);
+		assert_true(record_next(&reader, &entry));
+		assert_int_equal(entry.kind, kind);
+		assert_int_equal(entry.item_count, row->item.count ? 1 : 0);
+		record_fixed(&entry, back);
+		assert_memory_equal(back, fixed, WIDE);
+		if (entry.item_count) {
+			memset(back, 0, sizeof(back));
+			record_item(&entry, 0, back);
+			assert_memory_equal(back, item, WIDE);
+		}
+		assert_false(record_next(&reader, &entry));
+		assert_int_equal(reader.state, RECORD_WHOLE);
+	}
+}
+
+/* The sizes of README.md are those of the fields. */
+static void
+sizes_in_the_file_are_the_sums_of_the_fields(void **state)
+{
+	(void)state;
+	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
+		const struct record_shape *shapes[] = { &record_kinds[kind].fixed, &record_kinds[kind].item };
+
+		for (size_t i = 0; i < 2; i++) {
+			size_t sum = 0;
+
+			for (size_t k = 0; k < shapes[i]->count; k++)
+				sum += (size_t)shapes[i]->fields[k].width * shapes[i]->fields[k].count;
+			assert_int_equal(sum, shapes[i]->bytes);
+		}
+	}
+}
+
+static void
+several_items_come_back_in_their_order(void **state)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_event event;
+
+	(void)state;
+	put_some();
+	record_open(&reader, bytes, record.length);
+	assert_true(record_next(&reader, &entry) && record_next(&reader, &entry));
+	assert_int_equal(entry.kind, RECORD_INTERRUPTS);
+	assert_int_equal(entry.item_count, 100);
+	for (size_t i = 0; i < 100; i++) {
+		record_item(&entry, i, &event);
+		assert_int_equal(event.count, 7 * i);
+		assert_int_equal(event.tsc, 1000 + i);
+	}
+}
+
+/* Written down from README.md; the checksums are asked below. */
+static void
+a_record_with_one_gap_has_these_bytes(void **state)
+{
+	static const uint8_t expected[] = {
+		0x89, 'B', 'T', 'R', 'E', 'C', '\r', '\n', 1, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0,
+		12, 0, 20, 0, 0, 0, 0, 0,
+		3, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x10, 0x27, 0, 0, 0, 0, 0, 0,
+	};
+
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 3, UINT64_C(0x1122334455667788), 10000 }, NULL, 0);
+	assert_int_equal(record.length, sizeof(expected));
+	for (size_t i = 0; i < sizeof(expected); i++)
+		if (i < 12 || (i >= 16 && i < 24) || i >= 28) /* not the checksums */
+			assert_int_equal(bytes[i], expected[i]);
+	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926); /* the check value of CRC-32/ISO-HDLC */
+	uint32_t sums[2] = { crc32_add(0, bytes, 12), crc32_add(crc32_add(0, bytes + 16, 4), bytes + 28, 28) };
+
+	assert_memory_equal(bytes + 12, &sums[0], 4);
+	assert_memory_equal(bytes + 24, &sums[1], 4);
+}
+
+static void
+a_record_that_goes_on_is_good_after_each_entry(void **state)
+{
+	uint64_t entries;
+	const char *error;
+
+	(void)state;
+	for (uint64_t i = 0; i < 500; i++) {
+		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
+		assert_int_equal(entries, i);
+		assert_string_equal(error, "It ends without its last entry.");
+		record_put(&record, RECORD_GAP, &(struct record_gap){ 1, i, 3 }, NULL, 0);
+	}
+	record_end(&record);
+	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+	assert_int_equal(entries, 500);
+}
+
+static void
+a_record_cut_off_at_any_byte_is_never_whole(void **state)
+{
+	uint64_t entries, all;
+	const char *error;
+
+	(void)state;
+	put_some();
+	assert_int_equal(read_all(bytes, record.length, &all, &error), RECORD_WHOLE);
+	for (size_t size = 0; size < record.length; size++) {
+		assert_int_equal(read_all(bytes, size, &entries, &error), RECORD_CUT);
+		assert_true(entries <= all);
+		assert_true(strncmp(error, "It ends with", 12) == 0);
+	}
+}
+
+static void
+a_record_with_any_byte_changed_is_never_whole(void **state)
+{
+	uint64_t entries;
+	const char *error;
+
+	(void)state;
+	put_some();
+	for (size_t i = 0; i < record.length; i++)
+		for (unsigned bit = 0; bit < 8; bit++) {
+			bytes[i] ^= (uint8_t)(1u << bit);
+			assert_int_not_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+			assert_true(error && error[strlen(error) - 1] == '.');
+			bytes[i] ^= (uint8_t)(1u << bit);
+		}
+}
+
+/* Makes the checksum of the only block right again. */
+static void
+seal(void)
+{
+	uint32_t length, crc;
+
+	memcpy(&length, bytes + 20, 4);
+	crc = crc32_add(crc32_add(0, bytes + 16, 4), bytes + 28, length);
+	memcpy(bytes + 24, &crc, 4);
+}
+
+static void
+assert_damaged(const char *sentence)
+{
+	uint64_t entries;
+	const char *error;
+
+	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_DAMAGED);
+	assert_string_equal(error, sentence);
+}
+
+static void
+an_entry_that_is_longer_than_its_block_is_damage(void **state)
+{
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
+	record_end(&record);
+	bytes[32] = 0xff; /* 255 items ... */
+	bytes[33] = 0xff;
+	bytes[34] = 0xff; /* ... of 255 bytes */
+	seal();
+	assert_damaged("A block ends within an entry.");
+}
+
+static void
+an_entry_without_all_fields_is_damage(void **state)
+{
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
+	record_end(&record);
+	bytes[30] = 12; /* bytes of the fixed part, and the other 8 are an item */
+	bytes[32] = 1;
+	bytes[34] = 8;
+	seal();
+	assert_damaged("An entry is shorter than its fields.");
+}
+
+static void
+a_wrong_count_of_entries_is_damage(void **state)
+{
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
+	record_end(&record);
+	bytes[28 + 28 + 8] = 2;
+	seal();
+	assert_damaged("Its last entry counts another number of entries.");
+}
+
+static void
+bytes_after_the_last_entry_are_damage(void **state)
+{
+	(void)state;
+	put_some();
+	record.length++;
+	assert_damaged("More bytes follow its last entry.");
+}
+
+static void
+another_version_and_another_file_are_foreign(void **state)
+{
+	uint64_t entries;
+	const char *error;
+	uint32_t crc;
+
+	(void)state;
+	put_some();
+	bytes[8] = 2;
+	crc = crc32_add(0, bytes, 12);
+	memcpy(bytes + 12, &crc, 4);
+	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_FOREIGN);
+	assert_string_equal(error, "Its format has another version.");
+	assert_int_equal(read_all((const uint8_t *)"{\"schema\": \"\"}", 14, &entries, &error), RECORD_FOREIGN);
+	assert_string_equal(error, "It is no record of baretick.");
+}
+
+static void
+an_unknown_kind_is_skipped_and_counted(void **state)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
+	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
+	record_end(&record);
+	bytes[28] = 99;
+	seal();
+	record_open(&reader, bytes, record.length);
+	assert_true(record_next(&reader, &entry));
+	assert_int_equal(entry.kind, RECORD_CORE);
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.state, RECORD_WHOLE);
+	assert_int_equal(reader.entries, 2);
+	assert_int_equal(reader.skipped, 1);
+}
+
+/* A later version adds a field at the end: this reader takes those that it knows. */
+static void
+fields_that_a_later_version_added_are_skipped(void **state)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_core core;
+
+	(void)state;
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
+	record_end(&record);
+	bytes[28] = RECORD_CORE; /* of 20 bytes instead of 8 */
+	seal();
+	record_open(&reader, bytes, record.length);
+	assert_true(record_next(&reader, &entry));
+	record_fixed(&entry, &core);
+	assert_int_equal(core.core, 7);
+	assert_int_equal(core.apic_id, 9);
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.state, RECORD_WHOLE);
+}
+
+static void
+without_space_entries_are_dropped_and_the_record_stays_whole(void **state)
+{
+	(void)state;
+	for (size_t size = RECORD_SIZE_MIN; size < RECORD_SIZE_MIN + 200; size++) {
+		uint64_t entries;
+		const char *error;
+
+		memset(bytes, 0xa5, sizeof(bytes));
+		record_begin(&record, bytes, size);
+		for (unsigned i = 0; i < 20; i++)
+			record_put(&record, RECORD_GAP, &(struct record_gap){ i, 2, 3 }, NULL, 0);
+		record_end(&record);
+		assert_int_equal(record.entries + record.dropped, 20);
+		assert_int_equal(record.entries, size < RECORD_SIZE_MIN + 12 ? 0 : (size - RECORD_SIZE_MIN - 12) / 28);
+		assert_true(record.length <= size);
+		assert_int_equal(bytes[size], 0xa5);
+		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_WHOLE);
+		assert_int_equal(entries, record.entries);
+	}
+}
+
+static void
+an_entry_larger_than_a_block_is_dropped(void **state)
+{
+	static struct record_event events[400];
+
+	(void)state;
+	assert_false(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, 400));
+	assert_false(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, SIZE_MAX));
+	assert_true(record_put(&record, RECORD_INTERRUPTS, &(struct record_interrupts){ .core = 0 }, events, 250));
+	record_end(&record);
+	assert_false(record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0));
+	assert_int_equal(record.dropped, 3);
+	assert_int_equal(record.entries, 1);
+}
+
+static void
+the_reader_knows_how_many_were_dropped(void **state)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	(void)state;
+	record_begin(&record, bytes, RECORD_SIZE_MIN);
+	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
+	record_end(&record);
+	record_open(&reader, bytes, record.length);
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.state, RECORD_WHOLE);
+	assert_int_equal(reader.dropped, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(every_kind_comes_back_as_it_was_written, begin),
+		cmocka_unit_test_setup(sizes_in_the_file_are_the_sums_of_the_fields, begin),
+		cmocka_unit_test_setup(several_items_come_back_in_their_order, begin),
+		cmocka_unit_test_setup(a_record_with_one_gap_has_these_bytes, begin),
+		cmocka_unit_test_setup(a_record_that_goes_on_is_good_after_each_entry, begin),
+		cmocka_unit_test_setup(a_record_cut_off_at_any_byte_is_never_whole, begin),
+		cmocka_unit_test_setup(a_record_with_any_byte_changed_is_never_whole, begin),
+		cmocka_unit_test_setup(an_entry_that_is_longer_than_its_block_is_damage, begin),
+		cmocka_unit_test_setup(an_entry_without_all_fields_is_damage, begin),
+		cmocka_unit_test_setup(a_wrong_count_of_entries_is_damage, begin),
+		cmocka_unit_test_setup(bytes_after_the_last_entry_are_damage, begin),
+		cmocka_unit_test_setup(another_version_and_another_file_are_foreign, begin),
+		cmocka_unit_test_setup(an_unknown_kind_is_skipped_and_counted, begin),
+		cmocka_unit_test_setup(fields_that_a_later_version_added_are_skipped, begin),
+		cmocka_unit_test_setup(without_space_entries_are_dropped_and_the_record_stays_whole, begin),
+		cmocka_unit_test_setup(an_entry_larger_than_a_block_is_dropped, begin),
+		cmocka_unit_test_setup(the_reader_knows_how_many_were_dropped, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
