@@ -19,9 +19,9 @@
 #define RECORD_MAGIC_BYTES  8u
 #define RECORD_VERSION      1u
 #define RECORD_HEADER_BYTES 16u
-#define RECORD_BLOCK_BYTES  12u   /* of a block's header */
+#define RECORD_BLOCK_BYTES  12u   /* the header of a block */
 #define RECORD_BLOCK_MAX    4096u /* bytes of entries in a block */
-#define RECORD_ENTRY_BYTES  8u    /* of an entry's header */
+#define RECORD_ENTRY_BYTES  8u    /* the header of an entry */
 #define RECORD_SIZE_MIN     52u   /* a record without entries: header, block header, and the entry END */
 
 /* Numbers in the file. A new kind gets a new number, and an old number is never used again. */
@@ -44,7 +44,7 @@ enum record_kind {
 /* Texts are ASCII, padded with zeros; one that fills its array has no zero. */
 
 struct record_run { /* the first entry */
-	char version[24], commit[16]; /* of baretick */
+	char version[24], commit[16]; /* the program's version and commit */
 	uint64_t start_tsc;           /* the start of the run, on the boot core */
 };
 
@@ -61,16 +61,16 @@ struct record_core {
 struct record_clock {
 	uint16_t clock; /* its number in other entries */
 	char id[16];
-	uint64_t wrap_ticks;             /* the counter's range; 0: 2^64 */
-	uint64_t claimed_num, claimed_den; /* the nominal rate in Hz as a fraction; den 0: it has none */
+	uint64_t wrap_ticks;             /* the counter's range, or 0 if it is 2^64 */
+	uint64_t claimed_num, claimed_den; /* the nominal rate in Hz as a fraction, den 0 if there is none */
 };
 
 enum record_mark_what {
 	RECORD_MARK_PHASE = 1,     /* TEXT is the phase that starts */
-	RECORD_MARK_CORES = 2,     /* all cores are started; VALUE: how many */
-	RECORD_MARK_TICK = 3,      /* the firmware's timer tick; VALUE 1: on, 0: off */
+	RECORD_MARK_CORES = 2,     /* VALUE cores are started */
+	RECORD_MARK_TICK = 3,      /* the firmware's timer tick is on (VALUE 1) or off (0) */
 	RECORD_MARK_SET = 4,       /* the counter of clock VALUE was written */
-	RECORD_MARK_QUICK = 5,     /* somebody asked for the end */
+	RECORD_MARK_QUICK = 5,     /* a key asked for the end of the run */
 	RECORD_MARK_DEADLINE = 6,  /* the deadline passed */
 	RECORD_MARK_EXCEPTION = 7, /* the boot core took exception VALUE in the phase TEXT */
 };
@@ -101,18 +101,18 @@ struct record_batch { /* many samples at one moment; the items are the struct re
 	uint64_t narrowest_ticks; /* the shortest bracket of all samples, in ticks of the TSC */
 };
 
-struct record_cell { /* of a histogram */
+struct record_cell { /* one bucket of a histogram */
 	uint32_t index;
 	uint64_t count;
 };
 
 #define RECORD_CONTENDED 1u /* all cores read the clock at the same time */
 
-struct record_latency { /* of one clock on one core; the items are the struct record_cell that are not 0 */
+struct record_latency { /* the reads of one clock on one core; each item is a struct record_cell that is not 0 */
 	uint16_t clock, flags;
 	uint32_t core;
-	uint64_t count, hits;            /* samples; and those that are 10 us or more above the median */
-	uint64_t sum_ticks;              /* of the TSC: all samples without the hits */
+	uint64_t count, hits;            /* all samples, and samples that are 10 us or more above the median */
+	uint64_t sum_ticks;              /* the sum of all samples without the hits, in ticks of the TSC */
 	uint64_t least_ticks, most_ticks;
 };
 
@@ -128,7 +128,7 @@ struct record_exchange { /* messages between a pair of cores; times are in ticks
 };
 
 struct record_event { /* one interrupt */
-	uint64_t count; /* the timer's own counter; 0: it has none */
+	uint64_t count; /* the timer's own counter, or 0 if it has none */
 	uint64_t tsc;   /* read after the counter */
 };
 
@@ -139,11 +139,11 @@ struct record_interrupts { /* one arming of a timer, and the items struct record
 	uint32_t core;
 	uint16_t flags;
 	uint64_t interval_ticks;           /* as programmed, in ticks of the timer */
-	uint64_t deadline;                 /* by the timer's own counter; 0: it has none */
+	uint64_t deadline;                 /* the timer's own counter at the deadline, or 0 if it has none */
 	uint64_t armed_before, armed_after; /* TSC before and after the programming */
 	uint64_t opened, closed;           /* TSC between which interrupts were open */
 	uint64_t taken;                    /* interrupts; more than there are items if the buffer was full */
-	uint16_t due;                      /* the status register after the wait; 0: not due or not read */
+	uint16_t due;                      /* the status register after the wait, or 0 if it was not read */
 };
 
 struct record_watch { /* a loop on one core that only reads the TSC; the items are the struct record_cell of its gaps */
@@ -151,18 +151,18 @@ struct record_watch { /* a loop on one core that only reads the TSC; the items a
 	uint64_t begin_tsc;       /* on the boot core, before the loop was started */
 	uint64_t observed_ticks;  /* from the loop's first reading to its last, added up over its parts */
 	uint64_t threshold_ticks; /* two adjacent readings that are further apart are a gap */
-	uint64_t gaps, total_ticks, worst_ticks; /* of the gaps: number, sum, longest */
+	uint64_t gaps, total_ticks, worst_ticks; /* number, sum and longest of the gaps */
 };
 
-struct record_gap { /* one gap of a watch, for those that are kept singly */
+struct record_gap { /* one gap of a watch; only the first gaps of each core are kept singly */
 	uint32_t core;
-	uint64_t tsc;   /* its start: begin_tsc of its part of the watch plus the time observed until then */
+	uint64_t tsc;   /* its start: the start of its part of the watch, plus the time observed until then */
 	uint64_t ticks; /* its length */
 };
 
 struct record_end { /* the last entry */
 	uint64_t entries; /* before this one */
-	uint64_t dropped; /* for which there was no space */
+	uint64_t dropped; /* entries that were left out because there was no space */
 };
 
 struct record_field {
@@ -170,7 +170,7 @@ struct record_field {
 	uint16_t offset, width, count; /* in the struct: COUNT elements of WIDTH bytes */
 };
 
-struct record_shape { /* of an entry's fixed part, or of its items */
+struct record_shape { /* the fields of an entry's fixed part, or of an item */
 	const struct record_field *fields; /* in the order of the file, without gaps */
 	size_t count;
 	uint16_t bytes; /* in the file */
@@ -187,7 +187,7 @@ extern const struct record_kind_row record_kinds[RECORD_KINDS];
 struct record { /* the writer */
 	uint8_t *bytes;
 	size_t size, length;
-	size_t block;     /* where the header of the open block is; 0: there is none */
+	size_t block;     /* offset of the open block's header, or 0 if no block is open */
 	uint32_t blocks;  /* begun so far */
 	uint64_t entries, dropped;
 	bool ended;
@@ -205,7 +205,7 @@ bool record_put(struct record *record, enum record_kind kind, const void *fixed,
 /* Bytes that such an entry takes at most, with the header of a block. */
 size_t record_bytes_of(enum record_kind kind, size_t count);
 
-/* Appends the entry END, for which there always is space. */
+/* Appends the entry END. Its space was kept from the start. */
 void record_end(struct record *record);
 
 enum record_state {
@@ -222,7 +222,7 @@ struct record_reader {
 	size_t block_end;
 	uint32_t blocks;
 	uint64_t entries, skipped; /* read so far; of these, of unknown kinds */
-	uint64_t dropped;   /* by the entry END */
+	uint64_t dropped;   /* as the entry END says */
 	enum record_state state;
 	const char *error;  /* a sentence; NULL while there is none */
 };

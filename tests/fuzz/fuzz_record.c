@@ -1,6 +1,6 @@
 /*
- * libFuzzer target over the reader of records. The first byte of an input chooses: 0, the rest is read as it is; else
- * the rest is the entries of blocks, in a record whose header and checksums are right, so that entries are reached.
+ * libFuzzer target over the reader of records. If the first byte of an input is 0, the rest is read as it is. Otherwise
+ * the rest is wrapped into blocks with valid checksums, so that the fuzzer reaches the entries.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The file format of records: every kind of entry there and back, and what the reader says of bytes that are not whole. */
+/* The file format of records: each kind of entry is written and read back, and damaged bytes give an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +108,7 @@ every_kind_comes_back_as_it_was_written(void **state)
 	}
 }
 
-/* The sizes of README.md are those of the fields. */
+/* README.md has these sizes. */
 static void
 sizes_in_the_file_are_the_sums_of_the_fields(void **state)
 {
@@ -327,7 +327,7 @@ an_unknown_kind_is_skipped_and_counted(void **state)
 	assert_int_equal(reader.skipped, 1);
 }
 
-/* A later version adds a field at the end: this reader takes those that it knows. */
+/* A later version adds a field at the end, and this reader uses the fields that it knows. */
 static void
 fields_that_a_later_version_added_are_skipped(void **state)
 {
@@ -338,7 +338,7 @@ fields_that_a_later_version_added_are_skipped(void **state)
 	(void)state;
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
 	record_end(&record);
-	bytes[28] = RECORD_CORE; /* of 20 bytes instead of 8 */
+	bytes[28] = RECORD_CORE; /* a core has 8 bytes, and this entry has 20 */
 	seal();
 	record_open(&reader, bytes, record.length);
 	assert_true(record_next(&reader, &entry));
