@@ -127,10 +127,10 @@ bool options_parse(const char *text, size_t length, const char *source,
 		   const struct options_names *names, struct options *options, char *error);
 
 /*
- * Moves the words of another program from TEXT to FOREIGN, separated by blanks, and leaves blanks in TEXT. Firmware and
- * loaders hand such words over: U-Boot has Linux's root= by default, and QEMU appends virtio_mmio.device=. A word with a
- * key of ours, even a misspelled key, stays. Other words are moved if one of them has a mark of Linux or is a path, or
- * if none of them looks like an option. Otherwise all words stay.
+ * Moves the words of another program from TEXT to FOREIGN, separated by blanks, and leaves blanks in TEXT. Firmware
+ * and loaders hand such words over: U-Boot has Linux's root= by default, and QEMU appends virtio_mmio.device=. A word
+ * with a key of ours, even a misspelled key, stays. Other words are moved if one of them has a mark of Linux or is a
+ * path, or if none of them looks like an option. Otherwise all words stay.
  */
 void options_remove_foreign(char *text, size_t length, struct text *foreign);
 
