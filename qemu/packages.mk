@@ -9,12 +9,12 @@ PACKAGES_image := mtools dosfstools fdisk xorriso
 # rEFInd is not named, because its package may install it as the boot loader of the machine: its test needs it by hand.
 PACKAGES_loaders := grub-efi-amd64-bin? grub-common? ipxe?
 PACKAGES_firmware := u-boot-qemu?
+PACKAGES_fresh := debootstrap
 PACKAGES_test  := $(PACKAGES_firmware) libcmocka-dev pkg-config clang libclang-rt-dev? faketime python3-jsonschema \
                   python3-pytest python3-pytest-xdist python3-pil python3-yaml chromium? dnsmasq-base? systemd-boot-efi? \
                   python3-check-jsonschema? efi-shell-x64? \
-                  $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders))
+                  $(if $(filter check-long,$(MAKECMDGOALS)),$(PACKAGES_loaders) $(PACKAGES_fresh))
 PACKAGES_lint  := cppcheck shellcheck pyflakes3
-PACKAGES_fresh := debootstrap
 PACKAGES_sign  := $(PACKAGES_image) sbsigntool openssl \
                   $(if $(filter-out 0,$(SHIM))$(filter check check-long pictures,$(MAKECMDGOALS)),shim-signed)
 PACKAGES_fleet := mtools python3-venv

@@ -1,0 +1,95 @@
+"""qemu/nextboot from start to end: a Debian in QEMU that runs it, restarts into baretick, comes back, collects, and removes.
+
+It takes a Debian mirror and minutes, so it belongs to `make check-long`."""
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from boots import EFI_BUILT
+from debian import COMMAND_BOUND_S, Machine
+
+pytestmark = [EFI_BUILT, pytest.mark.long, pytest.mark.xdist_group("debian"),
+              pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("debootstrap"), reason="it needs root and debootstrap")]
+
+# --remove has to leave as they were: the partition's files and folders, and the variables of the boot entries.
+TRIAL = """#!/bin/bash
+cd /opt/baretick
+exec >>trial.txt 2>&1
+look() {
+  (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
+   cd /sys/firmware/efi/efivars && sha256sum Boot[0-9]* BootOrder-* && ls -d BootNext-*) >"$1" 2>/dev/null
+}
+if [ ! -e before ]; then
+  look before
+  qemu/nextboot -- profile=quick; echo "status $?"
+  sync; systemctl reboot
+else
+  qemu/nextboot --collect report; echo "status $?"
+  qemu/nextboot --remove --reports; echo "status $?"
+  look after
+  sync; systemctl poweroff
+fi
+"""
+
+
+@pytest.fixture(scope="module")
+def restarted(tmp_path_factory):
+    """A machine that has done all of TRIAL and switched itself off."""
+    machine = Machine(tmp_path_factory.mktemp("nextboot"), TRIAL)
+    machine.run()
+    return machine
+
+
+def test_the_machine_comes_back_with_a_report_of_the_run(restarted):
+    said = restarted.read("trial.txt").decode()
+    assert said.count("status 0\n") == 3 and "status 2" not in said, said
+    report = json.loads(restarted.read("report/report.json"))
+    assert report["verdict"] in ("pass", "warn", "fail") and "exit=reboot" in report["options"]["given"], said
+
+
+def test_it_says_which_clock_and_which_rate_the_kernel_took(restarted):
+    believed = json.loads(restarted.read("report/kernel.json"))
+    assert believed["log_is_whole"] and believed["clocksource"] in believed["clocksources"], believed
+    assert believed["tsc"]["believed_hz"] and believed["tick_devices"], believed
+
+
+def test_partition_and_variables_are_as_they_were_before(restarted):
+    before, after = restarted.read("before"), restarted.read("after")
+    assert b"linux" in before and b"BootOrder" in before
+    assert after == before
+
+
+CUT_TRIAL = """#!/bin/bash
+cd /opt/baretick
+exec >>trial.txt 2>&1
+if [ ! -e prepared ]; then
+  touch prepared
+  qemu/nextboot -- profile=quick; echo "status $?"
+  sync; systemctl reboot
+else
+  qemu/nextboot --status; qemu/nextboot --collect report; echo "status $?"
+  sync; systemctl poweroff
+fi
+"""
+CUT_AT = b"phase: timers"  # after the checkpoints of the phases before it
+
+
+def test_after_a_power_cut_linux_starts_and_hands_over_the_checkpoint(tmp_path):
+    machine = Machine(tmp_path, CUT_TRIAL)
+    serial = tmp_path / "serial.log"
+    with subprocess.Popen(machine.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + COMMAND_BOUND_S
+            while not (serial.exists() and CUT_AT in serial.read_bytes()):
+                assert process.poll() is None and time.monotonic() < end, machine.read("trial.txt").decode()
+                time.sleep(0.1)
+        finally:
+            process.kill()
+    machine.run()
+    said = machine.read("trial.txt").decode()
+    assert said.count("status 0\n") == 2 and "report 0001 is there" in said and "\ncut off  " in said, said
+    assert json.loads(machine.read("report/report.json"))["verdict"] == "incomplete"
