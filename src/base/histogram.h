@@ -38,7 +38,7 @@ size_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
 
-/* How many values were recorded in the buckets from that of LOW to that of HIGH. */
+/* How many values were recorded in the buckets of LOW and HIGH and all between them. */
 uint64_t histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high);
 
 /* How many values of OCTAVE were recorded. */

@@ -7,29 +7,164 @@
 #define RULE_COLUMNS    15
 #define TEXT_COLUMN     (OUTCOME_COLUMNS + RULE_COLUMNS)
 #define ADVICE_INDENT   7
+#define TIMER_COLUMNS   15
+#define TIMER_RULES     (sizeof(timer_rules) / sizeof(timer_rules[0]))
+#define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* a rule and a clock for each row */
+
+/* The least good outcome of several rows is the highest. */
+static const struct outcome_look {
+	const char *word;
+	char mark;
+	unsigned badness;
+} looks[] = {
+	[OUTCOME_PASSED] = { "passed", '+', 1 },
+	[OUTCOME_NOT_CHECKED] = { "not checked", '-', 2 },
+	[OUTCOME_NOT_DETERMINED] = { "not determined", '?', 3 },
+	[OUTCOME_FAILED] = { "failed", '!', 4 },
+};
+
+static const char *const timer_rules[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate", "irq-late" };
+
+static enum text_ink
+outcome_ink(enum outcome outcome, const char *rule_id)
+{
+	const struct rule *rule = rules_find(rule_id);
+
+	if (outcome == OUTCOME_NOT_CHECKED || outcome == OUTCOME_NOT_DETERMINED)
+		return INK_DIM;
+	return rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
+}
+
+/* A rule of all timers has a row for each. */
+static bool
+is_of_timers(const struct behaviour *row)
+{
+	return text_begins(row->rule, "irq-");
+}
 
 static void
 put_row(struct text *out, const struct behaviour *row, const struct options *options)
 {
-	const struct rule *rule = rules_find(row->rule);
-	static const char *const words[] = {
-		[OUTCOME_PASSED] = "passed", [OUTCOME_FAILED] = "failed", [OUTCOME_NOT_CHECKED] = "not checked",
-		[OUTCOME_NOT_DETERMINED] = "not determined",
-	};
 	enum outcome outcome = rules_outcome(row, options);
 	size_t line_start = out->length;
 
-	if (outcome == OUTCOME_NOT_CHECKED || outcome == OUTCOME_NOT_DETERMINED)
-		out->ink = INK_DIM;
-	else
-		out->ink = rule && outcome == OUTCOME_FAILED ? table_ink(rule->severity) : INK_PASS;
-	text_printf(out, "%-*s", OUTCOME_COLUMNS, words[outcome]);
+	out->ink = outcome_ink(outcome, row->rule);
+	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[outcome].word);
 	out->ink = INK_PLAIN;
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
-	/* A rule of all sources of interrupts has a row for each. */
-	if (text_begins(row->rule, "irq-"))
+	if (is_of_timers(row))
 		text_printf(out, "%s: ", row->clock);
 	table_wrap(out, line_start, TEXT_COLUMN, row->text);
+}
+
+static const char *
+timer_rule_name(const char *rule)
+{
+	return rule + sizeof("irq-") - 1;
+}
+
+static void
+put_mark(struct text *out, const struct report *report, const char *timer, const char *rule)
+{
+	const struct outcome_look *worst = NULL;
+
+	text_printf(out, "%*s", (int)text_length(timer_rule_name(rule)), "");
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		const struct behaviour *row = &report->behaviours.rows[i];
+		enum outcome outcome = rules_outcome(row, &report->options);
+
+		if (!text_equal(row->clock, timer) || !text_equal(row->rule, rule))
+			continue;
+		if (worst && worst->badness >= looks[outcome].badness)
+			continue;
+		worst = &looks[outcome];
+		out->ink = outcome_ink(outcome, rule);
+	}
+	text_put_char(out, worst ? worst->mark : ' ');
+	out->ink = INK_PLAIN;
+}
+
+static bool
+is_first_of_timer(const struct report *report, size_t index)
+{
+	const struct behaviour *row = &report->behaviours.rows[index];
+
+	for (size_t i = 0; i < index; i++)
+		if (is_of_timers(&report->behaviours.rows[i]) && text_equal(report->behaviours.rows[i].clock, row->clock))
+			return false;
+	return is_of_timers(row);
+}
+
+/* The rules about timers: a row for each timer, a mark for each rule. */
+static void
+put_timers(struct text *out, const struct report *report)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < report->behaviours.count; i++) {
+		if (!is_first_of_timer(report, i))
+			continue;
+		if (!any) {
+			text_printf(out, "%-*s", TIMER_COLUMNS, "timer, irq-");
+			for (size_t rule = 0; rule < TIMER_RULES; rule++)
+				text_printf(out, " %s", timer_rule_name(timer_rules[rule]));
+			text_put_char(out, '\n');
+		}
+		any = true;
+		text_printf(out, "%-*s", TIMER_COLUMNS, report->behaviours.rows[i].clock);
+		for (size_t rule = 0; rule < TIMER_RULES; rule++)
+			put_mark(out, report, report->behaviours.rows[i].clock, timer_rules[rule]);
+		table_end_line(out);
+	}
+	if (!any)
+		return;
+	text_put_char(out, '\n');
+	table_paragraph(out, 0, "+ passed, ! failed, ? not determined, - not checked; blank: no such test");
+	text_put_char(out, '\n');
+}
+
+static bool
+is_unchecked_for(const struct report *report, size_t index, enum unchecked reason)
+{
+	const struct behaviour *row = &report->behaviours.rows[index];
+
+	return row->unchecked == reason && rules_outcome(row, &report->options) == OUTCOME_NOT_CHECKED;
+}
+
+/* In one paragraph the rows that were not checked for REASON, which WORDS say: each rule, and its clocks. */
+static void
+put_unchecked(struct text *out, const struct report *report, enum unchecked reason, const char *words)
+{
+	size_t line_start = out->length, count = report->behaviours.count;
+	char bytes[UNCHECKED_SIZE];
+	struct text text;
+
+	text_init(&text, bytes, sizeof(bytes));
+	for (size_t i = 0; i < count; i++) {
+		const char *rule = report->behaviours.rows[i].rule, *comma = "";
+		bool is_first = is_unchecked_for(report, i, reason);
+
+		for (size_t before = 0; before < i; before++)
+			is_first &= !is_unchecked_for(report, before, reason) ||
+				    !text_equal(report->behaviours.rows[before].rule, rule);
+		if (!is_first)
+			continue;
+		text_printf(&text, "%s%s (", text.length ? ", " : words, rule);
+		for (size_t other = i; other < count; other++) {
+			if (!is_unchecked_for(report, other, reason) || !text_equal(report->behaviours.rows[other].rule, rule))
+				continue;
+			text_printf(&text, "%s%s", comma, report->behaviours.rows[other].clock);
+			comma = ", ";
+		}
+		text_put(&text, ")");
+	}
+	if (!text.length)
+		return;
+	text_put(&text, ".");
+	out->ink = INK_DIM;
+	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[OUTCOME_NOT_CHECKED].word);
+	out->ink = INK_PLAIN;
+	table_wrap(out, line_start, OUTCOME_COLUMNS, bytes);
 }
 
 void
@@ -40,7 +175,7 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		if (clock && !text_equal(clock, row->clock))
+		if (!text_equal(clock, row->clock))
 			continue;
 		if (!any)
 			text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise\n\n");
@@ -52,7 +187,19 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 void
 table_behaviours(struct text *out, const struct report *report)
 {
-	table_behaviours_of(out, report, NULL);
+	size_t count = report->behaviours.count, passed = rules_count(report, NULL, OUTCOME_PASSED);
+
+	if (!count)
+		return;
+	text_put_inked(out, INK_HEADING, "\nWhat the data sheets promise\n\n");
+	put_timers(out, report);
+	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
+	for (size_t i = 0; i < count; i++)
+		if (rules_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
+		    !is_unchecked_for(report, i, UNCHECKED_GUEST) && !is_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
+			put_row(out, &report->behaviours.rows[i], &report->options);
+	put_unchecked(out, report, UNCHECKED_GUEST, "A guest or an emulator cannot show it: ");
+	put_unchecked(out, report, UNCHECKED_NO_REFERENCE, "There is no independent reference: ");
 }
 
 void

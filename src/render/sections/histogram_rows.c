@@ -2,7 +2,7 @@
 #include "histogram_rows.h"
 
 /*
- * The TSC of many CPUs, and that of QEMU's emulation, moves in steps of 10 ns. Stretches that are this short are
+ * The TSC of many CPUs and of QEMU's emulation moves in steps of 10 ns. Stretches that are this short are
  * empty because of that step.
  */
 #define STEP_NS 16
@@ -15,7 +15,7 @@
  */
 struct grain {
 	unsigned octaves, halvings;
-	unsigned per_thousand; /* of any one clock's reads */
+	unsigned per_thousand; /* least share of a clock's reads in a row that is halved */
 };
 
 static const struct grain grains[] = {

@@ -12,7 +12,7 @@
 
 struct histogram_row {
 	uint64_t low_ns, high_ns; /* shortest and longest read in the row, as far as the buckets tell */
-	uint64_t width_ns;        /* of the whole row, its empty ends included */
+	uint64_t width_ns;        /* width of the whole row with its empty ends */
 	bool after_gap;           /* before this row some quarter of an octave is empty, or more where rows are wide */
 };
 

@@ -33,8 +33,9 @@ void table_series(struct text *out, const struct report *report);     /* a soak 
 void table_series_head(struct text *out, const struct report *report);
 void table_series_latest(struct text *out, const struct report *report);
 void table_series_marks(struct text *out, const struct report *report, size_t most);
-void table_behaviours(struct text *out, const struct report *report); /* a row for each promise */
-/* Of the clock of that id; NULL: all. */
+/* Tests that did not pass, the number that did, and a matrix of the timers. */
+void table_behaviours(struct text *out, const struct report *report);
+/* Every test of the clock of that id. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 void table_advice(struct text *out, const struct report *report);     /* the clocks in order */
 void table_database(struct text *out, const struct report *report);   /* what it costs one */

@@ -138,7 +138,7 @@ a_single_read_beside_millions_is_seen(void **state)
 			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
 }
 
-/* Each clock's bars are out of its own fullest row, whatever the other's are. */
+/* Each clock's bars are relative to its own fullest row. The other clock's reads do not matter. */
 static void
 bars_are_scaled_for_each_clock(void **state)
 {
