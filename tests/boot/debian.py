@@ -123,7 +123,7 @@ class Machine:
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
 
     def command(self):
-        """QEMU's command line. What is written on the root file system is lost at QEMU's end."""
+        """QEMU's command line. Changes of the root file system are lost at QEMU's end."""
         return ["qemu-system-x86_64", "-machine", "q35", "-smp", "2", "-m", "1G", "-accel", "tcg", "-cpu", "max", "-nic", "none",
                 "-display", "none", "-serial", f"file:{self.folder / 'serial.log'}", "-monitor", "none",
                 "-drive", f"file={self.disk},format=raw,if=virtio", "-drive", f"file={self.root},format=raw,if=virtio,snapshot=on",
