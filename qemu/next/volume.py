@@ -63,7 +63,7 @@ def find(system):
     mirrored = [each.path for each in found if each.filesystem == "linux_raid_member"]
     if mirrored:
         raise Refused(f"the EFI system partition is mirrored by md ({', '.join(mirrored)}): baretick would save its "
-                      "report on one half, and the halves would differ")
+                      "report on one half, and the halves would differ; start this machine from a stick instead")
     guid = booted_partition(system)
     mounted_there = [each for each in found if set(each.places) & set(PLACES)]
     for chosen in ([each for each in found if each.guid == guid], mounted_there, found):

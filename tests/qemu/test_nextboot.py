@@ -339,7 +339,7 @@ def read_only_partition(machine, monkeypatch):
 @pytest.mark.parametrize("spoil, sentence", [
     (full_nvram, "No space left on device; nothing is prepared"), (no_efibootmgr, "is not installed"),
     (two_partitions, "there are 2 EFI system partitions"), (no_partition, "no EFI system partition"),
-    (mirror, "mirrored by md"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
+    (mirror, "mirrored by md .*; start this machine from a stick instead"), (damaged_variable, "BootCurrent is damaged"), (folder_of_others, "is not nextboot's"),
     (unsigned, "signed by no key"), (little_space, "KiB free"), (read_only_partition, "is mounted read-only"),
 ])
 def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, monkeypatch, spoil, sentence):
