@@ -176,6 +176,7 @@ cores_find(uint32_t *ids, size_t space)
 
 	if (lapic_open(&cores.startup.lapic) || !cores_memory_take(&cores, 1, 1, &own_ids))
 		return 0;
+	startup_clear_ids(ids, space);
 	cores.setup->unlisted_ids = ids;
 	cores.setup->unlisted_space = (uint32_t)space;
 	scale_init(&cores.startup.scale, startup_tsc_rate((struct rate){ 0, 0 }));
@@ -183,7 +184,7 @@ cores_find(uint32_t *ids, size_t space)
 
 	size_t arrived = __atomic_load_n(&cores.setup->unlisted, __ATOMIC_ACQUIRE);
 
-	return arrived < space ? arrived : space;
+	return startup_gather_ids(ids, arrived < space ? arrived : space);
 }
 
 bool

@@ -149,12 +149,34 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 	startup_delay(startup, SIPI_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that came takes no second one */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
-		struct wait wait = wait_begin(&startup->scale, seen < expected ? ARRIVAL_NS : QUIET_NS);
+		bool may_come = !seen || seen < expected; /* EXPECTED may be of one package of several */
+		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 
 		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)
 			if (!wait_goes_on(&wait))
 				return;
 	}
+}
+
+void
+startup_clear_ids(uint32_t *ids, size_t space)
+{
+	for (size_t i = 0; i < space; i++)
+		ids[i] = STARTUP_NO_ID;
+}
+
+size_t
+startup_gather_ids(uint32_t *ids, size_t count)
+{
+	size_t written = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id = __atomic_load_n(&ids[i], __ATOMIC_ACQUIRE);
+
+		if (id != STARTUP_NO_ID)
+			ids[written++] = id;
+	}
+	return written;
 }
 
 void

@@ -79,9 +79,18 @@ size_t startup_cores(const struct startup *startup);
 
 /*
  * Starts all other cores at once, whatever their ids: INIT, 10 ms, SIPI, 200 us, SIPI. Each adds 1 to ARRIVED. Waits
- * until none has come for 20 ms, or for 1 s as long as fewer than EXPECTED have.
+ * until none has come for 20 ms, or for 1 s as long as no core or fewer than EXPECTED have come.
  */
 void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
+
+#define STARTUP_NO_ID UINT32_MAX /* the x2APIC broadcast, which is no core's id: SDM vol. 3A, 10.12.10 */
+
+/*
+ * A started core takes a place in IDS before it writes its id there. Cleared places show which ids are not yet written.
+ * startup_gather_ids() moves the written ids among the first COUNT to the front and returns their number.
+ */
+void startup_clear_ids(uint32_t *ids, size_t space);
+size_t startup_gather_ids(uint32_t *ids, size_t count);
 
 /*
  * Stops by INIT each slot from FIRST to before END whose standing is BEFORE, and gives it AFTER.

@@ -487,6 +487,30 @@ a_broadcast_that_fewer_have_answered_ends_1_s_later(void **state)
 	assert_int_equal(called, 2);
 }
 
+/* CPUID counts the threads of one package: with one thread each, no other core is expected. */
+static void
+a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected(void **state)
+{
+	(void)state;
+	set_up_calls(0);
+	startup_broadcast(&startup, &called, 0);
+	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
+}
+
+static void
+an_id_that_a_core_has_not_written_yet_is_not_read_as_0(void **state)
+{
+	uint32_t ids[4] = { 0 };
+
+	(void)state;
+	startup_clear_ids(ids, 4);
+	ids[0] = 7;
+	ids[2] = 0; /* a core has the id 0, and another one is about to write the place before it */
+	assert_int_equal(startup_gather_ids(ids, 3), 2);
+	assert_int_equal(ids[0], 7);
+	assert_int_equal(ids[1], 0);
+}
+
 static void
 a_broadcast_that_the_lapic_does_not_send_waits_for_nobody(void **state)
 {
@@ -569,6 +593,8 @@ main(void)
 		CASE(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others),
 		CASE(a_broadcast_that_all_have_answered_ends_20_ms_later),
 		CASE(a_broadcast_that_fewer_have_answered_ends_1_s_later),
+		CASE(a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected),
+		CASE(an_id_that_a_core_has_not_written_yet_is_not_read_as_0),
 		CASE(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody),
 		CASE(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once),
 	};
