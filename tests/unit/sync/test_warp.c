@@ -307,6 +307,24 @@ the_worst_is_kept_when_lesser_ones_follow(void **state)
 	assert_int_equal(result.worst_ahead, 2);
 }
 
+/* The stamp that it finds is its own: a step back of one TSC is one warp, in which the core is on both sides. */
+static void
+a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself(void **state)
+{
+	struct warp_result result;
+
+	(void)state;
+	sim.offset[0] = 1000;
+	sim.calms_reading[0] = TURNS / 2;
+	result = run(1);
+	assert_int_equal(result.turns, TURNS);
+	assert_int_equal(result.warps, 1);
+	assert_int_equal(result.worst_ticks, 600); /* a tick of 100 lies between the two readings */
+	assert_int_equal(result.worst_ahead, 0);
+	assert_int_equal(result.worst_behind, 0);
+	assert_int_equal(sim.table->slots[0].handovers, 0);
+}
+
 static void
 the_worst_of_two_faulty_cores_is_the_one_that_is_named(void **state)
 {
@@ -530,6 +548,7 @@ main(void)
 		WARP_TEST(an_offset_of_99_ticks_hides_between_readings_100_apart),
 		WARP_TEST(an_offset_of_101_ticks_is_a_warp_of_1),
 		WARP_TEST(the_worst_is_kept_when_lesser_ones_follow),
+		WARP_TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself),
 		WARP_TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named),
 		WARP_TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait),
 		WARP_TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns),
