@@ -82,6 +82,25 @@ put_clock(struct text *text, const struct report *report)
 	text_put_char(text, '.');
 }
 
+/* A clock that did not fail may have a warning, such as a rate far from its claim. */
+static void
+put_warnings(struct text *text, const struct report *report)
+{
+	const char *rule = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		if (report->findings[i].severity != VERDICT_WARN)
+			continue;
+		rule = report->findings[i].rule;
+		count++;
+	}
+	if (count == 1)
+		text_printf(text, " There is a warning: %s.", rule);
+	else if (count)
+		text_printf(text, " There are %zu warnings.", count);
+}
+
 static void
 put_wrong(struct text *text, const struct report *report)
 {
@@ -89,6 +108,7 @@ put_wrong(struct text *text, const struct report *report)
 
 	if (!answer->wrong_count) {
 		text_put(text, report->incomplete ? " No clock failed, but not all was measured." : " No clock failed.");
+		put_warnings(text, report);
 		return;
 	}
 	text_put(text, " Failed: ");

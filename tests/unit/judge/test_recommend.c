@@ -278,6 +278,23 @@ the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores(void
 	literal_free(report);
 }
 
+static void
+the_answer_mentions_warnings_if_no_clock_failed(void **state)
+{
+	struct report *report = literal_clean();
+
+	(void)state;
+	cost(report, "tsc", 28700);
+	cost(report, "hpet", 999000);
+	rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "The rate of hpet changed.");
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There is a warning: rate-changed. "
+		      "The cores' TSCs agree within 29 ns.");
+	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
+		      "The cores' TSCs agree within 29 ns.");
+	literal_free(report);
+}
+
 /* Ways of reading a failed clock are no further clocks, and a PIT that is left times nothing. */
 static void
 the_answer_names_failed_clocks_and_recommends_none_that_is_unfit(void **state)
@@ -423,6 +440,7 @@ main(void)
 		cmocka_unit_test(in_a_class_of_ratings_the_cheaper_clock_comes_first),
 		cmocka_unit_test(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores),
 		cmocka_unit_test(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit),
+		cmocka_unit_test(the_answer_mentions_warnings_if_no_clock_failed),
 		cmocka_unit_test(how_many_times_the_tscs_a_read_takes_is_rounded),
 		cmocka_unit_test(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer),
 		cmocka_unit_test(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named),
