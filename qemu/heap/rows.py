@@ -48,7 +48,7 @@ COLUMNS = {
     "cores": [
         ("apic_id", WHOLE, "apic_id"), ("boot", FLAG, "boot"), ("started", FLAG, "started"), ("tsc_adjust", WHOLE, "tsc_adjust"),
         ("offset_ns_*", REAL, "offset_ns"), ("drift_ppm_*", REAL, "drift_ppm"), ("off_majority", FLAG, "off_majority"),
-        ("drifts", FLAG, "drifts"), ("observed_ns", REAL, "observed_ns"), ("gaps", WHOLE, "gaps"),
+        ("drifts", FLAG, "drifts"), ("steps_back", FLAG, "steps_back"), ("backward", WHOLE, "monotonic.backward"), ("observed_ns", REAL, "observed_ns"), ("gaps", WHOLE, "gaps"),
         ("worst_gap_ns", REAL, "worst_gap_ns"),
     ],
     "intervals": [
