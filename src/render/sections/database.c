@@ -108,13 +108,7 @@ table_database(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
 		if (is_known(&report->clocks[i]) && failed(&report->clocks[i]))
 			text_put(text, "! It failed: its time is not to be trusted. ");
-	text_put(text, "A read is the mean latency of the reads that were not hit, less the bracket, which is that of null on "
-		       "the same core. A program runs on any core: so it is the median of the cores (of an even number the mean "
-		       "of the middle two), and least and most are of any core, with two standard errors of each mean. Over best "
-		       "is ms less that of the clock that costs least: not told where the two's least and most overlap, - for "
-		       "clocks that failed or count in steps above 1 us. pg_test is the boot core's loop time, hits included, "
-		       "less its bracket: pg_test_timing prints more, by its own loop and the system's call. Linux reads the TSC "
-		       "as tsc_lfence or tsc_rdtscp does.");
+	text_put(text, "A read is without the bracket, in the median of the cores. Over best is not told if the ranges overlap.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

@@ -130,11 +130,8 @@ put_legend(struct text *out)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put(text, "With / before it a period, else one-shots. Of the deadlines: those missed, come early, "
-		       "doubled, and those excused by a "
-		       "gap in the core's time. Late is the handler's first reading less the deadline; what the way "
-		       "into it takes is "
-		       "in each figure, and self_ipi shows it. A - for a percentile: too few interrupts.");
+	text_put(text, "With / a period, else one-shots. mis: missed, ear: early, dbl: doubled, exc: excused by a gap. "
+		       "min to max: lateness, each within error.");
 	table_sentence_end(out, &sentence);
 }
 
