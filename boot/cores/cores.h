@@ -53,8 +53,8 @@ size_t cores_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
  * Starts all other cores of a machine without a MADT at once, and writes the APIC ids of at most SPACE of them to
- * IDS. They halt until they are started again. Takes 30 ms, and up to 1 s more if none or fewer come than CPUID knows of.
- * Returns the number of ids. It is 0 if the boot core is alone, or has no memory or no local APIC to start others.
+ * IDS. They halt until they are started again. Takes 30 ms, and up to 1 s more if none or fewer come than CPUID knows
+ * of. Returns the number of ids. It is 0 if the boot core is alone, or has no memory or no local APIC to start others.
  */
 size_t cores_find(uint32_t *ids, size_t space);
 

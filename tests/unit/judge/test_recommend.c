@@ -287,8 +287,8 @@ the_answer_mentions_warnings_if_no_clock_failed(void **state)
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
 	rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "The rate of hpet changed.");
-	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There is a warning: rate-changed. "
-		      "The cores' TSCs agree within 29 ns.");
+	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There is a warning: "
+		      "rate-changed. The cores' TSCs agree within 29 ns.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes it, too. No clock failed. There are 2 warnings. "
 		      "The cores' TSCs agree within 29 ns.");
